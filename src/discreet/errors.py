@@ -1,0 +1,97 @@
+"""What can go wrong, in two families: the user's mistake and ours.
+
+A message says what was wrong, where, what exists and what to do. It never
+shows a true count, a key or a secret.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class DiscreetError(Exception):
+    """The base of every error that discreet raises on purpose."""
+
+
+class InternalError(DiscreetError):
+    """A broken promise of our own; worth a report."""
+
+
+class InputError(DiscreetError):
+    """The user's mistake; the command ends with exit code 2."""
+
+
+class ParameterError(InputError):
+    """A parameter outside its domain."""
+
+    def __init__(self, message: str, *, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+    @classmethod
+    def outside(cls, owner: str, name: str, value: object, wanted: str, typical: str = "") -> ParameterError:
+        """Build the error for a value that its declared domain does not contain."""
+        hint = f" Typical values: {typical}." if typical else ""
+        return cls(f"{owner}: {name} must be {wanted}, not {value!r}.{hint}", parameter=name)
+
+
+class InfeasibleError(InputError):
+    """No law satisfies the constraints of one row of a p-table."""
+
+    def __init__(self, message: str, *, row: int, needs: str) -> None:
+        super().__init__(message)
+        self.row = row
+        self.needs = needs
+
+    @classmethod
+    def in_row(cls, row: int, why: str, needs: str) -> InfeasibleError:
+        """Build the error for a row, with the smallest change that makes it feasible."""
+        return cls(f"No p-table exists: row {row} is infeasible. {why} {needs}", row=row, needs=needs)
+
+
+class PTableFileError(InputError):
+    """A p-table file that cannot be read, or a p-table that a format cannot hold."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def at(cls, path: Path, where: str, what: str, todo: str) -> PTableFileError:
+        """Build the error for a place in a file."""
+        place = f"{path.name}, {where}" if where else path.name
+        return cls(f"{place}: {what} {todo}", path=path)
+
+
+class UnknownNameError(InputError):
+    """A name that is not among those that exist."""
+
+    def __init__(self, message: str, *, name: str, available: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.name = name
+        self.available = available
+
+    @classmethod
+    def among(cls, kind: str, name: str, available: Iterable[str]) -> UnknownNameError:
+        """Build the error with the nearest right spelling first."""
+        names = tuple(available)
+        near = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        return cls(f"There is no {kind} {name!r}.{hint} There are: {', '.join(names)}.", name=name, available=names)
+
+
+class FileExistsAlreadyError(InputError):
+    """A file that would be overwritten without having been asked to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} exists already and was left as it is. Choose another name, or add --replace.")
+        self.path = path
+
+
+class SecretError(InputError):
+    """A secret that is missing or too short; its value is never shown."""

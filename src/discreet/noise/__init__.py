@@ -1,0 +1,27 @@
+"""Laws of noise for counts, p-tables, and the key grids that draw from them."""
+
+from discreet.noise.bits import SYSTEM_BITS, SeededBits, SystemBits
+from discreet.noise.catalogue import LAWS
+from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.gaussian import Gaussian
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable
+from discreet.noise.truncated import Truncated
+from discreet.noise.uniform import Uniform
+
+__all__ = [
+    "LAWS",
+    "SYSTEM_BITS",
+    "DiscreteGaussian",
+    "Gaussian",
+    "Laplace",
+    "MaxEntropy",
+    "PTable",
+    "SeededBits",
+    "SystemBits",
+    "Truncated",
+    "TwoSidedGeometric",
+    "Uniform",
+]

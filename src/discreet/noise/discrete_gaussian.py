@@ -1,0 +1,61 @@
+"""Discrete Gaussian noise, the law of concentrated differential privacy on counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from discreet.noise.arrays import whole
+from discreet.noise.base import Noise, Table
+from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.exact import exact_discrete_gaussian
+from discreet.noise.parameters import parameter, positive
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from discreet.noise.arrays import Floats, Ints
+    from discreet.noise.bits import BitSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscreteGaussian(Noise):
+    """Whole-number noise with P(x) proportional to exp(-x^2 / 2 sigma^2); unbounded.
+
+    Its variance is at most sigma^2, and equal to it but for a vanishing part
+    when sigma is above 1.
+    """
+
+    name: ClassVar[str] = "discrete-gaussian"
+    sigma: float = parameter("σ", domain=positive, typical=(0.7, 40.0), power=1, meaning="scale of the noise")
+
+    @cached_property
+    def _table(self) -> Table:
+        # Beyond 40 sigma the probability is below 1e-347 and not a double any more.
+        x = np.arange(-int(40 * self.sigma) - 1, int(40 * self.sigma) + 2)
+        log_weight = -((x / self.sigma) ** 2) / 2
+        return Table(x, log_weight - np.log(np.exp(log_weight).sum()))
+
+    def log_pmf(self, x: ArrayLike) -> Floats:
+        """Return log P(X = x)."""
+        centre = self._table.log_pmf(np.array(0))
+        probability: Floats = centre - (whole(x, "x") / self.sigma) ** 2 / 2
+        return probability
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x) by summation from the lower tail."""
+        return self._table.cdf(whole(x, "x"))
+
+    @property
+    def variance(self) -> float:
+        """Return the sum of x^2 P(x)."""
+        return self._table.variance
+
+    def sample_exact(self, size: int, bits: BitSource = SYSTEM_BITS) -> Ints:
+        """Return draws from the very law, by rational arithmetic: the slow audit path."""
+        variance = Fraction(self.sigma) ** 2
+        return np.array([exact_discrete_gaussian(variance, bits) for _ in range(size)], dtype=np.int64)

@@ -1,0 +1,86 @@
+"""A row for true 1s that tells least about them, at the same variance and bound: a convex program.
+
+With a flat prior (every true count equally likely beforehand) the posterior that a
+published y was a true 1 is
+
+    P(1 | y) = p(1 -> y) / (p(1 -> y) + c(y)),   c(y) = sum of p(i -> y) over i other than 1,
+
+and the worst y >= 1 counts. The rows of all other counts keep their law of largest
+entropy: were they free as well, the optimum would leave true 2s without noise to
+hide the 1s among them. Then P(1 | y) <= t says p(1 -> y) <= t / (1 - t) c(y), so the
+least t is one linear program. Among the laws within one part in a thousand of it
+the one of largest entropy is taken: a row problem with ceilings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InternalError
+from discreet.noise.dual import solve
+
+if TYPE_CHECKING:
+    from discreet.noise.arrays import Floats
+    from discreet.noise.dual import RowProblem
+
+LEEWAY = 1e-3
+"""How far above the least odds of a true 1 the law of largest entropy may lie, relatively."""
+
+
+def least_disclosure_laws(problems: dict[int, RowProblem]) -> list[Floats]:
+    """Return the law of every row: the one for 1s with the least posterior, the others of largest entropy."""
+    laws = dict(zip(problems, (found.probability for found in solve(list(problems.values()))), strict=True))
+    row = problems[1]
+    others = crowd(problems, laws)
+    ceiling = np.where(row.values >= 0, least_odds(row, others) * (1 + LEEWAY) * others, 1.0)
+    (found,) = solve([replace(row, ceiling=ceiling)])
+    laws[1] = found.probability
+    return list(laws.values())
+
+
+def crowd(problems: dict[int, RowProblem], laws: dict[int, Floats]) -> Floats:
+    """Return c(y), the chances to become y = 1 + v summed over all true counts but 1, per value v of row 1.
+
+    The last row serves its own count and every larger one.
+    """
+    last = max(problems)
+    published = 1 + problems[1].values
+    total = np.zeros(len(published))
+    for count, problem in problems.items():
+        if count == last:
+            # A change v leads to y from the count y - v, if that count is served by this row.
+            reached = published[:, None] - problem.values[None, :] >= count
+        elif count != 1:
+            reached = published[:, None] - problem.values[None, :] == count
+        else:
+            continue
+        total += reached @ laws[count]
+    return total
+
+
+def least_odds(row: RowProblem, others: Floats) -> float:
+    """Return the least r with p(1 -> y) <= r c(y) for all y >= 1: a linear program in p and r."""
+    from scipy.optimize import linprog
+
+    values = row.values.astype(float)
+    size, published = len(values), np.flatnonzero(row.values >= 0)
+    # Unknowns p and r; minimise r.
+    below = np.zeros((len(published), size + 1))
+    below[np.arange(len(published)), published] = 1
+    below[:, -1] = -others[published]
+    spread = np.append(values**2, 0.0)
+    equal = [np.append(np.ones(size), 0.0), np.append(values, 0.0)] + ([spread] if row.equality else [])
+    found = linprog(
+        np.append(np.zeros(size), 1.0),
+        A_ub=below if row.equality else np.vstack([below, spread]),
+        b_ub=np.zeros(len(below)) if row.equality else np.append(np.zeros(len(below)), row.variance),
+        A_eq=np.stack(equal),
+        b_eq=[1, 0] + ([row.variance] if row.equality else []),
+        bounds=[(0, 1)] * size + [(0, None)],
+    )
+    if found.status != 0:
+        raise InternalError(f"least-disclosure: the linear program ended with: {found.message}")
+    return float(found.x[-1])

@@ -1,0 +1,47 @@
+"""The maximum-entropy law on -E..E with a given variance: the generic law of the cell key method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise.base import Table, TabulatedNoise
+from discreet.noise.dual import RowProblem, solve
+from discreet.noise.parameters import parameter, positive, positive_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaxEntropy(TabulatedNoise):
+    """P(x) proportional to exp(-lambda x^2) on -E..E, lambda set so that the variance is V.
+
+    The least informative law with this variance and bound; a discrete Gaussian
+    cut at E. V above E (E + 1) / 3, the uniform law's variance, makes lambda negative.
+    """
+
+    name: ClassVar[str] = "max-entropy"
+    variance: float = parameter("V", domain=positive, typical=(0.5, 4.0), power=2, meaning="noise variance")
+    bound: int = parameter("E", domain=positive_whole, typical=(2, 10), power=1, meaning="largest absolute noise")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variance >= self.bound**2:
+            raise ParameterError.outside(
+                "MaxEntropy", "variance", self.variance, f"below the square of the bound, {self.bound**2}"
+            )
+
+    @cached_property
+    def table(self) -> Table:
+        """Return the law, solved once."""
+        values = np.arange(-self.bound, self.bound + 1)
+        (row,) = solve([RowProblem(values, self.variance, equality=True)])
+        return Table(values, row.log_probability)
+
+    @property
+    def lam(self) -> float:
+        """Return lambda, the fall of the log-probability from 0 to 1."""
+        centre = self.bound
+        return float(self.table.log_probability[centre] - self.table.log_probability[centre + 1])

@@ -1,0 +1,50 @@
+"""Mixing a cell key before it is looked up, so that related cells get unrelated noise.
+
+Cell keys add up: the key of F + M is the sum of the keys of F and M. Looked up in
+a table whose noise rises with the key, the three noises would be linearly related
+and their joint law far from independent. A keyed pseudo-random function in between
+breaks the relation and keeps the rule that the same participants get the same noise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from discreet.errors import SecretError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.arrays import Words
+
+SHORTEST_SECRET = 16
+
+
+class KeyMixer:
+    """AES-128 of the key as one block; the first 64 bits of the result are the mixed key.
+
+    The cipher key is derived from the office's secret by keyed BLAKE2b, so the
+    secret itself serves no other purpose here and cannot be read off.
+    """
+
+    def __init__(self, secret: bytes | None) -> None:
+        if not secret:
+            raise SecretError(
+                "Mixed keys need the office's secret and none was given. "
+                "Pass the secret, or choose plain keys where another tool's noise must be reproduced."
+            )
+        if len(secret) < SHORTEST_SECRET:
+            raise SecretError(f"The secret is too short: it must have at least {SHORTEST_SECRET} bytes.")
+        material = hashlib.blake2b(secret, digest_size=64).digest()
+        derived = hashlib.blake2b(digest_size=16, key=material, person=b"discreet.mixing").digest()
+        self._cipher = Cipher(algorithms.AES(derived), modes.ECB())  # noqa: S305 - single blocks as a PRF, not a message
+
+    def __call__(self, keys: NDArray[np.unsignedinteger]) -> Words:
+        """Return the mixed keys, uniform on 64 bits for whoever lacks the secret."""
+        block = np.zeros((len(keys), 2), dtype="<u8")
+        block[:, 0] = keys
+        return np.frombuffer(self._cipher.encryptor().update(memoryview(block).cast("B")), dtype="<u8")[::2]

@@ -1,0 +1,273 @@
+"""The p-table: one law of noise for every true count, and the keys that draw from it.
+
+METHODS of the cell key approach; the R package ptable solves the same problem for
+bounds up to about 30. A p-table knows its law before rounding and, on the key space
+it carries, the whole weights that are really used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.arrays import whole
+from discreet.noise.base import WORDS, Table, TabulatedNoise
+from discreet.noise.dual import solve
+from discreet.noise.feasibility import check_feasible
+from discreet.noise.least_disclosure import least_disclosure_laws
+from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
+from discreet.noise.mixing import KeyMixer
+from discreet.noise.rounded import RoundedRow, check_key_space, round_centred
+from discreet.noise.settings import PTableSettings
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from discreet.noise.arrays import Ints
+
+KEY_SPACE = 2**32
+"""The key space of our own keys: 32 bits."""
+
+KEY_MODES = ("mixed", "plain")
+
+
+@dataclass(frozen=True)
+class PTableRow(TabulatedNoise):
+    """The law of the noise of one true count.
+
+    Attributes:
+        count: the true count.
+        values: the noise of every piece, in the order of the keys.
+        probabilities: the probability of every piece before rounding.
+        pieces: the whole weights a file gave, or None where rounding makes them.
+    """
+
+    name: ClassVar[str] = "p-table row"
+    count: int
+    values: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    pieces: RoundedRow | None = None
+
+    @cached_property
+    def table(self) -> Table:
+        """Return the law by value; pieces of one value are joined."""
+        values, place = np.unique(self.values, return_inverse=True)
+        with np.errstate(divide="ignore"):
+            return Table(values, np.log(np.bincount(place, self.probabilities)))
+
+    @property
+    def mean(self) -> float:
+        """Return the mean before rounding."""
+        return float(np.dot(self.values, self.probabilities))
+
+    @property
+    def variance(self) -> float:
+        """Return the variance about 0 before rounding, sum of v^2 p."""
+        return float(np.dot(np.square(self.values), self.probabilities))
+
+    @property
+    def bound(self) -> int:  # type: ignore[override]  # a property here, a constant in unbounded laws
+        """Return the largest absolute noise before rounding."""
+        return max(abs(value) for value in self.values)
+
+    @property
+    def stay(self) -> float:
+        """Return the probability that the count stays as it is."""
+        return float(self.pmf(0))
+
+    def rounded(self, key_space: int) -> RoundedRow:
+        """Return the row on a grid of keys: sum 1, and mean exactly 0 if the row is centred."""
+        if self.pieces and self.pieces.key_space == key_space:
+            return self.pieces
+        return round_centred(
+            np.array(self.values), np.array(self.probabilities), key_space, self._mean_on_grid(key_space)
+        )
+
+    def _mean_on_grid(self, key_space: int) -> int:
+        """Return the sum of the noise over all keys to aim at.
+
+        That is 0 for every law that is centred but for the rounding it has been
+        through; a deterministic rule, such as rounding to base 5, keeps its mean.
+        """
+        grid = self.pieces.key_space if self.pieces else key_space
+        if abs(self.mean) <= len(self.values) * self.bound / grid:
+            return 0
+        return round(self.mean * key_space)
+
+
+@dataclass(frozen=True)
+class PTable:
+    """One law of noise per true count.
+
+    Attributes:
+        rows: the laws for counts 0, 1, 2, ..
+        key_space: the number of keys K; a key is a whole number from 0 to K - 1.
+        repeat: how many of the last rows serve larger counts in turn; 1 means the last row alone.
+        settings: what was asked for, or None for a table read from a file that does not say.
+
+    >>> ptable = PTable.max_entropy(variance=2, bound=5)
+    >>> [round(row.variance, 3) for row in ptable.rows]
+    [0.0, 1.418, 2.0, 2.0, 2.0, 2.0]
+    """
+
+    rows: tuple[PTableRow, ...]
+    key_space: int = KEY_SPACE
+    repeat: int = 1
+    settings: PTableSettings | None = None
+
+    def __post_init__(self) -> None:
+        check_key_space(self.key_space)
+        if not 1 <= self.repeat <= len(self.rows):
+            raise ParameterError.outside("p-table", "repeat", self.repeat, f"from 1 to {len(self.rows)}, its rows")
+
+    @classmethod
+    def max_entropy(
+        cls,
+        *,
+        variance: float,
+        bound: int,
+        threshold: int = 0,
+        stay: float = 0.0,
+        floor: float = 0.0,
+        equality: bool = False,
+        monotone: bool = False,
+        perturb_zeros: bool = False,
+        key_space: int = KEY_SPACE,
+    ) -> Self:
+        """Return the p-table whose rows have the largest entropy within the constraints.
+
+        See PTableSettings for the arguments. Raises InfeasibleError, with the row
+        and the smallest change that helps, before anything is solved.
+        """
+        settings = PTableSettings(
+            variance=variance,
+            bound=bound,
+            threshold=threshold,
+            stay=stay,
+            floor=floor,
+            equality=equality,
+            monotone=monotone,
+            perturb_zeros=perturb_zeros,
+        )
+        return cls.solve(settings, key_space)
+
+    @classmethod
+    def least_disclosure(
+        cls,
+        *,
+        variance: float,
+        bound: int,
+        threshold: int = 0,
+        equality: bool = False,
+        perturb_zeros: bool = False,
+        key_space: int = KEY_SPACE,
+    ) -> Self:
+        """Return the p-table with the smallest posterior that a published count was a true 1.
+
+        See the module `least_disclosure` for the convex program.
+        """
+        settings = PTableSettings(
+            variance=variance,
+            bound=bound,
+            threshold=threshold,
+            equality=equality,
+            perturb_zeros=perturb_zeros,
+            objective="least-disclosure",
+        )
+        return cls.solve(settings, key_space)
+
+    @classmethod
+    def solve(cls, settings: PTableSettings, key_space: int = KEY_SPACE) -> Self:
+        """Return the p-table that the settings ask for."""
+        check_key_space(key_space)
+        check_feasible(settings)
+        problems = settings.row_problems()
+        if settings.objective == "entropy":
+            laws = [solution.probability for solution in solve(list(problems.values()))]
+        else:
+            laws = least_disclosure_laws(problems)
+        rows = [
+            PTableRow(count, tuple(problem.values.tolist()), tuple(law.tolist()))
+            for (count, problem), law in zip(problems.items(), laws, strict=True)
+        ]
+        fixed_zero = [] if settings.perturb_zeros else [PTableRow(0, (0,), (1.0,))]
+        return cls((*fixed_zero, *rows), key_space, settings=settings)
+
+    @property
+    def bound(self) -> int:
+        """Return the largest absolute noise of any row, before rounding."""
+        return max(row.bound for row in self.rows)
+
+    @property
+    def perturbs_zeros(self) -> bool:
+        """Say whether a true 0 may be published as something else."""
+        return self.rows[0].bound > 0
+
+    @cached_property
+    def rounded(self) -> tuple[RoundedRow, ...]:
+        """Return the rows on the table's own key space: the law that is used in plain mode."""
+        return tuple(row.rounded(self.key_space) for row in self.rows)
+
+    def on_grid(self, key_space: int) -> Self:
+        """Return the same laws with another key space."""
+        return replace(self, key_space=key_space)
+
+    def shortfalls(self) -> dict[int, float]:
+        """Return, by count, how much variance is missing to what was asked for."""
+        if not self.settings:
+            return {}
+        wanted, found = self.settings.variance, self.rows[0 if self.perturbs_zeros else 1 :]
+        return {row.count: wanted - row.variance for row in found if wanted - row.variance > 1e-9 * wanted}
+
+    def row_numbers(self, counts: ArrayLike) -> Ints:
+        """Return the number of the row that serves each true count."""
+        return self._row_numbers(_counts(counts))
+
+    def _row_numbers(self, counts: Ints) -> Ints:
+        last = len(self.rows) - 1
+        if self.repeat == 1:
+            return np.minimum(counts, last)
+        first = last - self.repeat + 1
+        return np.where(counts <= last, counts, first + (counts - first) % self.repeat)
+
+    def draw(
+        self, counts: ArrayLike, keys: ArrayLike, *, mode: str = "mixed", secret: bytes | None = None
+    ) -> Ints:
+        """Return the noise of cells with these true counts and cell keys.
+
+        `mixed` (the default) passes every key through a keyed pseudo-random
+        function to 64 bits first, so that the noise of a total tells nothing of
+        the noise of its parts; it needs the secret. `plain` looks the key up as
+        it is, in the table's own key space, and so reproduces R cellKey and the
+        cell key tools of the ONS cell by cell.
+        """
+        if mode not in KEY_MODES:
+            raise UnknownNameError.among("key mode", mode, KEY_MODES)
+        words = keys_in_space(keys, self.key_space)
+        if mode == "plain":
+            lookup = self._plain_lookup
+            return in_chunks(lambda n, key: lookup(self._row_numbers(n), key), _counts(counts), words)
+        lookup, mixer = self._mixed_lookup, KeyMixer(secret)
+        return in_chunks(lambda n, key: lookup(self._row_numbers(n), mixer(key)), _counts(counts), words)
+
+    @cached_property
+    def _plain_lookup(self) -> Lookup:
+        return Lookup(self.rounded, self.key_space)
+
+    @cached_property
+    def _mixed_lookup(self) -> Lookup:
+        return Lookup([row.rounded(WORDS) for row in self.rows], WORDS)
+
+
+def _counts(counts: ArrayLike) -> Ints:
+    """Return true counts as whole numbers, or refuse negative ones."""
+    number = whole(counts, "counts")
+    if number.size and number.min() < 0:
+        raise ParameterError("counts must not be negative; at least one is.", parameter="counts")
+    return number

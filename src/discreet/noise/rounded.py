@@ -1,0 +1,149 @@
+"""The law that is used: a row rounded to whole weights on the grid of its keys.
+
+A key space of K keys can only hold probabilities that are multiples of 1/K. The
+rounding keeps the sum at K and the mean at exactly 0; every moment of the rounded
+law is an exact fraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.noise.arrays import Floats, Ints
+
+LARGEST_KEY_SPACE = 2**62
+"""The largest key space a p-table may carry: bounds and their sums stay within signed 64 bits."""
+
+
+def check_key_space(key_space: int, largest: int = LARGEST_KEY_SPACE) -> None:
+    """Raise ParameterError unless the key space is a whole number from 2 to the largest."""
+    if isinstance(key_space, bool) or not isinstance(key_space, int) or not 2 <= key_space <= largest:
+        wanted = f"a whole number from 2 to 2**{largest.bit_length() - 1}"
+        raise ParameterError.outside("key_space", "key_space", key_space, wanted, "2**32, or 10**8 for cellKey")
+
+
+@dataclass(frozen=True)
+class RoundedRow:
+    """Pieces of the key space and the noise each stands for.
+
+    Piece k holds the next `weights[k]` keys, from 0 on, and adds `values[k]`. A
+    value may have several pieces, as in tables whose intervals were shuffled.
+    """
+
+    values: tuple[int, ...]
+    weights: tuple[int, ...]
+
+    @property
+    def key_space(self) -> int:
+        """Return the number of keys."""
+        return sum(self.weights)
+
+    @cached_property
+    def upper(self) -> tuple[int, ...]:
+        """Return the exclusive upper key of every piece."""
+        return tuple(accumulate(self.weights))
+
+    def law(self) -> dict[int, Fraction]:
+        """Return the exact probability of every noise that occurs."""
+        total, found = self.key_space, dict[int, Fraction]()
+        for value, weight in sorted(zip(self.values, self.weights, strict=True)):
+            if weight:
+                found[value] = found.get(value, Fraction(0)) + Fraction(weight, total)
+        return found
+
+    def moment(self, order: int) -> Fraction:
+        """Return E[X^order], exactly."""
+        return sum((p * value**order for value, p in self.law().items()), Fraction(0))
+
+    @property
+    def variance(self) -> Fraction:
+        """Return the variance about the mean, exactly."""
+        return self.moment(2) - self.moment(1) ** 2
+
+    @property
+    def bound(self) -> int:
+        """Return the largest absolute noise that some key draws."""
+        return max(abs(value) for value in self.law())
+
+
+def round_symmetric(centre: float, positive: Floats, key_space: int) -> RoundedRow:
+    """Return a symmetric law, given at 0 and at 1, 2, .., as whole weights that mirror each other.
+
+    Each half gets floor(p K), and the largest remainders one key more, until both
+    halves together leave 0 the number nearest to its own share.
+    """
+    exact = [Fraction(p) * key_space for p in positive.tolist()]
+    half = [int(share) for share in exact]
+    wanted = round((key_space - Fraction(centre) * key_space) / 2)
+    wanted = min(max(wanted, sum(half)), key_space // 2)
+    by_remainder = sorted(range(len(half)), key=lambda k: half[k] - exact[k])
+    for k in by_remainder[: wanted - sum(half)]:
+        half[k] += 1
+    while half and half[-1] == 0:
+        half.pop()
+    values = range(-len(half), len(half) + 1)
+    return RoundedRow(tuple(values), (*reversed(half), key_space - 2 * sum(half), *half))
+
+
+def round_centred(values: Ints, probability: Floats, key_space: int, mean: int = 0) -> RoundedRow:
+    """Return a law as whole weights with sum K and exact mean 0 (or sum of noise over all keys `mean`).
+
+    Shares are rounded by largest remainder; what is then missing in the mean is
+    mended by moving single keys between two values, the move that costs least in
+    squared error first.
+    """
+    noise = values.tolist()
+    exact = [Fraction(p) * key_space for p in probability.tolist()]
+    weight = [int(share) for share in exact]
+    for k in sorted(range(len(weight)), key=lambda k: weight[k] - exact[k])[: max(key_space - sum(weight), 0)]:
+        weight[k] += 1
+    # Doubles are coarser than a fine grid: what they leave goes to the likeliest value.
+    likeliest = max(range(len(weight)), key=lambda k: weight[k])
+    weight[likeliest] += key_space - sum(weight)
+    gap = sum(v * w for v, w in zip(noise, weight, strict=True)) - mean
+    _move_in_bulk(noise, weight, gap)
+    _mend_mean(np.array(noise), exact, weight, mean)
+    return RoundedRow(tuple(noise), tuple(weight))
+
+
+def _move_in_bulk(noise: list[int], weight: list[int], gap: int) -> None:
+    """Move keys between the two likeliest values while the mean is off by more than single moves mend."""
+    if abs(gap) <= 4 * len(noise) * (max(noise) - min(noise)):
+        return
+    a = max(range(len(noise)), key=lambda k: weight[k])
+    b = max((k for k in range(len(noise)) if noise[k] != noise[a]), key=lambda k: weight[k])
+    moved = int(Fraction(gap, noise[a] - noise[b]))
+    weight[a] -= moved
+    weight[b] += moved
+
+
+def _mend_mean(noise: Ints, exact: list[Fraction], weight: list[int], mean: int) -> None:
+    """Move single keys until the noise summed over all keys is `mean`."""
+    error = np.array([float(w - share) for w, share in zip(weight, exact, strict=True)])
+    held = np.array(weight, dtype=object)
+    gap = int((noise * held).sum()) - mean
+    step = noise[:, None] - noise[None, :]
+    while gap:
+        # Taking a key from v_a to v_b moves the sum by v_b - v_a and adds 2 (1 - e_a + e_b) to the squared error.
+        useful = (np.sign(step) == np.sign(gap)) & (np.abs(step) <= abs(gap)) & (held > 0)[:, None]
+        cost = np.where(useful, (1 - error[:, None] + error[None, :]) / np.maximum(np.abs(step), 1), np.inf)
+        a, b = np.unravel_index(int(cost.argmin()), cost.shape)
+        if not useful[a, b]:
+            raise ParameterError.outside(
+                "key_space", "key_space", int(held.sum()), "large enough to hold every row with mean 0", "2**32"
+            )
+        held[a] -= 1
+        held[b] += 1
+        error[a] -= 1
+        error[b] += 1
+        gap -= int(step[a, b])
+    weight[:] = [int(w) for w in held]
