@@ -1,0 +1,36 @@
+"""Discreet noise for discrete counts.
+
+The lobby: what users import. Inside the package, import from the home module.
+"""
+
+from discreet.errors import DiscreetError, InputError
+from discreet.noise.bits import SeededBits, SystemBits
+from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.formats.files import read_ptable, write_ptable
+from discreet.noise.gaussian import Gaussian
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable, ptable
+from discreet.noise.truncated import Truncated
+from discreet.noise.uniform import Uniform
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DiscreetError",
+    "DiscreteGaussian",
+    "Gaussian",
+    "InputError",
+    "Laplace",
+    "MaxEntropy",
+    "PTable",
+    "SeededBits",
+    "SystemBits",
+    "Truncated",
+    "TwoSidedGeometric",
+    "Uniform",
+    "ptable",
+    "read_ptable",
+    "write_ptable",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TypeAlias
 
 import numpy as np
@@ -24,8 +25,9 @@ def whole(values: ArrayLike, name: str) -> Ints:
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "ufO":
-        with np.errstate(invalid="ignore"):
+        # An object that is no number, or one beyond 64 bits, is refused below like every other.
+        with np.errstate(invalid="ignore"), suppress(TypeError, ValueError, OverflowError):
             cast = array.astype(np.int64)
-        if np.array_equal(cast, array):
-            return cast
+            if np.array_equal(cast, array):
+                return cast
     raise ParameterError(f"{name} must be whole numbers.", parameter=name)

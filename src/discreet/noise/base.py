@@ -51,7 +51,8 @@ class Noise(ABC):
         # Declared for the type checker alone: a law whose variance is a parameter
         # keeps it as a field, which a property of the base class would shadow.
         @property
-        def variance(self) -> float: ...
+        def variance(self) -> float:
+            """Return the variance of the law."""
 
     def __post_init__(self) -> None:
         for name, declared in parameters(type(self)).items():

@@ -7,14 +7,17 @@ secret. There is no default seed and no fall-back from one to the other.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.arrays import Words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.noise.arrays import Words
 
 
 class BitSource(Protocol):

@@ -16,6 +16,5 @@ if TYPE_CHECKING:
     from discreet.noise.base import Noise
 
 LAWS: dict[str, type[Noise]] = {
-    law.name: law
-    for law in (MaxEntropy, TwoSidedGeometric, Laplace, Gaussian, DiscreteGaussian, Uniform, Truncated)
+    law.name: law for law in (MaxEntropy, TwoSidedGeometric, Laplace, Gaussian, DiscreteGaussian, Uniform, Truncated)
 }

@@ -29,9 +29,11 @@ def posteriors_of_one(ptable: PTable) -> dict[int, float]:
     return found
 
 
-def posterior_of_one(ptable: PTable) -> Result:
-    """Return the largest posterior of a true 1 as a result."""
+def posterior_of_one(ptable: PTable) -> Result | None:
+    """Return the largest posterior of a true 1 as a result, or None if no true 1 is ever published as 1 or more."""
     posteriors = posteriors_of_one(ptable)
+    if not posteriors:
+        return None
     published, posterior = max(posteriors.items(), key=lambda item: item[1])
     return Result(
         name="posterior_of_one",

@@ -109,9 +109,10 @@ class _Batch:
             room = np.where(self.capped, -state.theta[:, 2], np.inf)
             # Where bounds hold most values the dual is nearly linear: damping in proportion to the gap
             # keeps steps finite and fades out as they converge. A plain dual is strictly convex.
-            damping = 1e-14 if self.plain else 1e-3 * np.abs(gradient).max(axis=1)
+            # A row that is held by its bounds altogether has no curvature left: the least damping stays.
+            damping = 1e-14 if self.plain else np.maximum(1e-3 * np.abs(gradient).max(axis=1), 1e-100)
             state = self._search(state, gradient, _newton_step(state.hessian, gradient, slack, room, damping))
-        if gap > ACCEPTABLE:
+        if not gap <= ACCEPTABLE:
             worst = int(np.abs(gradient).max(axis=1).argmax())
             raise InternalError(f"p-table row {worst} was not solved: a gap of {gap:.1e} is left. Report its settings.")
         return state.theta

@@ -44,10 +44,8 @@ def variance_limits(problem: RowProblem) -> tuple[float, float] | None:
     values = problem.values
     if not problem.plain:
         return _limits_by_linear_program(problem)
-    if (values == 0).any():
-        low = 0.0
-    else:
-        low = float(-values[values < 0].max() * values[values > 0].min())
+    # Next to 0 the least variance is |a| b; where 0 itself is allowed it is 0.
+    low = 0.0 if (values == 0).any() else float(-values[values < 0].max() * values[values > 0].min())
     return low, float(-values[0] * values[-1])
 
 
@@ -75,7 +73,7 @@ def _limits_by_linear_program(problem: RowProblem) -> tuple[float, float] | None
             b_eq=[1, 0],
             bounds=bounds,
         )
-        if found.status == 2:
+        if found.fun is None:
             return None
         limits.append(sign * float(found.fun))
     return limits[0], limits[1]

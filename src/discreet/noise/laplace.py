@@ -43,7 +43,8 @@ class Laplace(Noise):
         """Return P(X <= x): the continuous distribution function at x + 1/2."""
         edge = whole(x, "x") + 0.5
         tail = 0.5 * np.exp(-np.abs(edge) / self.scale)
-        return np.where(edge < 0, tail, 1 - tail)
+        probability: Floats = np.where(edge < 0, tail, 1 - tail)
+        return probability
 
     @property
     def variance(self) -> float:

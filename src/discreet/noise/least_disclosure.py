@@ -81,6 +81,6 @@ def least_odds(row: RowProblem, others: Floats) -> float:
         b_eq=[1, 0] + ([row.variance] if row.equality else []),
         bounds=[(0, 1)] * size + [(0, None)],
     )
-    if found.status != 0:
+    if found.status != 0 or found.x is None:
         raise InternalError(f"least-disclosure: the linear program ended with: {found.message}")
     return float(found.x[-1])

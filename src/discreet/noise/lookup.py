@@ -29,7 +29,9 @@ def keys_in_space(keys: ArrayLike, key_space: int) -> NDArray[np.unsignedinteger
     """Return keys as unsigned whole numbers, or refuse what lies outside 0 .. key_space - 1."""
     array = np.asarray(keys)
     if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and array.size and array.min() < 0):
-        raise ParameterError("keys must be whole numbers from 0 on; got another type or a negative key.", parameter="keys")
+        raise ParameterError(
+            "keys must be whole numbers from 0 on; got another type or a negative key.", parameter="keys"
+        )
     if array.size and int(array.max()) >= key_space:
         raise ParameterError(
             f"keys must be below the key space of {key_space}; at least one is not. "

@@ -47,4 +47,4 @@ class KeyMixer:
         """Return the mixed keys, uniform on 64 bits for whoever lacks the secret."""
         block = np.zeros((len(keys), 2), dtype="<u8")
         block[:, 0] = keys
-        return np.frombuffer(self._cipher.encryptor().update(memoryview(block).cast("B")), dtype="<u8")[::2]
+        return np.frombuffer(self._cipher.encryptor().update(block.tobytes()), dtype="<u8")[::2]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

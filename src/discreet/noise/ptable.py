@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.arrays import whole
 from discreet.noise.base import WORDS, Table, TabulatedNoise
-from discreet.noise.dual import solve
+from discreet.noise.dual import ACCEPTABLE, solve
 from discreet.noise.feasibility import check_feasible
 from discreet.noise.least_disclosure import least_disclosure_laws
 from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
@@ -96,7 +96,8 @@ class PTableRow(TabulatedNoise):
         through; a deterministic rule, such as rounding to base 5, keeps its mean.
         """
         grid = self.pieces.key_space if self.pieces else key_space
-        if abs(self.mean) <= len(self.values) * self.bound / grid:
+        # However fine the grid, a solved row is centred only as far as doubles go.
+        if abs(self.mean) <= len(self.values) * self.bound * max(1 / grid, ACCEPTABLE):
             return 0
         return round(self.mean * key_space)
 
@@ -113,7 +114,7 @@ class PTable:
 
     >>> ptable = PTable.max_entropy(variance=2, bound=5)
     >>> [round(row.variance, 3) for row in ptable.rows]
-    [0.0, 1.418, 2.0, 2.0, 2.0, 2.0]
+    [0.0, 1.721, 2.0, 2.0, 2.0, 2.0]
     """
 
     rows: tuple[PTableRow, ...]
@@ -225,6 +226,15 @@ class PTable:
         wanted, found = self.settings.variance, self.rows[0 if self.perturbs_zeros else 1 :]
         return {row.count: wanted - row.variance for row in found if wanted - row.variance > 1e-9 * wanted}
 
+    def records(self) -> list[dict[str, float]]:
+        """Return one record per interval: i, j, v, p before rounding, and its keys [lower, upper)."""
+        found: list[dict[str, float]] = []
+        for row, grid in zip(self.rows, self.rounded, strict=True):
+            lower = (0, *grid.upper[:-1])
+            for v, p, low, high in zip(row.values, row.probabilities, lower, grid.upper, strict=True):
+                found.append({"i": row.count, "j": row.count + v, "v": v, "p": p, "lower": low, "upper": high})
+        return found
+
     def row_numbers(self, counts: ArrayLike) -> Ints:
         """Return the number of the row that serves each true count."""
         return self._row_numbers(_counts(counts))
@@ -236,9 +246,7 @@ class PTable:
         first = last - self.repeat + 1
         return np.where(counts <= last, counts, first + (counts - first) % self.repeat)
 
-    def draw(
-        self, counts: ArrayLike, keys: ArrayLike, *, mode: str = "mixed", secret: bytes | None = None
-    ) -> Ints:
+    def draw(self, counts: ArrayLike, keys: ArrayLike, *, mode: str = "mixed", secret: bytes | None = None) -> Ints:
         """Return the noise of cells with these true counts and cell keys.
 
         `mixed` (the default) passes every key through a keyed pseudo-random
@@ -271,3 +279,12 @@ def _counts(counts: ArrayLike) -> Ints:
     if number.size and number.min() < 0:
         raise ParameterError("counts must not be negative; at least one is.", parameter="counts")
     return number
+
+
+def ptable(*, key_space: int = KEY_SPACE, **settings: Any) -> PTable:  # noqa: ANN401 - the fields of PTableSettings
+    """Return the p-table for settings given by name: the function behind `discreet ptable`.
+
+    >>> ptable(variance=2, bound=5, threshold=1).rows[1].values
+    (-1, 1, 2, 3, 4, 5)
+    """
+    return PTable.solve(PTableSettings(**settings), key_space)

@@ -136,6 +136,8 @@ def _mend_mean(noise: Ints, exact: list[Fraction], weight: list[int], mean: int)
         # Taking a key from v_a to v_b moves the sum by v_b - v_a and adds 2 (1 - e_a + e_b) to the squared error.
         useful = (np.sign(step) == np.sign(gap)) & (np.abs(step) <= abs(gap)) & (held > 0)[:, None]
         cost = np.where(useful, (1 - error[:, None] + error[None, :]) / np.maximum(np.abs(step), 1), np.inf)
+        # A value keeps its last key, and so its place in the law, if any other move serves.
+        cost[held == 1] += len(noise)
         a, b = np.unravel_index(int(cost.argmin()), cost.shape)
         if not useful[a, b]:
             raise ParameterError.outside(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.arrays import Ints
 from discreet.noise.dual import RowProblem
 from discreet.noise.parameters import (
     non_negative_whole,
@@ -17,6 +17,9 @@ from discreet.noise.parameters import (
     positive_whole,
     share,
 )
+
+if TYPE_CHECKING:
+    from discreet.noise.arrays import Ints
 
 OBJECTIVES = ("entropy", "least-disclosure")
 
@@ -97,8 +100,6 @@ class PTableSettings:
     def row_problems(self) -> dict[int, RowProblem]:
         """Return the problem of every row with noise, by count."""
         return {
-            count: RowProblem(
-                self.changes(count), self.variance, self.equality, self.floor, self.stay, self.monotone
-            )
+            count: RowProblem(self.changes(count), self.variance, self.equality, self.floor, self.stay, self.monotone)
             for count in range(self.first_row, self.last_row + 1)
         }

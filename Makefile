@@ -1,0 +1,78 @@
+# All chores of the project. `make` alone prints them.
+#
+# Another Python beside the usual one: make test PYTHON=python3.12 VENV=.venv312
+
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+# Quiet twice: errors are shown, progress and warnings about the package index are not.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --constraint constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint types bench docs clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.runtime ## show what discreet does; pictures and files go to demo-output
+	$(BIN)/discreet demo --out demo-output --replace
+
+test: $(VENV)/.dev ## run the tests and the examples in docstrings
+	$(BIN)/python -m pytest -n 2 --doctest-modules tests src
+
+test-slow: $(VENV)/.dev ## run the tests that take long
+	$(BIN)/python -m pytest -m slow -n 2
+
+lint: $(VENV)/.dev ## check style and layout
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.dev ## check types
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev ## measure speed
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.dev ## run the examples in the documents and write down what they print
+	$(BIN)/python docs/refresh.py
+
+clean: ## remove the environment, the caches and the demo's output
+	@if [ -e $(VENV)/pyvenv.cfg ]; then rm -rf $(VENV); fi
+	rm -rf demo-output build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests docs benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+# --- Set-up: an environment of its own; the system's Python is never changed. ---
+
+$(VENV)/.runtime: pyproject.toml constraints.txt $(VENV)/.made
+	@echo "Installing discreet in $(VENV)"
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.made
+	@echo "Installing discreet and its tools in $(VENV)"
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.runtime
+
+# An environment whose interpreter is gone (a Python that was upgraded away) is made again.
+ifeq ($(realpath $(BIN)/python),)
+.PHONY: $(VENV)/.made
+endif
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no command $(PYTHON). Install Python 3.11 or later, or name yours: make PYTHON=..." >&2; \
+	  exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  "discreet needs Python 3.11 or later; $(PYTHON) is %d.%d. Name another: make PYTHON=..." % sys.version_info[:2])'
+	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then :; \
+	elif $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then $(PYTHON) -m venv --clear $(VENV); \
+	elif $(PYTHON) -m virtualenv --version >/dev/null 2>&1; then $(PYTHON) -m virtualenv --quiet --clear $(VENV); \
+	elif command -v virtualenv >/dev/null; then virtualenv --quiet --clear --python $(PYTHON) $(VENV); \
+	else \
+	  echo "$(PYTHON) cannot make an environment: ensurepip and virtualenv are missing." >&2; \
+	  echo "On Debian and Ubuntu install the package python3-venv, then run make again." >&2; \
+	  exit 1; \
+	fi
+	@touch $@

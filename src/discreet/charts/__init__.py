@@ -1,0 +1,1 @@
+"""Charts: data and specification first, drawn last."""

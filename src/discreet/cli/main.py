@@ -1,0 +1,69 @@
+"""The command `discreet` and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from discreet.cli import demo, ptable
+from discreet.cli.answer import SCHEMA
+from discreet.errors import InfeasibleError, InputError
+
+app = typer.Typer(
+    name="discreet",
+    help="Discreet noise for discrete counts: noise laws and p-tables for confidential statistics.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+app.add_typer(ptable.app, name="ptable")
+app.command("demo")(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback
+    if wanted:
+        from discreet import __version__
+
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and end.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; a user's mistake ends with one message and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot print ± shows a question mark instead of ending in an error.
+            stream.reconfigure(errors="replace")
+    try:
+        app()
+    except InputError as error:
+        _show(error)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _show(error: InputError) -> None:
+    print(f"error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
+    if "--json" in sys.argv:
+        told = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
+        content = {"type": type(error).__name__, "message": str(error), **told}
+        refused = {"feasible": False} if isinstance(error, InfeasibleError) else {}
+        typer.echo(json.dumps({"schema": SCHEMA, "error": content, **refused}, indent=2, ensure_ascii=False))

@@ -1,0 +1,103 @@
+"""What a p-table says of itself: results, warnings and sentences, computed once for every face."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.noise.disclosure import posterior_of_one
+from discreet.results import Result
+
+if TYPE_CHECKING:
+    from discreet.noise.ptable import PTable
+
+
+def results(ptable: PTable) -> list[Result]:
+    """Return the figures worth reading first."""
+    found = [_typical_noise(ptable), _largest_noise(ptable)]
+    if ptable.shortfalls():
+        found.append(_shortfall(ptable))
+    if len(ptable.rows) > 1 and (posterior := posterior_of_one(ptable)):
+        found.append(posterior)
+    return found
+
+
+def warnings(ptable: PTable) -> list[str]:
+    """Return what could surprise: tails cut by the grid, rows that are not centred."""
+    found = []
+    cut = [row.count for row, grid in zip(ptable.rows, ptable.rounded, strict=True) if grid.bound < row.bound]
+    if cut:
+        reached = max(ptable.rounded[count].bound for count in cut)
+        found.append(
+            f"On a key space of {ptable.key_space} the outermost noise of {_rows(cut)} is rarer than one key and is "
+            f"never drawn with plain keys: there the bound is ±{reached} instead of ±{ptable.bound}."
+        )
+    tilted = [row.count for row, grid in zip(ptable.rows, ptable.rounded, strict=True) if grid.moment(1) != 0]
+    if tilted:
+        worst = max(tilted, key=lambda count: abs(ptable.rounded[count].moment(1)))
+        mean = float(ptable.rounded[worst].moment(1))
+        found.append(
+            f"The noise of {_rows(tilted)} does not average 0 on its keys; most for a count of {worst}: {mean:.2g}."
+        )
+    if ptable.perturbs_zeros:
+        found.append(
+            "Zeros are perturbed and counts may become negative. All empty cells have cell key 0: "
+            "their noise must be drawn by coordinates."
+        )
+    return found
+
+
+def _rows(counts: list[int]) -> str:
+    """Return row numbers as words, runs joined.
+
+    >>> _rows([3, 4, 5])
+    'rows 3 to 5'
+    """
+    if len(counts) == 1:
+        return f"row {counts[0]}"
+    if counts[-1] - counts[0] == len(counts) - 1:
+        return f"rows {counts[0]} to {counts[-1]}"
+    shown = ", ".join(map(str, counts[:5])) + (", .." if len(counts) > 5 else "")
+    return f"rows {shown}"
+
+
+def _typical_noise(ptable: PTable) -> Result:
+    """Return the standard deviation for large counts, over the rows that serve them in turn."""
+    serving = ptable.rows[-ptable.repeat :]
+    variance = sum(row.variance for row in serving) / len(serving)
+    stay = sum(row.stay for row in serving) / len(serving)
+    return Result(
+        name="typical_noise",
+        value=variance**0.5,
+        unit="persons",
+        sentence=f"Counts of {serving[0].count} and more change by ±{variance**0.5:.2f} (one standard deviation) "
+        f"and stay as they are in {stay:.1%} of cases.",
+        worst=f"row {serving[-1].count}" if len(serving) == 1 else None,
+        assumptions=("law before rounding to keys",),
+    )
+
+
+def _largest_noise(ptable: PTable) -> Result:
+    reached = max(grid.bound for grid in ptable.rounded)
+    return Result(
+        name="largest_noise",
+        value=reached,
+        unit="persons",
+        sentence=f"No count ever changes by more than ±{reached}.",
+        assumptions=(f"plain keys, uniform on a key space of {ptable.key_space}",),
+    )
+
+
+def _shortfall(ptable: PTable) -> Result:
+    short = ptable.shortfalls()
+    worst = max(short, key=lambda count: short[count])
+    row, wanted = ptable.rows[worst], ptable.rows[worst].variance + short[worst]
+    more = f" So do {len(short) - 1} other rows, by less." if len(short) > 1 else ""
+    return Result(
+        name="variance_shortfall",
+        value=short[worst],
+        unit="persons squared",
+        sentence=f"Row {worst} reaches variance {row.variance:.3g} of {wanted:g}: a count of {worst} cannot fall by "
+        f"more than {-min(row.values)} and its noise averages 0.{more}",
+        worst=f"row {worst}",
+        assumptions=("law before rounding to keys",),
+    )

@@ -1,0 +1,113 @@
+"""Reading and writing p-table files: finding the format, gzip, and replacing a file as a whole."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import FileExistsAlreadyError, ParameterError, PTableFileError
+from discreet.noise.formats.registry import format_named, formats
+
+if TYPE_CHECKING:
+    from discreet.noise.formats.registry import PTableFormat
+    from discreet.noise.ptable import PTable
+
+
+def read_ptable(path: str | Path, format_name: str | None = None) -> PTable:
+    """Return the p-table of a file; the format is recognised from its text unless named."""
+    path = Path(path)
+    text = _text(path)
+    if not text.strip():
+        raise PTableFileError.at(path, "", "the file is empty.", "Write it again with `discreet ptable --out`.")
+    chosen = format_named(format_name) if format_name else _recognised(text, path)
+    return chosen.read(text, path)
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        why = error.strerror or "unreadable"
+        raise PTableFileError.at(path, "", f"cannot be read: {why}.", "Check the path.") from error
+    try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, ValueError) as error:
+        raise PTableFileError.at(
+            path, "", "is not text in UTF-8 (or a damaged gzip file).", "Give a p-table file."
+        ) from error
+
+
+def _recognised(text: str, path: Path) -> PTableFormat:
+    for candidate in formats().values():
+        if candidate.recognises(text):
+            return candidate
+    first = text.lstrip().splitlines()[0][:60]
+    layouts = "; ".join(f"{name}: {known.layout}" for name, known in formats().items())
+    raise PTableFileError.at(
+        path, "line 1", f"{first!r} begins no p-table format we know.", f"A file looks like one of these: {layouts}."
+    )
+
+
+def format_for(path: Path) -> str:
+    """Return the format that a file's ending stands for."""
+    plain = path.name.removesuffix(".gz")
+    for name, known in formats().items():
+        if plain.endswith(known.suffixes):
+            return name
+    known_endings = ", ".join(f"{end} ({name})" for name, known in formats().items() for end in known.suffixes)
+    raise ParameterError(
+        f"The ending of {path.name} does not say the format. Add --format ({', '.join(formats())}), "
+        f"or use an ending that does: {known_endings}.",
+        parameter="format",
+    )
+
+
+def write_ptable(ptable: PTable, path: str | Path, format_name: str | None = None, *, replace: bool = False) -> PTable:
+    """Write a p-table and return it as written, on the grid of the format.
+
+    The file appears complete or not at all; an existing one is kept unless `replace`.
+    """
+    path = Path(path)
+    name = format_name or format_for(path)
+    chosen = format_named(name)
+    if path.exists() and not replace:
+        raise FileExistsAlreadyError(path)
+    fitted = _on_its_grid(ptable, chosen)
+    data = chosen.write(fitted, path).encode()
+    if path.name.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    write_whole(path, data)
+    return fitted
+
+
+def _on_its_grid(ptable: PTable, chosen: PTableFormat) -> PTable:
+    """Return the table on a grid that the format can hold, the first one if its own cannot."""
+    if not chosen.grids or ptable.key_space in chosen.grids:
+        return ptable
+    return ptable.on_grid(chosen.grids[0])
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write beside and move into place, so that a killed run leaves the old file or the new one."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(name).chmod(0o666 & ~umask)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        why = error.strerror or "the write failed"
+        raise PTableFileError.at(
+            path, "", f"cannot be written: {why}.", "Check the folder and the space left."
+        ) from error

@@ -1,0 +1,99 @@
+"""Our own TOML: the p-table with its key space and the settings it was made from."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ParameterError, PTableFileError, UnknownNameError
+from discreet.noise.formats.pieces import Piece, assemble
+from discreet.noise.formats.registry import PTableFormat, register
+from discreet.noise.settings import PTableSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from discreet.noise.ptable import PTable
+
+SCHEMA = "discreet/1"
+KIND = "p-table"
+
+
+@register
+class OwnToml(PTableFormat):
+    """Everything a PTable knows; one `[[rows]]` per true count."""
+
+    name = "toml"
+    layout = f'schema = "{SCHEMA}", kind = "{KIND}", key_space, repeat, [settings], [[rows]] i, v, p, upper'
+    suffixes = (".toml",)
+
+    def recognises(self, text: str) -> bool:
+        """Say whether the text names our schema."""
+        return f'kind = "{KIND}"' in text or "[[rows]]" in text
+
+    def read(self, text: str, path: Path) -> PTable:
+        """Return the p-table."""
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise PTableFileError.at(path, "", f"is not TOML: {error}.", "Correct the line.") from error
+        key_space, repeat = (_whole(path, "the head", content, name) for name in ("key_space", "repeat"))
+        pieces = [piece for row in content.get("rows", []) for piece in _pieces(path, row)]
+        try:
+            return assemble(
+                pieces, path, key_space=key_space, repeat=repeat, settings=_settings(content.get("settings"))
+            )
+        except (ParameterError, UnknownNameError) as error:
+            raise PTableFileError.at(path, "", str(error), "Correct the entry.") from error
+
+    def write(self, ptable: PTable, path: Path) -> str:  # noqa: ARG002 - the same call for every format
+        """Return the table as TOML; floats are written so that they read back as the same double."""
+        lines = [f'schema = "{SCHEMA}"', f'kind = "{KIND}"', f"key_space = {ptable.key_space}"]
+        lines += [f"repeat = {ptable.repeat}"]
+        if ptable.settings:
+            lines += ["", "[settings]"]
+            lines += [f"{name} = {_value(value)}" for name, value in asdict(ptable.settings).items()]
+        for row, grid in zip(ptable.rows, ptable.rounded, strict=True):
+            lines += ["", "[[rows]]", f"i = {row.count}"]
+            columns = {"v": grid.values, "p": row.probabilities, "upper": grid.upper}
+            lines += [f"{name} = [{', '.join(_value(x) for x in column)}]" for name, column in columns.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    """Return a TOML value; numbers print as the shortest text that reads back the same."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    return repr(value)
+
+
+def _settings(table: dict[str, Any] | None) -> PTableSettings | None:
+    if table is None:
+        return None
+    known = [field.name for field in fields(PTableSettings)]
+    for name in table:
+        if name not in known:
+            raise UnknownNameError.among("setting", name, known)
+    return PTableSettings(**table)
+
+
+def _pieces(path: Path, row: dict[str, Any]) -> list[Piece]:
+    i = _whole(path, "a row", row, "i")
+    where = f"row i = {i}"
+    v, p, upper = (row.get(name) for name in ("v", "p", "upper"))
+    if not (isinstance(v, list) and isinstance(p, list) and isinstance(upper, list) and len(v) == len(p) == len(upper)):
+        raise PTableFileError.at(path, where, "v, p and upper must be lists of one length.", "Correct the row.")
+    if not all(type(number) is int for number in [*v, *upper]) or not all(type(x) in {int, float} for x in p):
+        raise PTableFileError.at(path, where, "v and upper must be whole numbers, p numbers.", "Correct the row.")
+    lower = [0, *upper[:-1]]
+    return [Piece(where, i, *piece) for piece in zip(v, map(float, p), lower, upper, strict=True)]
+
+
+def _whole(path: Path, where: str, table: dict[str, Any], name: str) -> int:
+    number = table.get(name)
+    if type(number) is not int:
+        raise PTableFileError.at(path, where, f"{name} must be a whole number.", f"Add or correct {name}.")
+    return number

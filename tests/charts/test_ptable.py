@@ -1,0 +1,38 @@
+"""The data behind the picture of a p-table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.charts.ptable import MOST_PANELS, draw_ptable, ptable_chart
+from discreet.noise.ptable import PTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_there_is_a_panel_for_every_row_with_noise() -> None:
+    made = PTable.max_entropy(variance=2, bound=5)
+    chart = ptable_chart(made)
+    assert chart.title == "Counts change by about ±1.4 and never by more than 5; zeros stay zero"
+    assert [panel.label.split(":")[0] for panel in chart.panels] == [
+        "count 1",
+        "count 2",
+        "count 3",
+        "count 4",
+        "count 5 and more",
+    ]
+    for panel, row in zip(chart.panels, made.rows[1:], strict=True):
+        assert panel.noise == row.values
+        assert panel.probability == pytest.approx(row.probabilities)
+
+
+def test_a_large_table_shows_its_first_rows_and_its_last(tmp_path: Path) -> None:
+    made = PTable.max_entropy(variance=9, bound=40)
+    chart = ptable_chart(made)
+    assert len(chart.panels) == MOST_PANELS
+    assert chart.panels[-1].label.startswith("count 40 and more")
+    draw_ptable(made, tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"

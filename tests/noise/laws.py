@@ -1,0 +1,92 @@
+"""The laws under test: each at the ends of its declared typical range, and stretched by its declared power."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from typing import Any, cast
+
+from discreet.noise.base import Noise
+from discreet.noise.catalogue import LAWS
+from discreet.noise.gaussian import Gaussian
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.parameters import Parameter, parameters, positive_whole
+from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.truncated import Truncated
+from discreet.noise.uniform import Uniform
+
+INNER = (Gaussian(sigma=1.0), TwoSidedGeometric(epsilon=0.5), Laplace(scale=2.0))
+"""Laws to be cut: the bound is the only parameter that Truncated itself declares."""
+
+
+def label(law: Noise) -> str:
+    """Return a short name for the list of tests."""
+    return f"row {law.count} of E={law.bound}" if isinstance(law, PTableRow) else repr(law)
+
+
+def is_whole(declared: Parameter) -> bool:
+    """Say whether a parameter takes whole numbers."""
+    return declared.domain is positive_whole
+
+
+def ends(declared: Parameter) -> list[float]:
+    """Return the ends of the typical range, whole where the parameter is."""
+    return [int(end) if is_whole(declared) else end for end in declared.typical]
+
+
+def make(kind: type[Noise], inner: Noise = INNER[0], **values: Any) -> Noise:  # noqa: ANN401 - any parameter of any law
+    """Return a law of this kind; Truncated is given a law to cut."""
+    build = cast("Any", kind)
+    return cast("Noise", build(law=inner, **values) if kind is Truncated else build(**values))
+
+
+def typical_laws() -> list[Noise]:
+    """Return every law of the catalogue at the ends of its typical range."""
+    found = []
+    for kind in LAWS.values():
+        declared = parameters(kind)
+        for values in itertools.product(*map(ends, declared.values())):
+            chosen = dict(zip(declared, values, strict=True))
+            if kind is MaxEntropy and chosen["variance"] >= chosen["bound"] ** 2:
+                continue  # V = 4 and E = 2 exclude each other
+            inner = INNER if kind is Truncated else INNER[:1]
+            found += [make(kind, law, **chosen) for law in inner]
+    return found
+
+
+SYMMETRIC = typical_laws()
+ROWS: list[Noise] = [
+    *PTable.max_entropy(variance=2, bound=5).rows[1:],
+    *PTable.max_entropy(variance=3, bound=4, threshold=2).rows[1:4],
+]
+"""Rows of p-tables: laws as well, but lopsided where a count cannot fall far."""
+
+EVERY_LAW = SYMMETRIC + ROWS
+
+
+def stretchable_laws() -> list[Noise]:
+    """Return the laws whose noise can be made 30 % wider and 30 % narrower."""
+    # The uniform law on -1..1 has no narrower neighbour.
+    wide = [law for law in SYMMETRIC if not (isinstance(law, Uniform) and law.bound < 2)]
+    return [*wide, Uniform(bound=5)]
+
+
+def stretched(law: Noise, factor: float) -> list[Noise]:
+    """Return the law with its noise stretched by a factor, once for each parameter that can do it.
+
+    A cut law stretches the law inside, and a maximum-entropy law its variance: both keep their bound.
+    """
+    if isinstance(law, Truncated):
+        return [dataclasses.replace(law, law=inner) for inner in stretched(law.law, factor)]
+    found: list[Noise] = []
+    for name, declared in parameters(type(law)).items():
+        if isinstance(law, MaxEntropy) and name == "bound":
+            continue
+        value = getattr(law, name) * factor**declared.power
+        if is_whole(declared):
+            value = math.ceil(value) if factor > 1 else math.floor(value)
+        found.append(dataclasses.replace(cast("Any", law), **{name: value}))
+    return found

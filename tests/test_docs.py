@@ -1,0 +1,123 @@
+"""The documents show what the examples print today, and the tool that sees to it works."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REFRESH = Path(__file__).parents[1] / "docs" / "refresh.py"
+
+DOCUMENT = """\
+# A page
+
+<!-- run -->
+```python
+total = 1 + 1
+print(total)
+```
+
+<!-- output -->
+```text
+2
+```
+
+<!-- run -->
+
+```python
+print(total + 1)
+```
+
+<!-- output -->
+
+```text
+3
+```
+
+```python
+raise SystemError("blocks without the mark are not run")
+```
+
+````markdown
+<!-- output -->
+```text
+a longer fence shows a block as it is
+```
+````
+"""
+
+
+@pytest.fixture(scope="module")
+def refresh() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("refresh", REFRESH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(REFRESH), *arguments], capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def console(command: str, output: str = "") -> str:
+    return f"```console\n$ {command}\n{output}```\n"
+
+
+def test_every_document_is_up_to_date() -> None:
+    done = run("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_true_document_stays_as_it_is(refresh: ModuleType) -> None:
+    assert refresh.refreshed(DOCUMENT) == DOCUMENT
+
+
+def test_an_outdated_block_is_found_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    stale = DOCUMENT.replace("\n3\n", "\n4\n")
+    path.write_text(stale, encoding="utf-8")
+    done = run("--check", str(path))
+    line = stale[: stale.index("\n4\n")].count("\n") + 1
+    assert done.returncode == 1
+    assert f"page.md:{line}: this block is out of date" in done.stdout
+    assert done.stdout.count("out of date") == 1
+    assert path.read_text(encoding="utf-8") == stale
+
+
+def test_a_rewrite_mends_a_document_and_changes_nothing_the_second_time(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(DOCUMENT.replace("\n2\n", "\n").replace("\n3\n", "\nstale\nlines\n"), encoding="utf-8")
+    for _ in range(2):
+        assert run(str(path)).returncode == 0
+        assert path.read_text(encoding="utf-8") == DOCUMENT
+
+
+def test_output_of_a_command_is_replaced_and_the_rest_of_the_block_kept(refresh: ModuleType) -> None:
+    block = "```console\n$ make demo\nas written\n$ discreet --help \\\n  > help.txt\nstale\n```\n"
+    assert refresh.refreshed(block) == block.replace("stale\n", "")
+
+
+def test_commands_of_a_document_share_a_folder_and_show_their_exit_code(refresh: ModuleType) -> None:
+    first = console("discreet --help > help.txt")
+    second = console("discreet --help | cmp - help.txt && echo same", "same\n")
+    third = console("discreet no-such-command >> help.txt 2>&1", "[exit 2]\n")
+    assert refresh.refreshed(first + second + third) == first + second + third
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (console("discreet no-such-command", "all is well\n"), "2: .* exit code 2, which the document does not say"),
+        (console("discreet --help", "[exit 2]\n"), "2: .* exit code 0, which the document does not say"),
+        ("<!-- run -->\n```python\n1 / 0\n```\n", "3: the example ended with ZeroDivisionError"),
+    ],
+)
+def test_an_example_that_ends_otherwise_than_stated_is_an_error(refresh: ModuleType, block: str, message: str) -> None:
+    with pytest.raises(refresh.BrokenExampleError, match=message):
+        refresh.refreshed("\n" + block)

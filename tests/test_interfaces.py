@@ -1,0 +1,141 @@
+"""docs/interfaces.md against reality: flags, JSON keys, file layouts, extension points."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from discreet.noise.formats.files import write_ptable
+from discreet.noise.formats.registry import formats
+from discreet.noise.ptable import PTable
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """Return the text under a heading, up to the next heading of the same or a higher level."""
+    found = re.search(rf"^(#+) {re.escape(title)}\n(.*?)(?=^#{{1,3}} |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/interfaces.md has no section {title!r}"
+    return found[2]
+
+
+def first_column(text: str) -> list[str]:
+    """Return the code words in the first column of the tables in a text."""
+    return [
+        word
+        for line in text.splitlines()
+        if line.startswith("| `")
+        for word in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    script = Path(sys.executable).with_name("discreet")
+    return subprocess.run([script, *arguments], capture_output=True, text=True, check=False, timeout=60)
+
+
+@cache
+def commands() -> dict[str, set[str]]:
+    """Return the flags of every command that can be run, read from --help."""
+    found: dict[str, set[str]] = {}
+
+    def walk(name: str) -> None:
+        text = run(*name.split()[1:], "--help").stdout
+        options, _, below = text.partition("\nCommands:\n")
+        found[name] = set(re.findall(r"^  (--[a-z-]+)", options, re.MULTILINE))
+        for verb in re.findall(r"^  ([a-z]+)", below, re.MULTILINE):
+            walk(f"{name} {verb}")
+
+    walk("discreet")
+    return found
+
+
+def documented() -> list[str]:
+    return re.findall(r"^### `([^`]+)`", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", documented())
+def test_flags_are_those_of_the_page(name: str) -> None:
+    assert set(first_column(section(f"`{name}`"))) == commands()[name]
+
+
+def test_every_documented_command_exists() -> None:
+    assert set(documented()) == set(commands())
+
+
+@pytest.fixture(scope="module")
+def answer() -> dict[str, object]:
+    done = run("ptable", "--variance", "2", "--bound", "5", "--json")
+    assert done.returncode == 0
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_json_keys_are_those_of_the_page(answer: dict[str, object]) -> None:
+    assert list(answer) == [key for key in first_column(section("JSON")) if key != "--json"]
+
+
+def test_result_and_row_fields_are_those_of_the_page(answer: dict[str, object]) -> None:
+    text = section("JSON")
+    results, rows = answer["results"], answer["rows"]
+    assert isinstance(results, list)
+    assert isinstance(rows, list)
+    for key, sample in (("results", results[0]), ("rows", rows[0])):
+        line = next(line for line in text.splitlines() if line.startswith(f"| `{key}` "))
+        assert set(re.findall(r"`([^`]+)`", line.split("|")[2])) == set(sample)
+    named = re.search(r"Results of a p-table: (.*?)\.\n", text, re.DOTALL)
+    assert named
+    assert [result["name"] for result in results] == re.findall(r"`([^`]+)`", named[1])
+
+
+def test_errors_in_json_are_those_of_the_page() -> None:
+    done = run("ptable", "--variance", "2", "--bound", "5", "--threshold", "2", "--json")
+    assert done.returncode == 2
+    found = json.loads(done.stdout)
+    assert set(found) == {"schema", "error", "feasible"}
+    assert found["feasible"] is False
+    assert {"type", "message", "row"} <= set(found["error"])
+    assert found["error"]["message"] in done.stderr
+
+
+def test_formats_are_those_of_the_page() -> None:
+    assert set(first_column(section("p-table files"))) == set(formats())
+
+
+@pytest.mark.parametrize("name", ["csv", "tauargus", "sas", "ons"])
+def test_headers_are_those_of_the_page(name: str, tmp_path: Path) -> None:
+    write_ptable(PTable.max_entropy(variance=2, bound=5), tmp_path / "t", name)
+    header = (tmp_path / "t").read_text().splitlines()[0]
+    line = next(line for line in section("p-table files").splitlines() if line.startswith(f"| `{name}` "))
+    assert f"`{header}`" in line
+
+
+def test_endings_and_grids_are_those_of_the_page() -> None:
+    for line in section("p-table files").splitlines():
+        if line.startswith("| `"):
+            _, name, endings, grid, *_ = (cell.strip() for cell in line.split("|"))
+            known = formats()[name.strip("`")]
+            assert tuple(re.findall(r"`([^`]+)`", endings)) == known.suffixes
+            grids = [eval(word.replace("^", "**")) for word in re.findall(r"[\d^]+", grid)]  # noqa: S307 - our own page
+            assert tuple(grids) == known.grids
+
+
+def test_the_keys_of_toml_are_those_of_the_page(tmp_path: Path) -> None:
+    write_ptable(PTable.max_entropy(variance=2, bound=5), tmp_path / "t.toml")
+    content = tomllib.loads((tmp_path / "t.toml").read_text())
+    line = next(line for line in section("p-table files").splitlines() if line.startswith("| `toml` "))
+    words = [word.strip("[]") for word in re.findall(r"`([^`]+)`", line)]
+    assert set(content) | set(content["rows"][0]) == set(words) - {"toml", ".toml"}
+
+
+def test_extension_points_are_those_of_the_project_file() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert set(first_column(section("Extension points"))) == set(declared)

@@ -1,0 +1,22 @@
+"""`import discreet` is quick: what is heavy or seldom needed is loaded where it is used."""
+
+import subprocess
+import sys
+
+HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb"}
+
+
+def loaded_by(statement: str) -> set[str]:
+    program = f"{statement}\nimport sys\nprint(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
+    return set(done.stdout.split())
+
+
+def test_the_package_loads_nothing_heavy() -> None:
+    loaded = loaded_by("import discreet")
+    assert "discreet" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_heavy_module_would_be_seen() -> None:
+    assert "yaml" in loaded_by("import discreet, yaml")
