@@ -33,7 +33,7 @@ types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev ## measure speed
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/.dev ## run the examples in the documents and write down what they print
 	$(BIN)/python docs/refresh.py
@@ -41,7 +41,7 @@ docs: $(VENV)/.dev ## run the examples in the documents and write down what they
 clean: ## remove the environment, the caches and the demo's output
 	@if [ -e $(VENV)/pyvenv.cfg ]; then rm -rf $(VENV); fi
 	rm -rf demo-output build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
-	find src tests docs benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find . -path './.*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 # --- Set-up: an environment of its own; the system's Python is never changed. ---
 

@@ -6,7 +6,7 @@ temporary folder and one Python namespace per document:
 - a `console` block: each line `$ discreet ...` is run, continued after a final
   backslash, and the lines below it are its output. A command that is meant to
   fail has its exit code as the last line: `[exit 2]`.
-- a `python` block below the line `<!-- run -->`. A `text` block below the line
+- a `python` block below the line `<!-- run -->`; ROOT is the folder of the project. A `text` block below the line
   `<!-- output -->` holds what the last such block printed.
 
 With --check nothing is written, and a block that is out of date ends in exit code 1.
@@ -56,7 +56,7 @@ class Examples:
     """The examples of one document and what they share: a namespace, and what was printed last."""
 
     def __init__(self) -> None:
-        self.namespace: dict[str, object] = {"__name__": "__main__"}
+        self.namespace: dict[str, object] = {"__name__": "__main__", "ROOT": ROOT}
         self.printed = ""
 
     def block(self, match: re.Match[str]) -> str:

@@ -3,6 +3,8 @@
 The lobby: what users import. Inside the package, import from the home module.
 """
 
+from importlib.metadata import version
+
 from discreet.errors import DiscreetError, InputError
 from discreet.noise.bits import SeededBits, SystemBits
 from discreet.noise.discrete_gaussian import DiscreteGaussian
@@ -15,7 +17,7 @@ from discreet.noise.ptable import PTable, ptable
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 
-__version__ = "0.1.0"
+__version__ = version("discreet")
 
 __all__ = [
     "DiscreetError",

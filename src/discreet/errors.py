@@ -85,6 +85,50 @@ class UnknownNameError(InputError):
         return cls(f"There is no {kind} {name!r}.{hint} There are: {', '.join(names)}.", name=name, available=names)
 
 
+class ProgrammeError(InputError):
+    """A table programme that contradicts itself."""
+
+    def __init__(self, message: str, *, topic: str) -> None:
+        super().__init__(message)
+        self.topic = topic
+
+    @classmethod
+    def unknown_parent(cls, topic: str, code: str, parent: str, known: list[str]) -> ProgrammeError:
+        """Build the error for a category whose parent does not exist."""
+        near = difflib.get_close_matches(parent, known, n=2, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        message = f"Topic {topic}: category {code!r} has the parent {parent!r}, which does not exist.{hint}"
+        return cls(f"{message} Add it, or leave the parent empty for the total.", topic=topic)
+
+
+class ProgrammeFileError(InputError):
+    """A programme file that cannot be read, with the line where that is known."""
+
+    def __init__(self, message: str, *, path: Path, line: int | None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
+
+    @classmethod
+    def at(cls, path: Path, line: int | None, what: str, todo: str) -> ProgrammeFileError:
+        """Build the error for a line of a file."""
+        place = f"{path.name}, line {line}" if line else path.name
+        return cls(f"{place}: {what} {todo}".rstrip(), path=path, line=line)
+
+
+class RecordFileError(InputError):
+    """A record that cannot be read."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def at(cls, path: Path, what: str, todo: str) -> RecordFileError:
+        """Build the error for a file."""
+        return cls(f"{path.name} {what} {todo}", path=path)
+
+
 class FileExistsAlreadyError(InputError):
     """A file that would be overwritten without having been asked to."""
 

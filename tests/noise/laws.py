@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from discreet.noise.base import Noise
 from discreet.noise.catalogue import LAWS
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
@@ -17,6 +16,9 @@ from discreet.noise.parameters import Parameter, parameters, positive_whole
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
+
+if TYPE_CHECKING:
+    from discreet.noise.base import Noise
 
 INNER = (Gaussian(sigma=1.0), TwoSidedGeometric(epsilon=0.5), Laplace(scale=2.0))
 """Laws to be cut: the bound is the only parameter that Truncated itself declares."""
@@ -37,10 +39,10 @@ def ends(declared: Parameter) -> list[float]:
     return [int(end) if is_whole(declared) else end for end in declared.typical]
 
 
-def make(kind: type[Noise], inner: Noise = INNER[0], **values: Any) -> Noise:  # noqa: ANN401 - any parameter of any law
-    """Return a law of this kind; Truncated is given a law to cut."""
-    build = cast("Any", kind)
-    return cast("Noise", build(law=inner, **values) if kind is Truncated else build(**values))
+def make(kind: type[Noise], values: dict[str, Any], inner: Noise = INNER[0]) -> Noise:
+    """Return a law of this kind with these parameters; Truncated is given a law to cut."""
+    given = {"law": inner, **values} if kind is Truncated else values
+    return cast("Any", kind)(**given)  # type: ignore[no-any-return]  # each kind has parameters of its own
 
 
 def typical_laws() -> list[Noise]:
@@ -53,7 +55,7 @@ def typical_laws() -> list[Noise]:
             if kind is MaxEntropy and chosen["variance"] >= chosen["bound"] ** 2:
                 continue  # V = 4 and E = 2 exclude each other
             inner = INNER if kind is Truncated else INNER[:1]
-            found += [make(kind, law, **chosen) for law in inner]
+            found += [make(kind, chosen, law) for law in inner]
     return found
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from discreet.noise.arrays import Floats
     from discreet.noise.dual import RowProblem
 
-SHARP = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
@@ -35,7 +33,8 @@ class Polytope:
             A_eq=self.equal,
             b_eq=self.exactly,
             bounds=list(zip(self.low, self.high, strict=True)),
-            options=SHARP,
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
         )
         return None if found.status == 2 else np.asarray(found.x, dtype=np.float64)
 
@@ -81,10 +80,14 @@ def variance_range(problem: RowProblem) -> tuple[float, float] | None:
 
 def positive_law_exists(problem: RowProblem) -> bool:
     """Say whether some law with every probability above 0 solves the row: maximise the smallest probability."""
-    laws = polytope(problem)
     size = len(problem.values)
+    if size == 0:
+        return False
+    laws = polytope(problem)
     raised = Polytope(
-        np.vstack([np.hstack([laws.less, np.zeros((len(laws.less), 1))]), np.hstack([-np.eye(size), np.ones((size, 1))])]),
+        np.vstack(
+            [np.hstack([laws.less, np.zeros((len(laws.less), 1))]), np.hstack([-np.eye(size), np.ones((size, 1))])]
+        ),
         np.append(laws.at_most, np.zeros(size)),
         np.hstack([laws.equal, np.zeros((len(laws.equal), 1))]),
         laws.exactly,

@@ -11,7 +11,12 @@ from discreet.errors import ParameterError
 from discreet.noise import Laplace, MaxEntropy, SeededBits, TwoSidedGeometric, Uniform
 from discreet.noise.base import WIDEST, WORDS, Noise, Table
 
-LAWS: list[Noise] = [Laplace(scale=3), TwoSidedGeometric(epsilon=0.2), Uniform(bound=6), MaxEntropy(variance=2, bound=5)]
+LAWS: list[Noise] = [
+    Laplace(scale=3),
+    TwoSidedGeometric(epsilon=0.2),
+    Uniform(bound=6),
+    MaxEntropy(variance=2, bound=5),
+]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)

@@ -137,7 +137,7 @@ def test_parameters_outside_their_domain_are_refused(kind: type[Noise]) -> None:
             # 3 lies inside every domain and does not collide with any other.
             others = {other: 3 for other in parameters(kind) if other != name}
             with pytest.raises(ParameterError) as refusal:
-                make(kind, **{name: value}, **others)
+                make(kind, {name: value, **others})
             low, high = declared.typical
             assert refusal.value.parameter == name
             assert f"{kind.__name__}: {name} must be {declared.domain.words}, not {value!r}" in str(refusal.value)

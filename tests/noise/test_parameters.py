@@ -58,7 +58,7 @@ def test_parameters_are_the_declared_fields_in_order() -> None:
 def test_default_is_the_declared_one() -> None:
     assert Example(width=1).times == 2
     with pytest.raises(TypeError, match="width"):
-        Example()  # type: ignore[call-arg]  # the missing argument is the point
+        Example()
 
 
 def test_help_is_one_line_with_symbol_meaning_domain_and_typical_range() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, Truncated, TwoSidedGeometric, Uniform
-from discreet.noise.base import Noise
+
+if TYPE_CHECKING:
+    from discreet.noise.base import Noise
 
 INNER: list[Noise] = [
     Gaussian(sigma=2),

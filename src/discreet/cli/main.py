@@ -6,11 +6,12 @@ import io
 import json
 import os
 import sys
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from discreet.cli import demo, ptable
+from discreet.cli import assess, demo, programme, ptable
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError
 
@@ -23,14 +24,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(ptable.app, name="ptable")
+app.add_typer(programme.app, name="programme")
+app.command("assess")(assess.assess)
 app.command("demo")(demo.demo)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback
     if wanted:
-        from discreet import __version__
-
-        typer.echo(f"discreet {__version__}")
+        typer.echo(f"discreet {version('discreet')}")
         raise typer.Exit
 
 

@@ -9,6 +9,8 @@ that the row can have.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
 
 def check_feasible(settings: PTableSettings) -> None:
-    """Raise InfeasibleError for the first row that no law satisfies."""
-    for count, problem in settings.row_problems().items():
-        if problem.values[0] >= 0 or problem.values[-1] <= 0:
+    """Raise InfeasibleError for a row that no law satisfies, those whose noise cannot average 0 first."""
+    rows = settings.row_problems()
+    for count, problem in rows.items():
+        if not _two_sided(problem):
             raise _one_sided(settings, count)
+    for count, problem in rows.items():
         limits = variance_limits(problem)
         if limits is None:
             raise _no_law(settings, count)
@@ -33,6 +37,10 @@ def check_feasible(settings: PTableSettings) -> None:
             raise _too_small(settings, count, low)
         if problem.equality and problem.variance >= high:
             raise _too_large(settings, count, high)
+
+
+def _two_sided(problem: RowProblem) -> bool:
+    return len(problem.values) > 0 and bool(problem.values[0] < 0 < problem.values[-1])
 
 
 def variance_limits(problem: RowProblem) -> tuple[float, float] | None:
@@ -82,9 +90,9 @@ def _limits_by_linear_program(problem: RowProblem) -> tuple[float, float] | None
 def _one_sided(settings: PTableSettings, count: int) -> InfeasibleError:
     return InfeasibleError.in_row(
         count,
-        f"With threshold {settings.threshold} and bound {settings.bound} a count of {count} can only stay or rise, "
-        "so its noise cannot average 0.",
-        f"Use a bound of at least {settings.threshold + 1}, or a threshold of at most {settings.bound - 1}.",
+        f"With threshold {settings.threshold} and bound {settings.bound} the changes of a count of {count} all lie "
+        "on one side, so its noise cannot average 0.",
+        _ways_out(settings),
     )
 
 
@@ -93,40 +101,114 @@ def _no_law(settings: PTableSettings, count: int) -> InfeasibleError:
         count,
         f"No law with mean 0 gives every change of a count of {count} a probability of at least "
         f"{settings.floor:g} and no change at least {settings.stay:g}.",
-        "Use a smaller floor or stay.",
+        _ways_out(settings),
     )
 
 
 def _too_small(settings: PTableSettings, count: int, low: float) -> InfeasibleError:
-    least = max(_least_variance(problem) for problem in settings.row_problems().values())
     if settings.threshold and count <= settings.threshold:
         why = f"a count of {count} must become 0 or {settings.threshold + 1} and more"
-        way_out = f", or a threshold of at most {settings.threshold - 1}"
     else:
         why = f"every change has a probability of at least {settings.floor:g}"
-        way_out = ", or a smaller floor"
     return InfeasibleError.in_row(
         count,
         f"Because {why}, its variance is above {low:g}; {settings.variance:g} was asked for.",
-        f"The smallest feasible variance is just above {least:g}: use a larger one{way_out}.",
+        _ways_out(settings),
     )
-
-
-def _least_variance(problem: RowProblem) -> float:
-    limits = variance_limits(problem)
-    return limits[0] if limits else math.inf
 
 
 def _too_large(settings: PTableSettings, count: int, high: float) -> InfeasibleError:
     values = settings.changes(count)
-    asked = " with the stay, floor or monotone shape asked for" if not settings.row_problems()[count].plain else ""
-    largest = min(limits[1] for p in settings.row_problems().values() if (limits := variance_limits(p)))
-    # Row 1 falls by 1 at most, so its variance is below the bound: a bound above V always serves.
-    larger_bound = max(settings.threshold + 1, math.floor(settings.variance) + 1)
-    way_out = "" if asked else f" or a bound of at least {larger_bound}"
+    asked = "" if _plain(settings) else " with the stay, floor or monotone shape asked for"
     return InfeasibleError.in_row(
         count,
         f"A count of {count} falls by at most {-values[0]} and rises by at most {values[-1]}, so{asked} its variance "
         f"stays below {high:g}; exactly {settings.variance:g} was asked for.",
-        f"Use a variance below {largest:g}{way_out}, or ask for the variance as an upper limit (without equality).",
+        _ways_out(settings),
     )
+
+
+EASIER = {
+    "floor": "a smaller floor",
+    "stay": "a smaller stay",
+    "monotone": "no monotone shape",
+    "equality": "the variance as an upper limit (without equality)",
+}
+"""Wishes that can be given up, and the words for it."""
+
+
+def _ways_out(settings: PTableSettings) -> str:
+    """Return the smallest changes of one wish that help; every one that is named leads to a feasible table."""
+    ways = []
+    if limits := _table_limits(settings):
+        ways.append(_variance_between(*limits))
+    bound = _least_bound(settings, settings.variance)
+    if _plain(settings) and bound > settings.bound and settings.variance > _least_variance(settings):
+        ways.append(f"a bound of at least {bound}")
+    thresholds = reversed(range(settings.threshold))
+    allowed = (smaller for smaller in thresholds if _feasible(replace(settings, threshold=smaller)))
+    ways += [f"a threshold of at most {threshold}" for threshold in islice(allowed, 1)]
+    for wish, words in EASIER.items():
+        given = getattr(settings, wish)
+        if given and _feasible(replace(settings, **{wish: type(given)(0)})):
+            ways.append(words)
+    return f"Use {', or '.join(ways or [_two_changes(settings)])}."
+
+
+def _two_changes(settings: PTableSettings) -> str:
+    """Return what helps where no single change does."""
+    if not _plain(settings):
+        plain = replace(settings, floor=0.0, stay=0.0, monotone=False)
+        first = "" if _feasible(plain) else f"{_two_changes(plain)} and "
+        return f"{first}no floor, stay or monotone shape"
+    least = _least_variance(settings)
+    bound = max(settings.bound, _least_bound(settings, least))
+    largest = _largest_variance(settings, bound) if settings.equality else math.inf
+    return f"a bound of at least {bound} with {_variance_between(least, largest)}"
+
+
+def _variance_between(low: float, high: float) -> str:
+    limits = ([f"above {low:g}"] if low > 0 else []) + ([f"below {high:g}"] if math.isfinite(high) else [])
+    return f"a variance {' and '.join(limits)}"
+
+
+def _feasible(settings: PTableSettings) -> bool:
+    limits = _table_limits(settings)
+    return limits is not None and limits[0] < settings.variance < limits[1]
+
+
+def _table_limits(settings: PTableSettings) -> tuple[float, float] | None:
+    """Return the variances between which all rows are feasible, or None if there are none."""
+    low, high = 0.0, math.inf
+    for problem in settings.row_problems().values():
+        limits = variance_limits(problem) if _two_sided(problem) else None
+        if limits is None:
+            return None
+        low = max(low, limits[0])
+        high = min(high, limits[1]) if settings.equality else high
+    return (low, high) if low < high else None
+
+
+def _plain(settings: PTableSettings) -> bool:
+    return not (settings.floor or settings.stay or settings.monotone)
+
+
+def _least_variance(settings: PTableSettings) -> float:
+    """Return the largest i (j_s + 1 - i): a count i up to the threshold becomes 0 or j_s + 1 at the nearest."""
+    return (settings.threshold + 1) ** 2 // 4 if settings.threshold else 0
+
+
+def _largest_variance(settings: PTableSettings, bound: int) -> int:
+    """Return the least |v_min| v_max of all rows: row 1 falls by 1; where zeros are perturbed row E + 1 by E - j_s."""
+    return bound * (bound - settings.threshold if settings.perturb_zeros else 1)
+
+
+def _least_bound(settings: PTableSettings, variance: float) -> int:
+    """Return the smallest bound that passes the threshold and, with equality, leaves room above a variance."""
+    threshold, reached = settings.threshold, math.floor(variance)
+    if not settings.equality:
+        return threshold + 1
+    if not settings.perturb_zeros:
+        return max(threshold, reached) + 1
+    # The smallest whole E with E (E - j_s) above the variance.
+    return max(threshold, (threshold + math.isqrt(threshold**2 + 4 * reached)) // 2) + 1

@@ -94,3 +94,8 @@ def parameters(law: type) -> dict[str, Parameter]:
     """Return the declared parameters of a law by name, in order of declaration."""
     fields = dataclasses.fields(law)
     return {field.name: field.metadata["parameter"] for field in fields if "parameter" in field.metadata}
+
+
+def required(law: type) -> list[str]:
+    """Return the names of the declared parameters that have no default."""
+    return [field.name for field in dataclasses.fields(law) if field.default is dataclasses.MISSING]

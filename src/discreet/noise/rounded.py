@@ -7,6 +7,7 @@ law is an exact fraction.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +19,8 @@ import numpy as np
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from discreet.noise.arrays import Floats, Ints
 
 LARGEST_KEY_SPACE = 2**62
@@ -108,7 +111,9 @@ def round_centred(values: Ints, probability: Floats, key_space: int, mean: int =
         weight[k] += 1
     # Doubles are coarser than a fine grid: what they leave goes to the likeliest value.
     likeliest = max(range(len(weight)), key=lambda k: weight[k])
-    weight[likeliest] += key_space - sum(weight)
+    left = key_space - sum(weight)
+    weight[likeliest] += left
+    exact[likeliest] += left
     gap = sum(v * w for v, w in zip(noise, weight, strict=True)) - mean
     _move_in_bulk(noise, weight, gap)
     _mend_mean(np.array(noise), exact, weight, mean)
@@ -140,12 +145,33 @@ def _mend_mean(noise: Ints, exact: list[Fraction], weight: list[int], mean: int)
         cost[held == 1] += len(noise)
         a, b = np.unravel_index(int(cost.argmin()), cost.shape)
         if not useful[a, b]:
-            raise ParameterError.outside(
-                "key_space", "key_space", int(held.sum()), "large enough to hold every row with mean 0", "2**32"
-            )
+            for giver, taker in _detour(noise, held, gap):
+                held[giver] -= 1
+                held[taker] += 1
+            break
         held[a] -= 1
         held[b] += 1
         error[a] -= 1
         error[b] += 1
         gap -= int(step[a, b])
     weight[:] = [int(w) for w in held]
+
+
+def _detour(noise: Ints, held: NDArray[np.object_], gap: int) -> list[tuple[int, int]]:
+    """Return the fewest moves, some up and some down, that close a gap smaller than every single move."""
+    # Where several moves have one step, the value with most keys gives.
+    givers = sorted(np.flatnonzero(held > 0).tolist(), key=lambda a: held[a])
+    moves = {int(noise[a] - noise[b]): (a, b) for a in givers for b in range(len(noise)) if noise[a] != noise[b]}
+    paths: dict[int, list[tuple[int, int]]] = {gap: []}
+    queue = deque([gap])
+    while queue:
+        left = queue.popleft()
+        taken = Counter(a for a, _ in paths[left])
+        if left == 0 and all(times <= held[a] for a, times in taken.items()):
+            return paths[left]
+        for step, move in moves.items():
+            if left - step not in paths and abs(left - step) <= max(moves):
+                paths[left - step] = [*paths[left], move]
+                queue.append(left - step)
+    wanted = "large enough to hold every row with mean 0"
+    raise ParameterError.outside("key_space", "key_space", int(held.sum()), wanted, "2**32")

@@ -1,0 +1,9 @@
+"""Run every benchmark; ratios are taken within one run. Results go to benchmarks/results/."""
+
+from __future__ import annotations
+
+from benchmarks import lookup, ptable
+
+if __name__ == "__main__":
+    ptable.main()
+    lookup.main()

@@ -1,0 +1,137 @@
+"""`discreet assess`: what an attacker could learn from a programme with a given noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.errors import ParameterError
+from discreet.noise.catalogue import LAWS
+from discreet.noise.parameters import parameters
+from discreet.programme.lattice import RULES
+from discreet.risk.assess import Assessment
+from discreet.risk.assess import assess as assess_risk
+from discreet.risk.averaging import ONE_SIGMA
+from discreet.risk.registry import measures as known_measures
+
+MOST_SHOWN = 10
+
+
+def assess(
+    source: Annotated[
+        str, typer.Argument(metavar="SPEC|RECORD", help="A programme (eu2021:LU, a TOML file) or a record.json.")
+    ],
+    variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
+    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
+    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")
+    ] = None,
+    law: Annotated[
+        str | None, typer.Option(metavar="LAW", help=f"{', '.join(LAWS)}; max-entropy, or geometric with --epsilon.")
+    ] = None,
+    spsn: Annotated[
+        bool, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table.")
+    ] = True,
+    rule: Annotated[
+        str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")
+    ] = RULES[0],
+    keep_single: Annotated[
+        bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")
+    ] = False,
+    population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
+    known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
+    confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
+    measures: Annotated[str | None, typer.Option(metavar="A,B", help="Measures to take; all if left out.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Say what an attacker could learn from everything published with this noise.
+
+    Example: discreet assess eu2021:LU --variance 3 --bound 5
+    """
+    record = Path(source).suffix == ".json"
+    noise = _noise(law, variance=variance, bound=bound, threshold=threshold, epsilon=epsilon)
+    if not record:
+        noise |= {"spsn": spsn}
+    chosen = [name.strip() for name in measures.split(",")] if measures else None
+    found = assess_risk(
+        source,
+        measures=chosen,
+        rule=rule,
+        keep_single=keep_single,
+        population=population,
+        known=known,
+        confidence=confidence,
+        **noise,
+    )
+    if as_json:
+        typer.echo(_json(found, source))
+    else:
+        _show(found)
+
+
+def _noise(law: str | None, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - numbers of several kinds
+    """Return law and parameters as asked for; --epsilon alone means the geometric law."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    if not law and not asked:
+        return {}
+    name = law or ("geometric" if "epsilon" in asked else "max-entropy")
+    if "epsilon" in asked and {"variance", "bound"} & set(asked):
+        raise ParameterError(
+            "--epsilon is for a geometric law, --variance and --bound are for a bounded one. Give one kind.",
+            parameter="epsilon",
+        )
+    if name == "max-entropy":
+        for needed in ("variance", "bound"):
+            if needed not in asked:
+                raise ParameterError(f"--{needed} is missing. Example: --variance 3 --bound 5", parameter=needed)
+    elif name in LAWS:
+        # A law that is given by another parameter takes its scale from the variance where it can.
+        asked = {key: value for key, value in asked.items() if key in parameters(LAWS[name])} or asked
+    return {"law": name, **asked}
+
+
+def _show(found: Assessment) -> None:
+    programme = found.case.programme
+    tables = programme.of(found.case.population)
+    typer.echo(f"{programme.name}: {len(tables)} tables of {tables[0].population}.")
+    for result in found.results:
+        typer.echo(result.sentence)
+    typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {found.case.record.variance:g}):")
+    typer.echo(f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'optimal':>8} {'right':>6}  statistic")
+    for row in found.averaging()[:MOST_SHOWN]:
+        typer.echo(
+            f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
+            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
+        )
+    typer.echo(
+        "\nAssumes: " + "; ".join(dict.fromkeys(a for result in found.results for a in result.assumptions)) + "."
+    )
+    for note in programme.notes:
+        typer.echo(f"Note: {note}")
+
+
+def _json(found: Assessment, source: str) -> str:
+    case = found.case
+    return answer(
+        "assess",
+        {
+            "source": source,
+            "law": case.record.law,
+            **case.record.parameters,
+            "keep_single": case.keep_single,
+            "population": case.population,
+            "known": case.known,
+            "confidence": case.confidence,
+            "measures": list(known_measures()),
+        },
+        found.results,
+        list(case.programme.notes),
+        rule=case.rule,
+        spsn=case.record.spsn,
+        statistics={"unique": len(case.averaging.names), "published": int(case.lattice.tables.sum())},
+        averaging=found.averaging(),
+    )

@@ -1,0 +1,102 @@
+"""`discreet programme`: show, check and count a table programme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.programme.lattice import RULES
+from discreet.programme.load import load_programme
+from discreet.programme.summary import shared_statistics, table_sizes
+
+if TYPE_CHECKING:
+    from discreet.programme.model import Programme
+
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Show, check and count a table programme.")
+
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or a shipped programme such as eu2021:LU.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
+KeepSingle = Annotated[bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")]
+Population = Annotated[
+    str | None, typer.Option(metavar="UNIT", help="What the tables count; the most common if left out.")
+]
+MOST_SHOWN = 20
+
+
+@app.command("show")
+def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> None:
+    """Show the tables of a programme with their sizes."""
+    programme = load_programme(spec)
+    sizes = table_sizes(programme, population)
+    if as_json:
+        typer.echo(_json("programme show", programme, spec, tables=[size.to_json() for size in sizes]))
+        return
+    typer.echo(_headline(programme))
+    typer.echo(f"{'table':>7} {'cells':>15}  breakdowns")
+    for size in sizes:
+        mark = "" if size.maximal else "   (contained in another table)"
+        typer.echo(f"{size.id:>7} {size.cells:>15,}  {' x '.join(size.breakdowns)}{mark}")
+    maximal = sum(size.maximal for size in sizes)
+    typer.echo(
+        f"{len(sizes)} tables, {maximal} of them maximal, {sum(size.cells for size in sizes):,} cells with margins."
+    )
+    _notes(programme)
+
+
+@app.command("check")
+def check(spec: Spec, as_json: AsJson = False) -> None:
+    """Check a programme: it is read whole, and the first mistake is named with its line."""
+    programme = load_programme(spec)
+    if as_json:
+        typer.echo(_json("programme check", programme, spec, valid=True))
+        return
+    typer.echo(f"{_headline(programme)} No mistake found.")
+    _notes(programme)
+
+
+@app.command("statistics")
+def statistics(
+    spec: Spec,
+    rule: Rule = RULES[0],
+    keep_single: KeepSingle = False,
+    population: Population = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which statistics are published how often."""
+    programme = load_programme(spec)
+    found = shared_statistics(programme, rule, keep_single=keep_single, population=population)
+    total = sum(statistic.tables for statistic in found)
+    if as_json:
+        counts = {"unique": len(found), "published": total}
+        shown = [statistic.to_json() for statistic in found]
+        typer.echo(_json("programme statistics", programme, spec, rule=rule, statistics=counts, shared=shown))
+        return
+    typer.echo(_headline(programme))
+    often = sum(statistic.tables > 1 for statistic in found)
+    typer.echo(
+        f"{len(found):,} different statistics (rule {rule}) are published {total:,} times; {often:,} more than once."
+    )
+    typer.echo(f"{'tables':>7} {'cells':>15}  statistic")
+    for statistic in found[:MOST_SHOWN]:
+        typer.echo(f"{statistic.tables:>7} {statistic.cells:>15,}  {statistic.name}")
+    if len(found) > MOST_SHOWN:
+        typer.echo(f"and {len(found) - MOST_SHOWN:,} more; --json gives all.")
+
+
+def _headline(programme: Programme) -> str:
+    parts = ", ".join(f"{len(tables)} of {name}" for name, tables in programme.populations.items())
+    return f"{programme.name}: {len(programme.tables)} tables ({parts}), {len(programme.breakdowns)} breakdowns."
+
+
+def _notes(programme: Programme) -> None:
+    for note in programme.notes:
+        typer.echo(f"Note: {note}")
+
+
+def _json(command: str, programme: Programme, spec: str, **own: object) -> str:
+    populations = {name: len(tables) for name, tables in programme.populations.items()}
+    head = {"programme": programme.name, "populations": populations}
+    return answer(command, {"spec": spec}, [], list(programme.notes), **head, **own)

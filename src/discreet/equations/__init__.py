@@ -1,0 +1,1 @@
+"""Margin equations of what is published, and their least-squares solvers."""

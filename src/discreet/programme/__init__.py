@@ -1,0 +1,1 @@
+"""What is published: topics, levels, breakdowns, tables, and the statistics they share."""

@@ -1,0 +1,140 @@
+"""The table programme of the 2021 EU census for one country.
+
+Regulations (EU) 2017/712 (tables) and 2017/543 (breakdowns). Levels follow the code
+trees: every depth of a breakdown's tree is a level, and equal partitions are one
+level, whichever breakdown offers them. NUTS 2021 and LAU 2020 unless asked otherwise.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from discreet.errors import UnknownNameError
+from discreet.programme.eu2021.areas import Areas, areas_of
+from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.tree import Category, CategoryTree
+
+UNITS = {"total population": "persons"}
+"""Our word for the regulation's; the others (private households, families, ..) are used as they are."""
+
+
+def census(country: str, *, nuts: int = 2021, lau: int = 2020) -> Programme:
+    """Return the programme of one country, by its two-letter code as Eurostat writes it (EL for Greece)."""
+    known = countries()
+    if country not in known:
+        raise UnknownNameError.among("country in the EU census programme", country, known)
+    areas = areas_of(country, known[country], nuts=nuts, lau=lau)
+    topics = _topics(areas)
+    breakdowns = _breakdowns(topics, areas)
+    tables = tuple(
+        Table(
+            entry["id"],
+            # "A|B" means A, or B where A is not available: A is taken.
+            tuple(breakdowns[code.split("|")[0]] for code in entry["breakdowns"]),
+            UNITS.get(entry["unit"], entry["unit"]),
+        )
+        for entry in _toml("programme.toml")["table"]
+    )
+    used = {breakdown.topic for table in tables for breakdown in table.breakdowns}
+    name = f"{known[country]['name']}, EU census 2021"
+    return Programme(name, {topic: topics[topic] for topic in topics if topic in used}, tables, areas.notes)
+
+
+@cache
+def countries() -> dict[str, dict[str, str]]:
+    """Return the rows of the geography by country code."""
+    return {row["country"]: row for row in csv.DictReader(io.StringIO(_text("geography.csv")))}
+
+
+def member_states() -> list[str]:
+    """Return the codes of the 27 Member States."""
+    return [code for code, row in countries().items() if row["eu27"] == "yes"]
+
+
+@cache
+def _text(name: str) -> str:
+    data = files("discreet.programme.eu2021").joinpath(name).read_bytes()
+    return (gzip.decompress(data) if name.endswith(".gz") else data).decode()
+
+
+@cache
+def _toml(name: str) -> dict[str, Any]:
+    return tomllib.loads(_text(name))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One topic as the regulation has it: its breakdowns with their own trees, coarse to fine."""
+
+    name: str
+    label: str
+    breakdowns: dict[str, CategoryTree]
+
+    @property
+    def tree(self) -> CategoryTree:
+        """Return the tree that joins the trees of all breakdowns."""
+        joined = {c.code: c for tree in self.breakdowns.values() for c in tree.categories}
+        return CategoryTree(self.name, tuple(joined.values()))
+
+
+@cache
+def _sources() -> dict[str, _Source]:
+    """Return the topics whose categories do not depend on geography."""
+    found: dict[str, _Source] = {}
+    for entry in _toml("breakdowns.toml")["breakdown"]:
+        topic = entry["code"].split(".")[0]
+        if entry["geographic"]:
+            continue
+        source = found.setdefault(topic, _Source(topic, entry["topic"], {}))
+        categories = tuple(Category(code, parent, {"en": label}) for code, parent, label in entry["categories"])
+        source.breakdowns[entry["code"]] = CategoryTree(topic, categories)
+    return found
+
+
+def _topics(areas: Areas) -> dict[str, Topic]:
+    """Return all topics of the programme; the place of work depends on the country's regions."""
+    found = {}
+    for name, source in _sources().items():
+        if name != "LPW":
+            found[name] = Topic(name, _levels(source), source.tree, {"en": source.label})
+    return found | areas.topics()
+
+
+@cache
+def _level_codes(name: str) -> dict[tuple[str, ...], str]:
+    """Return every level of a topic, as its categories, with its name.
+
+    A level is named after the breakdown whose finest level it is, or else after the
+    first breakdown that offers it and its depth there.
+    """
+    named: dict[tuple[str, ...], str] = {}
+    for code, tree in _sources()[name].breakdowns.items():
+        for depth in range(1, tree.depth + 1):
+            finest = depth == tree.depth
+            cut = tree.cut(depth)
+            if cut not in named or (finest and ":" in named[cut]):
+                named[cut] = code if finest else f"{code}:{depth}"
+    return dict(sorted(named.items(), key=lambda item: len(item[0])))
+
+
+def _levels(source: _Source) -> tuple[Level, ...]:
+    return tuple(Level(source.name, name, len(codes), codes) for codes, name in _level_codes(source.name).items())
+
+
+def _breakdowns(topics: dict[str, Topic], areas: Areas) -> dict[str, Breakdown]:
+    found = areas.breakdowns()
+    for name, source in _sources().items():
+        if name == "LPW":
+            continue
+        for code, tree in source.breakdowns.items():
+            cuts = {tree.cut(depth) for depth in range(1, tree.depth + 1)}
+            levels = tuple(level for level in topics[name].levels if level.codes in cuts)
+            found[code] = Breakdown(code, name, levels)
+    return found

@@ -1,0 +1,35 @@
+"""A programme by its name: a TOML file, or one that comes with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import UnknownNameError
+from discreet.programme.eu2021.census import census, countries
+from discreet.programme.toml_file import read_programme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.programme.model import Programme
+
+SHIPPED: dict[str, Callable[[str], Programme]] = {"eu2021": census}
+"""Programmes that come with the package, by prefix; what follows the colon is a country."""
+
+
+def load_programme(spec: str | Path) -> Programme:
+    """Return a programme from `eu2021:LU` (a shipped one for a country) or from the path of a TOML file.
+
+    >>> len(load_programme("eu2021:LU").tables)
+    119
+    """
+    prefix, colon, country = str(spec).partition(":")
+    # A single letter before the colon is a drive, not a programme.
+    if colon and len(prefix) > 1 and not Path(spec).exists():
+        if prefix not in SHIPPED:
+            raise UnknownNameError.among("shipped programme", prefix, SHIPPED)
+        if country not in countries():
+            raise UnknownNameError.among(f"country for {prefix}", country, countries())
+        return SHIPPED[prefix](country)
+    return read_programme(Path(spec))

@@ -1,0 +1,135 @@
+"""Topics, levels, breakdowns, tables and the programme they make: a static output as data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from discreet.errors import ProgrammeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from discreet.programme.tree import CategoryTree
+
+
+@dataclass(frozen=True)
+class Level:
+    """One partition of the population by one topic.
+
+    Attributes:
+        topic: the topic it belongs to.
+        name: its name in statistics, unique within a programme.
+        size: the number of its categories.
+        codes: the categories, or None where only their number is known.
+    """
+
+    topic: str
+    name: str
+    size: int
+    codes: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A characteristic of the units counted, with its levels from coarse to fine.
+
+    Every level is a refinement of the one before it; the total is not among them.
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+    tree: CategoryTree | None = field(default=None, compare=False, repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict, compare=False)
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        sizes = [level.size for level in self.levels]
+        if any(size < 1 for size in sizes):
+            raise ProgrammeError(
+                f"Topic {self.name} has a level with no categories. Give at least one.", topic=self.name
+            )
+        if sizes != sorted(sizes):
+            raise ProgrammeError(
+                f"Topic {self.name}: levels must grow from coarse to fine, not {sizes}.", topic=self.name
+            )
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A published code: some levels of one topic, coarse to fine, plus the total."""
+
+    code: str
+    topic: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A cross-tabulation, published with all its margins."""
+
+    id: str
+    breakdowns: tuple[Breakdown, ...]
+    unit: str = "persons"
+    universe: str | None = None
+
+    def __post_init__(self) -> None:
+        twice = [topic for topic, times in Counter(b.topic for b in self.breakdowns).items() if times > 1]
+        if twice:
+            codes = " and ".join(b.code for b in self.breakdowns if b.topic == twice[0])
+            raise ProgrammeError(
+                f"Table {self.id} uses topic {twice[0]} twice ({codes}). A table breaks down by a topic once: "
+                "keep one of them.",
+                topic=twice[0],
+            )
+
+    @property
+    def population(self) -> str:
+        """Return what is counted: tables of one population share their statistics."""
+        return f"{self.unit} where {self.universe}" if self.universe else self.unit
+
+
+@dataclass(frozen=True)
+class Programme:
+    """A static output: every table with all its margins.
+
+    Attributes:
+        name: what it is called.
+        topics: by name.
+        tables: in order of publication.
+        notes: what a reader should know of where it comes from.
+    """
+
+    name: str
+    topics: Mapping[str, Topic]
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.tables:
+            raise ProgrammeError(f"Programme {self.name!r} has no tables. Add at least one.", topic="")
+        twice = [table for table, times in Counter(t.id for t in self.tables).items() if times > 1]
+        if twice:
+            raise ProgrammeError(f"Table {twice[0]} is defined twice. Give every table its own id.", topic="")
+
+    @cached_property
+    def populations(self) -> dict[str, tuple[Table, ...]]:
+        """Return the tables by what they count, the population with most tables first."""
+        found: dict[str, list[Table]] = {}
+        for table in self.tables:
+            found.setdefault(table.population, []).append(table)
+        return {name: tuple(found[name]) for name in sorted(found, key=lambda n: -len(found[n]))}
+
+    def of(self, population: str | None = None) -> tuple[Table, ...]:
+        """Return the tables of one population, by default of the one with most tables."""
+        name = population or next(iter(self.populations))
+        if name not in self.populations:
+            raise UnknownNameError.among("population", name, self.populations)
+        return self.populations[name]
+
+    @cached_property
+    def breakdowns(self) -> dict[str, Breakdown]:
+        """Return every breakdown in use, by code."""
+        return {b.code: b for table in self.tables for b in table.breakdowns}

@@ -1,0 +1,218 @@
+"""A user's table programme in TOML, with errors that name file, line and the nearest right spelling.
+
+name = "Small town"
+
+[topics.SEX]
+categories = ["F", "M"]
+
+[topics.AGE]
+label = {en = "Age", fr = "Âge"}
+hierarchy = [["Y", "", "young"], ["O", "", "old"], ["Y1", "Y", "0-14"], ["Y2", "Y", "15-29"]]
+breakdowns = {L = 1}          # AGE.L is AGE cut at depth 1; AGE itself has all depths
+
+[topics.GEO]
+hierarchy = "areas.csv"       # columns code, parent, label (or label.en, label.fr, ..)
+
+[topics.EDU]
+size = 11                     # where only the number of categories is known, or sizes = [3, 11]
+
+[columns]
+AGE = "age_group"             # the data column at the finest code; a topic's own name if left out
+
+[[tables]]
+id = "1"
+columns = ["GEO", "SEX", "AGE.L"]
+unit = "persons"              # persons if left out
+universe = "EMP = 1"          # everyone if left out
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ProgrammeError, ProgrammeFileError
+from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.tree import Category, CategoryTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEYS = {
+    "file": ("name", "notes", "topics", "columns", "tables"),
+    "topic": ("label", "categories", "hierarchy", "size", "sizes", "breakdowns"),
+    "table": ("id", "columns", "unit", "universe"),
+}
+
+
+def read_programme(path: Path) -> Programme:
+    """Return the programme of a TOML file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ProgrammeFileError.at(path, None, f"cannot be read: {error.strerror}.", "Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise ProgrammeFileError.at(path, None, "is not text in UTF-8.", "Save it as UTF-8.") from error
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProgrammeFileError.at(path, None, f"is not TOML: {error}.", "Correct the line.") from error
+    return _Reader(path, text, content).programme()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One file being read: its path and text for messages, its content for the programme."""
+
+    path: Path
+    text: str
+    content: dict[str, Any]
+
+    def programme(self) -> Programme:
+        self._check_keys("file", self.content, None)
+        ids = [str(table.get("id", number)) for number, table in enumerate(self._tables, start=1)]
+        try:
+            tables = tuple(self._table(name, table) for name, table in zip(ids, self._tables, strict=True))
+            notes = self.content.get("notes", [])
+            name = str(self.content.get("name", self.path.stem))
+            return Programme(name, self.topics, tables, tuple(map(str, notes)))
+        except ProgrammeError as error:
+            raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+
+    @property
+    def _tables(self) -> list[dict[str, Any]]:
+        tables = self.content.get("tables", [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise self.error("tables", "tables must be written as [[tables]].", "Start every table with [[tables]].")
+        return tables
+
+    @cached_property
+    def topics(self) -> dict[str, Topic]:
+        """Return the topics by name."""
+        entries = self.content.get("topics", {})
+        if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+            raise self.error("topics", "topics must be written as [topics.NAME].", "Give every topic its own heading.")
+        self._known_names("topic", self.content.get("columns", {}), entries)
+        try:
+            return {name: self._topic(name, entry) for name, entry in entries.items()}
+        except ProgrammeError as error:
+            raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+
+    def _topic(self, name: str, entry: dict[str, Any]) -> Topic:
+        self._check_keys("topic", entry, name)
+        column = self.content.get("columns", {}).get(name)
+        labels = _labels(entry.get("label"))
+        sizes = entry.get("sizes", [entry["size"]] if "size" in entry else None)
+        if sizes is not None:
+            if not isinstance(sizes, list) or not all(type(size) is int for size in sizes):
+                raise self.error(name, f"topic {name}: size must be a whole number.", "Correct it.")
+            return Topic(
+                name, tuple(self._level(name, d, len(sizes), n) for d, n in enumerate(sizes, 1)), None, labels, column
+            )
+        tree = self._tree(name, entry)
+        levels = []
+        for depth in range(1, tree.depth + 1):
+            codes = tree.cut(depth)
+            levels.append(self._level(name, depth, tree.depth, len(codes), codes))
+        return Topic(name, tuple(levels), tree, labels, column)
+
+    def _level(self, topic: str, depth: int, deepest: int, size: int, codes: tuple[str, ...] | None = None) -> Level:
+        """Return a level, called after the topic, after a breakdown that ends there, or by its depth."""
+        named = {d: f"{topic}.{short}" for short, d in self._cuts(topic).items()}
+        name = topic if depth == deepest else named.get(depth, f"{topic}:{depth}")
+        return Level(topic, name, size, codes)
+
+    def _cuts(self, topic: str) -> dict[str, int]:
+        cuts = self.content["topics"][topic].get("breakdowns", {})
+        if not isinstance(cuts, dict) or not all(type(depth) is int and depth > 0 for depth in cuts.values()):
+            raise self.error(
+                topic, f"topic {topic}: breakdowns must be like {{L = 1}}.", "Give each a depth from 1 on."
+            )
+        return cuts
+
+    def _tree(self, name: str, entry: dict[str, Any]) -> CategoryTree:
+        if "categories" in entry:
+            return CategoryTree(name, tuple(Category(str(code)) for code in entry["categories"]))
+        hierarchy = entry.get("hierarchy")
+        if isinstance(hierarchy, str):
+            return CategoryTree(name, self._from_csv(name, hierarchy))
+        if not isinstance(hierarchy, list):
+            what = f"topic {name} says nothing of its categories."
+            raise self.error(name, what, 'Add categories = [..], hierarchy = [..] or "file.csv", or size = n.')
+        found = []
+        for line in hierarchy:
+            if not isinstance(line, list) or not 1 <= len(line) <= 3:
+                raise self.error(
+                    name, f"topic {name}: a line of its hierarchy is not [code, parent, label].", "Correct it."
+                )
+            code, parent, label = [*map(str, line), "", ""][:3]
+            found.append(Category(code, parent, {"en": label} if label else {}))
+        return CategoryTree(name, tuple(found))
+
+    def _from_csv(self, name: str, file: str) -> tuple[Category, ...]:
+        path = self.path.parent / file
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                rows = list(csv.DictReader(lines))
+        except OSError as error:
+            what = f"topic {name}: {file} cannot be read: {error.strerror}."
+            raise self.error(file, what, "The path is relative to the programme.") from error
+        if rows and not {"code", "parent"} <= set(rows[0]):
+            raise ProgrammeFileError.at(path, 1, "needs the columns code, parent and label.", "Add the missing one.")
+        found = []
+        for row in rows:
+            labels = {
+                key.partition(".")[2] or "en": text for key, text in row.items() if key.startswith("label") and text
+            }
+            found.append(Category(row["code"], row["parent"] or "", labels))
+        return tuple(found)
+
+    def _table(self, name: str, entry: dict[str, Any]) -> Table:
+        self._check_keys("table", entry, name)
+        columns = entry.get("columns")
+        if not isinstance(columns, list) or not columns:
+            raise self.error(f'"{name}"', f"table {name} has no columns.", 'Add columns = ["..", ".."].')
+        self._known_names("breakdown", columns, self.breakdowns, f"table {name} uses ")
+        unit, universe = str(entry.get("unit", "persons")), entry.get("universe")
+        return Table(name, tuple(self.breakdowns[code] for code in columns), unit, universe)
+
+    @cached_property
+    def breakdowns(self) -> dict[str, Breakdown]:
+        """Return a breakdown per topic with all its levels, and those cut at a depth."""
+        found = {}
+        for name, topic in self.topics.items():
+            found[name] = Breakdown(name, name, topic.levels)
+            for short, depth in self._cuts(name).items():
+                found[f"{name}.{short}"] = Breakdown(f"{name}.{short}", name, topic.levels[:depth])
+        return found
+
+    def _check_keys(self, kind: str, entry: dict[str, Any], name: str | None) -> None:
+        self._known_names("key", entry, KEYS[kind], f"{kind} {name} has " if name else "")
+
+    def _known_names(self, kind: str, used: Any, known: Any, owner: str = "") -> None:  # noqa: ANN401 - from TOML
+        for name in used:
+            if name not in known:
+                near = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.5)
+                hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known) or 'none'}."
+                raise self.error(str(name), f"{owner}the unknown {kind} {name!r}.", hint)
+
+    def error(self, needle: str, what: str, todo: str) -> ProgrammeFileError:
+        """Return the error for the line where a word stands."""
+        return ProgrammeFileError.at(self.path, self._line(needle), what, todo)
+
+    def _line(self, needle: str) -> int | None:
+        """Return the number of the first line that holds a word, if any does."""
+        if not needle:
+            return None
+        lines = enumerate(self.text.splitlines(), start=1)
+        return next((number for number, line in lines if needle in line.partition("#")[0]), None)
+
+
+def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML
+    if isinstance(label, dict):
+        return {str(language): str(text) for language, text in label.items()}
+    return {"en": str(label)} if label else {}

@@ -1,0 +1,1 @@
+"""What a release is: its record, and later its tables and files."""

@@ -1,0 +1,104 @@
+"""Assess: every measure on a record and its programme, the function behind `discreet assess`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ParameterError
+from discreet.programme.load import load_programme
+from discreet.release.record import Record, record_from_json
+from discreet.risk.averaging import ONE_SIGMA, success
+from discreet.risk.case import Case
+from discreet.risk.registry import measures_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.results import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What the measures found."""
+
+    case: Case
+    results: tuple[Result, ...]
+
+    def averaging(self) -> list[dict[str, Any]]:
+        """Return one record per statistic, the most exposed first."""
+        found, variance = self.case.averaging, self.case.record.variance
+        columns = (found.t, found.k, found.plain, found.greedy, found.inverse_variance, found.optimal)
+        names = ("t", "k", "plain", "greedy", "inverse_variance", "optimal")
+        rows = []
+        for place in found.optimal.argsort(kind="stable").tolist():
+            row: dict[str, Any] = {"statistic": found.names[place]}
+            row |= {name: column[place].item() for name, column in zip(names, columns, strict=True)}
+            row["alpha"] = success(variance, row["optimal"])
+            rows.append(row)
+        return rows
+
+    def __str__(self) -> str:
+        return "\n".join(result.sentence for result in self.results)
+
+
+def assess(
+    source: str | Path | Record,
+    *,
+    measures: Sequence[str] | None = None,
+    rule: str = "levels",
+    keep_single: bool = False,
+    population: str | None = None,
+    known: str | None = None,
+    confidence: float = ONE_SIGMA,
+    **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
+) -> Assessment:
+    """Return the risk of a record, or of a programme with the noise described by keywords.
+
+    Args:
+        source: a Record, the path of a record.json, or a programme (`eu2021:LU` or a TOML file).
+        measures: names of the measures to take, all by default.
+        rule: `levels` or `flat`.
+        keep_single: count levels with one category as levels, as the paper did.
+        population: which tables, by what they count; those of the most common unit by default.
+        known: a statistic whose true counts are public.
+        confidence: the success an attacker may have.
+        noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
+
+    >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
+    2316.0
+    """
+    if not 0 < confidence < 1:
+        raise ParameterError.outside("assess", "confidence", confidence, "between 0 and 1", "0.68 to 0.95")
+    record = _record(source, noise)
+    case = Case(record, load_programme(record.programme), rule, keep_single, population, known, confidence)
+    found: list[Result] = []
+    for take in measures_named(measures).values():
+        found += take(case)
+    return Assessment(case, tuple(found))
+
+
+def _record(source: str | Path | Record, noise: dict[str, Any]) -> Record:
+    if isinstance(source, Record):
+        _refuse_noise(noise)
+        return source
+    path = Path(source)
+    if path.suffix == ".json":
+        _refuse_noise(noise)
+        try:
+            return record_from_json(path.read_text(encoding="utf-8"), path)
+        except OSError as error:
+            raise ParameterError(
+                f"{path} cannot be read: {error.strerror}. Check the path.", parameter="source"
+            ) from error
+    law, spsn = noise.pop("law", "max-entropy"), noise.pop("spsn", True)
+    return Record(programme=str(source), law=law, spsn=spsn, parameters=noise)
+
+
+def _refuse_noise(noise: dict[str, Any]) -> None:
+    if noise:
+        raise ParameterError(
+            f"A record says its noise itself; {' and '.join(noise)} cannot be given too. Leave them out.",
+            parameter=next(iter(noise)),
+        )

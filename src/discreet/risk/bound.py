@@ -1,0 +1,327 @@
+"""Revealing the bound: what additive tuples tell about the largest noise.
+
+Bach (2020), section "Revealing the bound", after Asghar and Kaafar (2019). The true
+counts of c parts and their total add up, so the gap of the published ones,
+
+    g = sum of the published parts - published total,
+
+holds noise alone and lies within +-(c + 1) E. A gap beyond (c + 1)(E - 1) is too
+wide for a smaller bound: the estimate ceil(|g| / (c + 1)) then hits E.
+
+Beyond the paper: tuples of small counts, whose rows of a p-table have fatter tails,
+and an attacker who weighs every gap instead of waiting for an extreme one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.parameters import non_negative_whole, positive_whole
+from discreet.noise.ptable import PTable
+from discreet.noise.rounded import RoundedRow
+from discreet.noise.uniform import Uniform
+from discreet.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from discreet.noise.arrays import Floats
+    from discreet.noise.base import Noise
+
+CONFIDENCE = 0.6827
+"""The paper's 68 %: one standard deviation of a Gaussian."""
+
+ATTACKERS = ("gap", "likelihood")
+"""Who looks for the bound: one who waits for an extreme gap, one who weighs every gap."""
+
+MOST_TUPLES = 20_000
+"""The most combinations of true parts that are searched for the worst; a few seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundDisclosure:
+    """How surely the bound is found from independent tuples.
+
+    After m tuples the attacker fails with probability `blind` (1 - chance)^m.
+
+    Attributes:
+        bound: the largest noise E that is to stay unknown.
+        categories: the number c of parts of a tuple.
+        tuples: how many independent tuples the output holds.
+        confidence: alpha, from which on the bound counts as found.
+        chance: what one tuple adds; for the extreme gap the paper's p1.
+        blind: the probability of failure before any tuple is seen.
+        worst: the tuples that the chance is for.
+        assumptions: what must be true for the figures to hold.
+    """
+
+    bound: int
+    categories: int
+    tuples: int
+    confidence: float
+    chance: float
+    blind: float
+    worst: str
+    assumptions: tuple[str, ...]
+
+    @property
+    def needed(self) -> float:
+        """Return m = ceil(log((1 - alpha) / blind) / log(1 - chance)); infinite if the chance is 0."""
+        wanted = math.log((1 - self.confidence) / self.blind)
+        if wanted >= 0:
+            return 0
+        if self.chance >= 1:
+            return 1
+        return math.ceil(wanted / math.log1p(-self.chance)) if self.chance > 0 else math.inf
+
+    @property
+    def reached(self) -> float:
+        """Return 1 - blind (1 - chance)^tuples, the confidence that the available tuples give."""
+        if self.chance >= 1:
+            return 1.0 if self.tuples else 1 - self.blind
+        return 1 - self.blind - self.blind * math.expm1(self.tuples * math.log1p(-self.chance))
+
+    @property
+    def inferable(self) -> bool:
+        """Say whether the available tuples suffice to find the bound."""
+        return self.tuples >= self.needed
+
+    def result(self) -> Result:
+        """Return the confidence reached, with the verdict in words."""
+        verdict = "can" if self.inferable else "cannot"
+        return Result(
+            name="bound_revealed",
+            value=self.reached,
+            unit="1",
+            sentence=f"The secret bound {self.bound} {verdict} be found at a confidence of {self.confidence:.2%}: that "
+            f"takes {_number(self.needed)} sets of {self.categories} published parts and their total, and there are "
+            f"{_number(self.tuples)}. The chance that these give the bound away is {self.reached:.3g}.",
+            worst=self.worst,
+            assumptions=self.assumptions,
+        )
+
+
+def bound_disclosure(
+    law: Noise | RoundedRow | PTable, *, tuples: int, categories: int = 2, confidence: float = CONFIDENCE
+) -> BoundDisclosure:
+    """Return how surely an extreme gap gives the bound away.
+
+    p1 = P(|g| > (c + 1)(E - 1)), both tails, by convolution of the law with
+    itself; m = ceil(log(1 - alpha) / log(1 - p1)).
+
+    A law (or a row on its key grid) stands for every part and the total, as in the
+    paper: true for counts above the bound, for which the last row of a p-table
+    serves. A whole p-table is searched for the true counts with the largest p1:
+    small counts have fatter tails, so its figure is an upper limit for a real mix.
+
+    >>> law = MaxEntropy(variance=2, bound=5)
+    >>> found = bound_disclosure(law, tuples=28_000_000)
+    >>> f"{found.chance:.3g} {found.needed} {found.inferable}"
+    '1.52e-07 7543724 True'
+    """
+    check_tuples(tuples=tuples, categories=categories)
+    _check_confidence(confidence)
+    if isinstance(law, PTable):
+        bound, chance, worst = _worst_tuple(law, categories)
+        which = "every tuple of the worst kind; others reveal less"
+    else:
+        p = probabilities(law)
+        bound, worst = len(p) // 2, "tuples of counts above the bound"
+        chance = extreme_gap([p] * categories, p)
+        which = "all counts above the bound; tuples of small counts reveal more (pass the whole p-table)"
+    return BoundDisclosure(
+        bound=bound,
+        categories=categories,
+        tuples=tuples,
+        confidence=confidence,
+        chance=chance,
+        blind=1.0,
+        worst=worst,
+        assumptions=(
+            which,
+            "independent noise of parts and total, independent tuples",
+            "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples (bounds_told_apart)",
+            "no true count is known from elsewhere",
+        ),
+    )
+
+
+def bounds_told_apart(
+    law: Noise | RoundedRow,
+    other: Noise | RoundedRow,
+    *,
+    tuples: int,
+    categories: int = 2,
+    confidence: float = CONFIDENCE,
+) -> BoundDisclosure:
+    """Return how surely the likelihood of all gaps tells a law from another with a different bound.
+
+    Beyond the paper. Whoever weighs both laws g, h of the gap equally and chooses
+    the likelier errs with probability at most (1 - H^2)^m / 2 after m tuples, with
+    the squared Hellinger distance H^2 = sum (sqrt g - sqrt h)^2 / 2. So `needed`
+    is sufficient for the attacker, who may need fewer.
+
+    >>> laws = [MaxEntropy(variance=2, bound=bound) for bound in (5, 6)]
+    >>> bounds_told_apart(*laws, tuples=28_000_000).needed < 3_000_000
+    True
+    """
+    check_tuples(tuples=tuples, categories=categories)
+    _check_confidence(confidence)
+    if confidence <= 0.5:
+        raise ParameterError.outside(
+            "bounds_told_apart", "confidence", confidence, "above 0.5, which the toss of a coin gives"
+        )
+    p, q = probabilities(law), probabilities(other)
+    if len(p) == len(q):
+        raise ParameterError("bounds_told_apart: both laws have the same bound. Give two bounds.", parameter="other")
+    gaps = [_gap([each] * categories, each) for each in (p, q)]
+    width = max(map(len, gaps))
+    g, h = (np.pad(gap, (width - len(gap)) // 2) for gap in gaps)
+    return BoundDisclosure(
+        bound=len(p) // 2,
+        categories=categories,
+        tuples=tuples,
+        confidence=confidence,
+        chance=min(1.0, float(np.square(np.sqrt(g) - np.sqrt(h)).sum()) / 2),
+        blind=0.5,
+        worst=f"bound {len(p) // 2} against {len(q) // 2}",
+        assumptions=(
+            "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
+            "all counts above the bound",
+            "independent noise of parts and total, independent tuples",
+            "an upper limit of what the attacker needs",
+        ),
+    )
+
+
+def largest_variance(
+    bound: int, *, tuples: int, categories: int = 2, confidence: float = CONFIDENCE, attacker: str = "gap"
+) -> Result:
+    """Return the largest variance V at which the tuples do not reveal the bound of maximum-entropy noise.
+
+    By bisection on V, up to E (E + 1) / 3, where the law is uniform. The attacker
+    "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V.
+    Neither is always the stronger: a design takes the smaller of both variances.
+    """
+    if attacker not in ATTACKERS:
+        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
+    settings: dict[str, Any] = {"tuples": tuples, "categories": categories, "confidence": confidence}
+
+    def disclosure(variance: float) -> BoundDisclosure:
+        law = MaxEntropy(variance=variance, bound=bound)
+        if attacker == "gap":
+            return bound_disclosure(law, **settings)
+        return bounds_told_apart(law, MaxEntropy(variance=variance, bound=bound + 1), **settings)
+
+    uniform = Uniform(bound=bound).variance
+    variance = _largest(lambda v: not disclosure(v).inferable, uniform)
+    held = disclosure(variance)
+    limit = ", the variance of uniform noise" if variance == uniform else ""
+    return Result(
+        name="largest_variance",
+        value=variance,
+        unit="persons squared",
+        sentence=f"With {_number(tuples)} sets of {categories} published parts and their total, a bound of {bound} "
+        f"stays hidden at a confidence of {confidence:.2%} up to a noise variance of {variance:.3g}{limit}.",
+        worst=held.worst,
+        assumptions=("maximum-entropy noise", *held.assumptions),
+    )
+
+
+def probabilities(law: Noise | RoundedRow) -> Floats:
+    """Return the probabilities of -E .. E, with E the largest absolute noise that occurs."""
+    if isinstance(law, RoundedRow):
+        found = law.law()
+        p = np.array([float(found.get(x, 0)) for x in range(-law.bound, law.bound + 1)])
+    elif math.isinf(law.bound):
+        raise ParameterError(
+            f"{type(law).__name__} is unbounded: it has no bound to reveal. Cut it with Truncated(law, bound=E), "
+            "or look at the (epsilon, delta) of the law instead.",
+            parameter="law",
+        )
+    else:
+        x = np.arange(-int(law.bound), int(law.bound) + 1)
+        # A probability that underflows is still one that occurs: its logarithm is finite.
+        edge = int(np.abs(x[np.isfinite(law.log_pmf(x))]).max())
+        p = law.pmf(np.arange(-edge, edge + 1))
+    if len(p) == 1:
+        raise ParameterError("This law never changes a count: there is no bound to reveal.", parameter="law")
+    return p
+
+
+def extreme_gap(parts: Sequence[Floats], total: Floats) -> float:
+    """Return P(|g| > (c + 1)(E - 1)) for the laws of the parts and of the total, all given on -E .. E.
+
+    The c + 1 outermost values on each side are summed, so tiny chances keep their digits.
+    """
+    gap, outer = _gap(parts, total), len(parts) + 1
+    return min(1.0, math.fsum(gap[:outer]) + math.fsum(gap[-outer:]))
+
+
+def _gap(parts: Sequence[Floats], total: Floats) -> Floats:
+    """Return the law of g on -(c + 1)E .. (c + 1)E: sums of products of probabilities, no cancellation."""
+    return reduce(np.convolve, parts, total[::-1])
+
+
+def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
+    """Return the bound, the largest chance of an extreme gap, and the true parts that have it."""
+    if not ptable.bound:
+        raise ParameterError("This p-table never changes a count: there is no bound to reveal.", parameter="law")
+    x = np.arange(-ptable.bound, ptable.bound + 1)
+    laws = [row.pmf(x) for row in ptable.rows]
+    # A fixed 0 adds no noise: a tuple that holds one is a tuple of fewer parts.
+    counts = range(0 if ptable.perturbs_zeros else 1, len(ptable.rows))
+    if math.comb(len(counts) + categories - 1, categories) > MOST_TUPLES:
+        raise ParameterError(
+            f"{categories} categories are too many to search a whole p-table. Pass its last row, ptable.rows[-1].",
+            parameter="categories",
+        )
+    found = {}
+    for truth in combinations_with_replacement(counts, categories):
+        total = int(ptable.row_numbers(sum(truth)))
+        found[truth] = extreme_gap([laws[count] for count in truth], laws[total])
+    worst = max(found, key=lambda truth: found[truth])
+    return ptable.bound, found[worst], f"true parts {', '.join(map(str, worst))}"
+
+
+def _largest(holds: Callable[[float], bool], highest: float) -> float:
+    """Return the largest number up to the highest that holds, from below, to nine digits."""
+    if holds(highest):
+        return highest
+    low, high = 0.0, highest
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def check_tuples(*, tuples: int, categories: int) -> None:
+    """Raise ParameterError unless there are no tuples or more, of two parts or more."""
+    if not non_negative_whole.contains(tuples):
+        raise ParameterError.outside("additive tuples", "tuples", tuples, non_negative_whole.words)
+    if not positive_whole.contains(categories) or categories < 2:
+        raise ParameterError.outside("additive tuples", "categories", categories, "a whole number from 2 on")
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ParameterError.outside("revealing the bound", "confidence", confidence, "between 0 and 1", "0.68 to 0.99")
+
+
+def _number(value: float) -> str:
+    """Return a count that may be huge.
+
+    >>> _number(7543724), _number(8.2e19), _number(math.inf)
+    ('7,543,724', '8.2e+19', 'endlessly many')
+    """
+    if math.isinf(value):
+        return "endlessly many"
+    return f"{value:,.0f}" if value < 1e12 else f"{value:.2g}"

@@ -1,0 +1,164 @@
+"""The privacy loss of many counts together: the law of the sum of their losses, by one Fourier transform.
+
+The sum of t independent losses with equal steps has the t-fold convolution power
+as its law. It is computed tilted: every probability is multiplied by e^(theta k)
+first, theta such that the sum is expected at the epsilon asked for, and divided out
+afterwards. So a delta far below the precision of the transform keeps its digits.
+
+Accuracy, as tested against binomial sums and big whole numbers: what delta has above
+its floor is right to 1e-10 of its size, for up to 2775 counts and down to 1e-250.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.risk.loss import PrivacyLoss, falling_root
+from discreet.risk.stepped_loss import MOST_POINTS, too_fine
+
+if TYPE_CHECKING:
+    from discreet.noise.arrays import Floats, Ints
+    from discreet.risk.stepped_loss import SteppedLoss
+
+REST = 45.0
+"""The tilted law may leave e^-45, 3e-20, outside the window of the transform."""
+
+STEEPEST = 700.0
+"""The largest tilt per step; beyond it doubles underflow."""
+
+SLOPES = 2.0 ** np.arange(-2, 2.5, 0.5)
+"""Multiples of the Gaussian slope at which Chernoff's bound is tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedLoss:
+    """The privacy loss of `times` independent counts, each with the same law of the loss."""
+
+    single: SteppedLoss
+    times: int
+
+    @property
+    def floor(self) -> float:
+        """Return the delta that no epsilon removes: 1 - (1 - p)^t, p that of a single count."""
+        return -math.expm1(self.times * math.log1p(-self.single.infinite)) if self.single.infinite < 1 else 1.0
+
+    @property
+    def largest(self) -> float:
+        """Return the largest finite loss."""
+        return self.times * (self.single.lowest + self.single.step * (len(self.single.probabilities) - 1))
+
+    def excess(self, epsilon: float) -> float:
+        """Return delta above the floor."""
+        return self._tail(epsilon).excess(epsilon)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the smallest delta that goes with epsilon."""
+        return min(1.0, self.floor + self.excess(epsilon))
+
+    def epsilon(self, excess: float) -> float:
+        """Return the smallest epsilon whose delta is at most `excess` above the floor; errs upwards.
+
+        Chernoff's bound gives an epsilon that is certainly large enough. From there
+        it goes down in strides of one standard deviation, within which one
+        transform is accurate.
+        """
+        if self.excess(0.0) <= excess:
+            return 0.0
+        high = self._ceiling(excess)
+        low = max(high - self._deviation, 0.0)
+        while (tail := self._tail(low)).excess(low) <= excess:
+            low, high = max(low - self._deviation, 0.0), low
+        return falling_root(tail.excess, excess, low, high)
+
+    def _ceiling(self, excess: float) -> float:
+        """Return an epsilon at which P(loss > epsilon), and so the excess, is at most `excess`."""
+        if excess <= 0:
+            return self.largest
+        mean, variance = self._moments(0.0)
+        wanted = self.times * self._cumulant(0.0) - math.log(excess)
+        slopes = math.sqrt(2 * max(wanted, 1.0) / (self.times * max(variance, 1e-9))) * SLOPES
+        k = min((self.times * self._cumulant(slope) - math.log(excess)) / slope for slope in slopes.tolist())
+        return min(self.times * self.single.lowest + self.single.step * max(k, self.times * mean), self.largest)
+
+    @cached_property
+    def _k(self) -> Ints:
+        return np.arange(len(self.single.probabilities))
+
+    @cached_property
+    def _log_probability(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(self.single.probabilities)
+
+    @cached_property
+    def _deviation(self) -> float:
+        """Return the standard deviation of the finite part of the sum, at least one step."""
+        _, variance = self._moments(0.0)
+        return self.single.step * math.sqrt(max(self.times * variance, 1.0))
+
+    def _tail(self, epsilon: float) -> PrivacyLoss:
+        """Return the part of the sum's law above epsilon, accurate near epsilon."""
+        if not self._k.size or epsilon >= self.largest:
+            return PrivacyLoss(np.empty(0), np.empty(0), self.floor)
+        theta = self._tilt((epsilon / self.times - self.single.lowest) / self.single.step)
+        centre = round(self._moments(theta)[0])
+        k, tilted = self._tilted_power(theta, centre)
+        losses = self.times * self.single.lowest + self.single.step * k
+        above = (losses > epsilon) & (tilted > 0)
+        # Counted from the centre, so that no two large numbers are subtracted.
+        log_scale = self.times * (self._cumulant(theta) - theta * centre)
+        log_probability = np.log(tilted[above]) - theta * (k[above] - self.times * centre) + log_scale
+        return PrivacyLoss(losses[above], np.exp(log_probability), self.floor)
+
+    def _tilt(self, wanted: float) -> float:
+        """Return the theta, from 0 to STEEPEST, at which a single k is expected at `wanted`."""
+
+        def short_of(theta: float) -> float:
+            return wanted - self._moments(theta)[0]
+
+        steepest = 1e-3
+        while steepest < STEEPEST and short_of(steepest) > 0:
+            steepest *= 2
+        return falling_root(short_of, 0.0, 0.0, steepest)
+
+    def _tilted(self, theta: float) -> Floats:
+        """Return the single law with weights e^(theta k), normalised."""
+        share: Floats = np.exp(self._log_probability + theta * self._k - self._cumulant(theta))
+        return share
+
+    def _moments(self, theta: float) -> tuple[float, float]:
+        """Return mean and variance of a single k under the tilted law."""
+        share = self._tilted(theta)
+        mean = float(share @ self._k)
+        return mean, float(share @ (self._k - mean) ** 2)
+
+    def _cumulant(self, theta: float) -> float:
+        """Return log sum_k p_k e^(theta k)."""
+        log_weight = self._log_probability + theta * self._k
+        largest = float(log_weight.max())
+        return largest + math.log(np.exp(log_weight - largest).sum())
+
+    def _window(self, theta: float) -> tuple[int, int]:
+        """Return the sums outside which the tilted law has less than e^-REST on either side, by Chernoff's bound."""
+        _, variance = self._moments(theta)
+        here = self._cumulant(theta)
+        slopes = (math.sqrt(2 * REST / (self.times * max(variance, 1e-9))) * SLOPES).tolist()
+        high = min((self.times * (self._cumulant(theta + slope) - here) + REST) / slope for slope in slopes)
+        low = max((self.times * (here - self._cumulant(theta - slope)) - REST) / slope for slope in slopes)
+        return max(math.floor(low), 0), min(math.ceil(high), self.times * (len(self._k) - 1))
+
+    def _tilted_power(self, theta: float, centre: int) -> tuple[Ints, Floats]:
+        """Return the sums k of the window and their probabilities under the tilted law."""
+        low, high = self._window(theta)
+        size = 1 << max(high - low, len(self._k) - 1).bit_length()
+        if size > MOST_POINTS:
+            raise too_fine(self.single.step)
+        # Indices turn around in the transform; what lies outside the window is too little to be seen.
+        wrapped = np.bincount((self._k - centre) % size, self._tilted(theta), minlength=size)
+        power = np.fft.irfft(np.fft.rfft(wrapped) ** self.times, size)
+        k = np.arange(low, high + 1)
+        return k, power[(k - self.times * centre) % size]
