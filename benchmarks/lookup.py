@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.clock import Figure, cpu_seconds, report
 
+from benchmarks.clock import Figure, cpu_seconds, report
 from discreet.noise.bits import SYSTEM_BITS, SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from benchmarks.clock import Figure, cpu_seconds, report
 from scipy.optimize import LinearConstraint, minimize
 
+from benchmarks.clock import Figure, cpu_seconds, report
 from discreet.noise.ptable import PTable
 from discreet.noise.settings import PTableSettings
 

@@ -125,20 +125,20 @@ MISTAKES = {
     "infeasible threshold": (
         ["--variance", "2", "--bound", "5", "--threshold", "2"],
         (
-            "row 1 is infeasible. Because a count of 1 must become 0 or 3 and more, its variance is above 2; 2 was asked "
-            "for. The smallest feasible variance is just above 2: use a larger one, or a threshold of at most 1."
+            "row 1 is infeasible. Because a count of 1 must become 0 or 3 and more, its variance is above 2; 2 was "
+            "asked for. Use a variance above 2, or a threshold of at most 1."
         ),
     ),
     "threshold above bound": (
         ["--variance", "9", "--bound", "2", "--threshold", "2"],
         (
-            "row 3 is infeasible. With threshold 2 and bound 2 a count of 3 can only stay or rise, so its noise cannot "
-            "average 0. Use a bound of at least 3, or a threshold of at most 1."
+            "row 3 is infeasible. With threshold 2 and bound 2 the changes of a count of 3 all lie on one side, so its "
+            "noise cannot average 0. Use a bound of at least 3, or a threshold of at most 1."
         ),
     ),
     "infeasible equality": (
         ["--variance", "6", "--bound", "5", "--equality"],
-        "its variance stays below 5; exactly 6 was asked for. Use a variance below 5 or a bound of at least 7",
+        "its variance stays below 5; exactly 6 was asked for. Use a variance below 5, or a bound of at least 7",
     ),
     "objective": (["--variance", "2", "--bound", "5", "--objective", "entropi"], "Did you mean entropy?"),
     "objective with stay": (

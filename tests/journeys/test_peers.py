@@ -95,7 +95,8 @@ def test_cellkeys_own_records_give_its_own_noise(variable: str) -> None:
                 key[cell] += round(float(record["rkey"]) * 10**8)
     cells = table(folder / f"T1_{variable}_sex_age.csv")
     names = [(cell["sex"], cell["age"]) for cell in cells]
-    # cellKey's example table: bound 2, variance 1.05, threshold 1, monotone, on eight decimals.
+    # cellKey's example table: bound 2, variance 1.05, threshold 1, on eight decimals; its row 3, the only one
+    # that is not monotone, serves counts of 3, and none of these cells has one.
     made = PTable.max_entropy(variance=1.05, bound=2, threshold=1, monotone=True, floor=1e-8, key_space=10**8)
     noise = made.draw([count[n] for n in names], [key[n] % 10**8 for n in names], mode="plain")
     assert [count[name] for name in names] == [int(float(cell["uwc"])) for cell in cells]

@@ -124,8 +124,15 @@ def test_refusal_names_row_reason_and_numbers() -> None:
 def test_refusal_of_a_bound_that_the_threshold_swallows() -> None:
     with pytest.raises(InfeasibleError, match="row 3 is infeasible") as refusal:
         PTable.max_entropy(variance=3, bound=2, threshold=2)
-    assert "changes of a count of 3 all lie on one side" in str(refusal.value)
+    assert "a count of 3 can only stay or rise, so its noise cannot average 0" in str(refusal.value)
     assert refusal.value.needs == "Use a bound of at least 3, or a threshold of at most 1."
+
+
+def test_refusal_says_where_a_count_can_only_fall() -> None:
+    with pytest.raises(InfeasibleError, match="a count of 1 can only fall"):
+        PTable.max_entropy(variance=5, bound=1, threshold=3)
+    with pytest.raises(InfeasibleError, match="a count of 0 can only stay or fall"):
+        PTable.max_entropy(variance=5, bound=1, threshold=3, perturb_zeros=True)
 
 
 def test_refusal_of_equality_that_row_1_cannot_reach() -> None:

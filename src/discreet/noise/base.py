@@ -117,7 +117,7 @@ class Noise(ABC):
         if edge > WIDEST:
             raise ParameterError(
                 f"{type(self).__name__}: too wide to draw from; beyond ±{WIDEST} values are not tabulated.",
-                parameter="scale",
+                parameter="key_space",
             )
         positive = np.arange(1, edge + 1)
         return round_symmetric(float(self.pmf(0)), self.pmf(positive), key_space)

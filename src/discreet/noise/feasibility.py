@@ -88,10 +88,14 @@ def _limits_by_linear_program(problem: RowProblem) -> tuple[float, float] | None
 
 
 def _one_sided(settings: PTableSettings, count: int) -> InfeasibleError:
+    changes = settings.changes(count).tolist()
+    moves = [
+        word for word, able in (("stay", 0 in changes), ("fall", min(changes) < 0), ("rise", max(changes) > 0)) if able
+    ]
     return InfeasibleError.in_row(
         count,
-        f"With threshold {settings.threshold} and bound {settings.bound} the changes of a count of {count} all lie "
-        "on one side, so its noise cannot average 0.",
+        f"With threshold {settings.threshold} and bound {settings.bound} a count of {count} can only "
+        f"{' or '.join(moves)}, so its noise cannot average 0.",
         _ways_out(settings),
     )
 

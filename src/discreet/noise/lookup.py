@@ -28,6 +28,8 @@ MOST_BUCKETS = 1 << 12
 def keys_in_space(keys: ArrayLike, key_space: int) -> NDArray[np.unsignedinteger]:
     """Return keys as unsigned whole numbers, or refuse what lies outside 0 .. key_space - 1."""
     array = np.asarray(keys)
+    if not array.size:
+        return np.zeros(array.shape, dtype=np.uint64)
     if array.dtype.kind not in "iu" or (array.dtype.kind == "i" and array.size and array.min() < 0):
         raise ParameterError(
             "keys must be whole numbers from 0 on; got another type or a negative key.", parameter="keys"

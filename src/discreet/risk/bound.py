@@ -1,12 +1,8 @@
 """Revealing the bound: what additive tuples tell about the largest noise.
 
-Bach (2020), section "Revealing the bound", after Asghar and Kaafar (2019). The true
-counts of c parts and their total add up, so the gap of the published ones,
-
-    g = sum of the published parts - published total,
-
-holds noise alone and lies within +-(c + 1) E. A gap beyond (c + 1)(E - 1) is too
-wide for a smaller bound: the estimate ceil(|g| / (c + 1)) then hits E.
+Bach (2020), section "Revealing the bound", after Asghar and Kaafar (2019). The gap g of
+c published parts and their total lies within +-(c + 1) E. One beyond (c + 1)(E - 1) is
+too wide for a smaller bound: the estimate ceil(|g| / (c + 1)) then hits E.
 
 Beyond the paper: tuples of small counts, whose rows of a p-table have fatter tails,
 and an attacker who weighs every gap instead of waiting for an extreme one.
@@ -16,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +19,16 @@ import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.parameters import non_negative_whole, positive_whole
 from discreet.noise.ptable import PTable
-from discreet.noise.rounded import RoundedRow
 from discreet.noise.uniform import Uniform
 from discreet.results import Result
+from discreet.risk.gap import check_tuples, extreme_gap, gap_law, largest_noise, probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from discreet.noise.arrays import Floats
     from discreet.noise.base import Noise
+    from discreet.noise.rounded import RoundedRow
 
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
@@ -182,7 +176,7 @@ def bounds_told_apart(
     p, q = probabilities(law), probabilities(other)
     if len(p) == len(q):
         raise ParameterError("bounds_told_apart: both laws have the same bound. Give two bounds.", parameter="other")
-    gaps = [_gap([each] * categories, each) for each in (p, q)]
+    gaps = [gap_law([each] * categories, each) for each in (p, q)]
     width = max(map(len, gaps))
     g, h = (np.pad(gap, (width - len(gap)) // 2) for gap in gaps)
     return BoundDisclosure(
@@ -236,47 +230,10 @@ def largest_variance(
     )
 
 
-def probabilities(law: Noise | RoundedRow) -> Floats:
-    """Return the probabilities of -E .. E, with E the largest absolute noise that occurs."""
-    if isinstance(law, RoundedRow):
-        found = law.law()
-        p = np.array([float(found.get(x, 0)) for x in range(-law.bound, law.bound + 1)])
-    elif math.isinf(law.bound):
-        raise ParameterError(
-            f"{type(law).__name__} is unbounded: it has no bound to reveal. Cut it with Truncated(law, bound=E), "
-            "or look at the (epsilon, delta) of the law instead.",
-            parameter="law",
-        )
-    else:
-        x = np.arange(-int(law.bound), int(law.bound) + 1)
-        # A probability that underflows is still one that occurs: its logarithm is finite.
-        edge = int(np.abs(x[np.isfinite(law.log_pmf(x))]).max())
-        p = law.pmf(np.arange(-edge, edge + 1))
-    if len(p) == 1:
-        raise ParameterError("This law never changes a count: there is no bound to reveal.", parameter="law")
-    return p
-
-
-def extreme_gap(parts: Sequence[Floats], total: Floats) -> float:
-    """Return P(|g| > (c + 1)(E - 1)) for the laws of the parts and of the total, all given on -E .. E.
-
-    The c + 1 outermost values on each side are summed, so tiny chances keep their digits.
-    """
-    gap, outer = _gap(parts, total), len(parts) + 1
-    return min(1.0, math.fsum(gap[:outer]) + math.fsum(gap[-outer:]))
-
-
-def _gap(parts: Sequence[Floats], total: Floats) -> Floats:
-    """Return the law of g on -(c + 1)E .. (c + 1)E: sums of products of probabilities, no cancellation."""
-    return reduce(np.convolve, parts, total[::-1])
-
-
 def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
     """Return the bound, the largest chance of an extreme gap, and the true parts that have it."""
-    if not ptable.bound:
-        raise ParameterError("This p-table never changes a count: there is no bound to reveal.", parameter="law")
-    x = np.arange(-ptable.bound, ptable.bound + 1)
-    laws = [row.pmf(x) for row in ptable.rows]
+    bound = max(largest_noise(row) for row in ptable.rows)
+    laws = [probabilities(row, bound) for row in ptable.rows]
     # A fixed 0 adds no noise: a tuple that holds one is a tuple of fewer parts.
     counts = range(0 if ptable.perturbs_zeros else 1, len(ptable.rows))
     if math.comb(len(counts) + categories - 1, categories) > MOST_TUPLES:
@@ -289,7 +246,7 @@ def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
         total = int(ptable.row_numbers(sum(truth)))
         found[truth] = extreme_gap([laws[count] for count in truth], laws[total])
     worst = max(found, key=lambda truth: found[truth])
-    return ptable.bound, found[worst], f"true parts {', '.join(map(str, worst))}"
+    return bound, found[worst], f"true parts {', '.join(map(str, worst))}"
 
 
 def _largest(holds: Callable[[float], bool], highest: float) -> float:
@@ -301,14 +258,6 @@ def _largest(holds: Callable[[float], bool], highest: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
-
-
-def check_tuples(*, tuples: int, categories: int) -> None:
-    """Raise ParameterError unless there are no tuples or more, of two parts or more."""
-    if not non_negative_whole.contains(tuples):
-        raise ParameterError.outside("additive tuples", "tuples", tuples, non_negative_whole.words)
-    if not positive_whole.contains(categories) or categories < 2:
-        raise ParameterError.outside("additive tuples", "categories", categories, "a whole number from 2 on")
 
 
 def _check_confidence(confidence: float) -> None:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.risk.loss import PrivacyLoss, falling_root
-from discreet.risk.stepped_loss import MOST_POINTS, too_fine
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Floats, Ints
@@ -31,7 +31,10 @@ REST = 45.0
 STEEPEST = 700.0
 """The largest tilt per step; beyond it doubles underflow."""
 
-SLOPES = 2.0 ** np.arange(-2, 2.5, 0.5)
+MOST_POINTS = 2**24
+"""The longest transform that is attempted."""
+
+SLOPES = tuple(2.0 ** (power / 2) for power in range(-4, 5))
 """Multiples of the Gaussian slope at which Chernoff's bound is tried."""
 
 
@@ -50,7 +53,7 @@ class ComposedLoss:
     @property
     def largest(self) -> float:
         """Return the largest finite loss."""
-        return self.times * (self.single.lowest + self.single.step * (len(self.single.probabilities) - 1))
+        return self.times * self.single.largest
 
     def excess(self, epsilon: float) -> float:
         """Return delta above the floor."""
@@ -79,20 +82,13 @@ class ComposedLoss:
         """Return an epsilon at which P(loss > epsilon), and so the excess, is at most `excess`."""
         if excess <= 0:
             return self.largest
-        mean, variance = self._moments(0.0)
-        wanted = self.times * self._cumulant(0.0) - math.log(excess)
-        slopes = math.sqrt(2 * max(wanted, 1.0) / (self.times * max(variance, 1e-9))) * SLOPES
-        k = min((self.times * self._cumulant(slope) - math.log(excess)) / slope for slope in slopes.tolist())
-        return min(self.times * self.single.lowest + self.single.step * max(k, self.times * mean), self.largest)
-
-    @cached_property
-    def _k(self) -> Ints:
-        return np.arange(len(self.single.probabilities))
+        slopes = self._slopes(max(-math.log(excess), 1.0), 0.0)
+        k = min((self.times * self._cumulant(slope) - math.log(excess)) / slope for slope in slopes)
+        return min(self.times * self.single.lowest + self.single.step * k, self.largest)
 
     @cached_property
     def _log_probability(self) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.log(self.single.probabilities)
+        return np.log(self.single.probabilities)
 
     @cached_property
     def _deviation(self) -> float:
@@ -102,12 +98,12 @@ class ComposedLoss:
 
     def _tail(self, epsilon: float) -> PrivacyLoss:
         """Return the part of the sum's law above epsilon, accurate near epsilon."""
-        if not self._k.size or epsilon >= self.largest:
+        if epsilon >= self.largest:
             return PrivacyLoss(np.empty(0), np.empty(0), self.floor)
         theta = self._tilt((epsilon / self.times - self.single.lowest) / self.single.step)
         centre = round(self._moments(theta)[0])
         k, tilted = self._tilted_power(theta, centre)
-        losses = self.times * self.single.lowest + self.single.step * k
+        losses: Floats = np.float64(self.times * self.single.lowest) + self.single.step * k
         above = (losses > epsilon) & (tilted > 0)
         # Counted from the centre, so that no two large numbers are subtracted.
         log_scale = self.times * (self._cumulant(theta) - theta * centre)
@@ -115,50 +111,59 @@ class ComposedLoss:
         return PrivacyLoss(losses[above], np.exp(log_probability), self.floor)
 
     def _tilt(self, wanted: float) -> float:
-        """Return the theta, from 0 to STEEPEST, at which a single k is expected at `wanted`."""
+        """Return a theta from 0 to STEEPEST at which a single k is expected near `wanted`.
 
-        def short_of(theta: float) -> float:
-            return wanted - self._moments(theta)[0]
-
-        steepest = 1e-3
-        while steepest < STEEPEST and short_of(steepest) > 0:
-            steepest *= 2
-        return falling_root(short_of, 0.0, 0.0, steepest)
+        Near means that the sum is expected within a tenth of its standard deviation.
+        """
+        low, high = 0.0, STEEPEST
+        theta = 0.0
+        while high - low > 1e-15:
+            mean, variance = self._moments(theta)
+            if abs(mean - wanted) <= 0.1 * math.sqrt(variance / self.times):
+                break
+            low, high = (theta, high) if mean < wanted else (low, theta)
+            theta = (low + high) / 2
+        return theta
 
     def _tilted(self, theta: float) -> Floats:
         """Return the single law with weights e^(theta k), normalised."""
-        share: Floats = np.exp(self._log_probability + theta * self._k - self._cumulant(theta))
+        share: Floats = np.exp(self._log_probability + theta * self.single.k - self._cumulant(theta))
         return share
 
     def _moments(self, theta: float) -> tuple[float, float]:
         """Return mean and variance of a single k under the tilted law."""
         share = self._tilted(theta)
-        mean = float(share @ self._k)
-        return mean, float(share @ (self._k - mean) ** 2)
+        mean = float(share @ self.single.k)
+        return mean, float(share @ (self.single.k - mean) ** 2)
 
     def _cumulant(self, theta: float) -> float:
         """Return log sum_k p_k e^(theta k)."""
-        log_weight = self._log_probability + theta * self._k
+        log_weight = self._log_probability + theta * self.single.k
         largest = float(log_weight.max())
         return largest + math.log(np.exp(log_weight - largest).sum())
 
+    def _slopes(self, rarity: float, theta: float) -> list[float]:
+        """Return slopes to try in Chernoff's bound for sums of probability e^-rarity, around that of a Gaussian."""
+        _, variance = self._moments(theta)
+        gaussian = math.sqrt(2 * rarity / (self.times * max(variance, 1e-9)))
+        return [gaussian * factor for factor in SLOPES]
+
     def _window(self, theta: float) -> tuple[int, int]:
         """Return the sums outside which the tilted law has less than e^-REST on either side, by Chernoff's bound."""
-        _, variance = self._moments(theta)
-        here = self._cumulant(theta)
-        slopes = (math.sqrt(2 * REST / (self.times * max(variance, 1e-9))) * SLOPES).tolist()
+        here, slopes = self._cumulant(theta), self._slopes(REST, theta)
         high = min((self.times * (self._cumulant(theta + slope) - here) + REST) / slope for slope in slopes)
         low = max((self.times * (here - self._cumulant(theta - slope)) - REST) / slope for slope in slopes)
-        return max(math.floor(low), 0), min(math.ceil(high), self.times * (len(self._k) - 1))
+        return max(math.floor(low), 0), min(math.ceil(high), self.times * (int(self.single.k[-1])))
 
     def _tilted_power(self, theta: float, centre: int) -> tuple[Ints, Floats]:
         """Return the sums k of the window and their probabilities under the tilted law."""
         low, high = self._window(theta)
-        size = 1 << max(high - low, len(self._k) - 1).bit_length()
+        size = 1 << max(high - low, int(self.single.k[-1])).bit_length()
         if size > MOST_POINTS:
-            raise too_fine(self.single.step)
+            wanted = f"wide enough to need at most {MOST_POINTS} points"
+            raise ParameterError.outside("composition", "step", self.single.step, wanted)
         # Indices turn around in the transform; what lies outside the window is too little to be seen.
-        wrapped = np.bincount((self._k - centre) % size, self._tilted(theta), minlength=size)
+        wrapped = np.bincount((self.single.k - centre) % size, self._tilted(theta), minlength=size)
         power = np.fft.irfft(np.fft.rfft(wrapped) ** self.times, size)
         k = np.arange(low, high + 1)
         return k, power[(k - self.times * centre) % size]

@@ -8,47 +8,59 @@ the truth lies between the two.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import ParameterError
+from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.truncated import Truncated
+from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats
+    from discreet.noise.arrays import Floats, Ints
+    from discreet.noise.base import Noise
     from discreet.risk.loss import PrivacyLoss
-
-MOST_POINTS = 2**24
-"""The most values of a loss, or of a sum of losses, that are tabulated."""
 
 
 @dataclass(frozen=True, eq=False)
 class SteppedLoss:
-    """The law of a loss with the values lowest + k step, k = 0, 1, ..
+    """The law of a loss with the values lowest + k step for some whole k from 0 on.
 
     Attributes:
         lowest: the smallest finite loss.
-        step: the distance of neighbouring losses.
-        probabilities: the probability of every k; with `infinite` they sum to 1.
+        step: the unit of the losses above it.
+        k: the finite losses that occur, in steps above the lowest, rising.
+        probabilities: the probability of each.
         infinite: the probability of an infinite loss.
     """
 
     lowest: float
     step: float
+    k: Ints
     probabilities: Floats
     infinite: float
+
+    @property
+    def largest(self) -> float:
+        """Return the largest finite loss, -inf if there is none."""
+        return self.lowest + self.step * int(self.k[-1]) if self.k.size else -math.inf
 
     @classmethod
     def exact(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
         """Return a loss that is known to have this step."""
-        lowest = float(loss.losses.min()) if loss.losses.size else 0.0
-        return cls._at((loss.losses - lowest) / step, lowest, step, loss.probabilities, loss.floor)
+        lowest = loss.losses.min(initial=math.inf)
+        return cls._joined(lowest, np.rint((loss.losses - lowest) / step), loss, step, loss.floor)
 
     @classmethod
     def pessimistic(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
         """Return a loss with every value raised to a multiple of the step: deltas err upwards."""
-        return cls._multiples(np.ceil(loss.losses / step), step, loss.probabilities, loss.floor)
+        multiple = np.ceil(loss.losses / step)
+        lowest = multiple.min(initial=math.inf)
+        return cls._joined(lowest * step, multiple - lowest, loss, step, loss.floor)
 
     @classmethod
     def optimistic(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
@@ -56,21 +68,36 @@ class SteppedLoss:
 
         What was not tabulated is left out.
         """
-        return cls._multiples(np.floor(loss.losses / step), step, loss.probabilities, loss.infinite)
+        multiple = np.floor(loss.losses / step)
+        lowest = multiple.min(initial=math.inf)
+        return cls._joined(lowest * step, multiple - lowest, loss, step, loss.infinite)
 
     @classmethod
-    def _multiples(cls, multiple: Floats, step: float, probabilities: Floats, infinite: float) -> SteppedLoss:
-        lowest = float(multiple.min()) if multiple.size else 0.0
-        return cls._at(multiple - lowest, lowest * step, step, probabilities, infinite)
-
-    @classmethod
-    def _at(cls, k: Floats, lowest: float, step: float, probabilities: Floats, infinite: float) -> SteppedLoss:
-        if k.size and k.max() >= MOST_POINTS:
-            raise too_fine(step)
-        return cls(lowest, step, np.bincount(np.rint(k).astype(np.int64), probabilities), infinite)
+    def _joined(cls, lowest: float, k: Floats, loss: PrivacyLoss, step: float, infinite: float) -> SteppedLoss:
+        """Return the stepped loss with equal values joined and those that never occur left out."""
+        values, place = np.unique(k.astype(np.int64), return_inverse=True)
+        probabilities = np.bincount(place, loss.probabilities, len(values)).astype(np.float64)
+        occurs = probabilities > 0
+        return cls(float(lowest), step, values[occurs], probabilities[occurs], infinite)
 
 
-def too_fine(step: float) -> ParameterError:
-    """Return the error for a step that needs more points than are tabulated."""
-    wanted = f"wide enough to need at most {MOST_POINTS} points"
-    return ParameterError.outside("composition", "step", step, wanted)
+def spacing(law: Noise, shift: int = 1) -> float | None:
+    """Return the distance of neighbouring losses of a law against its shifted copy, or None if it varies.
+
+    With a shift of h the losses are -lambda (2 h x - h^2) for exp(-lambda x^2), and
+    (h - 2k) rate for the two-sided geometric law; a uniform law has the loss 0 alone,
+    for which any distance serves. Cutting a law changes none of this.
+    """
+    whole = law.law if isinstance(law, Truncated) else law
+    match whole:
+        case MaxEntropy():
+            # Below the precision of lambda the law is the uniform one.
+            return 2 * abs(whole.lam) * shift if abs(whole.lam) > 1e-12 else 1.0
+        case DiscreteGaussian():
+            return shift / whole.sigma**2
+        case TwoSidedGeometric():
+            return 2 * whole.rate
+        case Uniform():
+            return 1.0
+        case _:
+            return None

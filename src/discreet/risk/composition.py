@@ -1,0 +1,248 @@
+"""Epsilon and delta of all counts that contain one person: exact composition.
+
+t is the number of distinct participant sets that contain the person: with the same
+noise for the same participants, a set that is published many times counts once. The
+losses of the t counts add up; the law of their sum gives delta at every epsilon. The
+bound of the noise leaves a floor 1 - (1 - p)^t that no epsilon removes.
+
+None of these figures is a guarantee for everybody in the data: each holds under
+the condition that its sentence and its assumptions name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.results import Result
+from discreet.risk.arguments import COUNT, DELTA, EPSILON, EXCESS, STATISTICS, STEP
+from discreet.risk.composed_loss import ComposedLoss
+from discreet.risk.neighbours import ONE_PERSON, Neighbours
+from discreet.risk.pairs import law_pair, row_pair
+from discreet.risk.stepped_loss import SteppedLoss, spacing
+from discreet.risk.wording import condition, downwards, factor, law_used, rounding, upwards
+
+if TYPE_CHECKING:
+    from discreet.noise.base import Noise
+    from discreet.noise.ptable import PTable
+    from discreet.risk.loss import PrivacyLoss
+
+FINENESS = 250
+"""Steps per standard deviation of one loss, where losses have to be rounded."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Composition:
+    """The privacy loss of many counts of one person or household.
+
+    Values of results are those of the upper ends, which err upwards; the lower ends
+    differ where losses had to be rounded, and then stand in the sentence.
+
+    Attributes:
+        counts: how many independent noises are composed.
+        upper: the composed loss in each direction, losses rounded up.
+        lower: the same, losses rounded down; equal to `upper` where nothing was rounded.
+        who: who is protected, in words.
+        condition: what must hold, as the end of "This holds only if ..".
+        worst: the pair of counts composed, or None for one law everywhere.
+        assumptions: what else must be true.
+    """
+
+    counts: int
+    upper: tuple[ComposedLoss, ...]
+    lower: tuple[ComposedLoss, ...]
+    who: str
+    condition: str
+    worst: str | None
+    assumptions: tuple[str, ...]
+
+    def floor(self) -> Result:
+        """Return the delta that no epsilon removes: 1 - (1 - p)^t."""
+        floor = _floor(self.upper)
+        if floor == 0:
+            return self._result("delta_floor", 0.0, f"Nothing that a count can show proves the presence of {self.who}.")
+        return self._result(
+            "delta_floor",
+            floor,
+            f"With probability up to {upwards(floor)} at least one of {self.counts} counts shows a number that it "
+            f"could not show without {self.who}, or not with; no epsilon removes this.",
+        )
+
+    def delta(self, epsilon: float) -> Result:
+        """Return delta of all counts together at epsilon."""
+        EPSILON.check("composition", "epsilon", epsilon)
+        low, high = (max(loss.delta(epsilon) for loss in losses) for losses in (self.lower, self.upper))
+        return self._result(
+            f"composed_delta_at_epsilon_{epsilon:g}",
+            high,
+            f"Whatever {self.counts} counts show together, the presence of {self.who} makes it at most "
+            f"{factor(epsilon)} times as likely, except with probability {upwards(high)}{_bracket(low, high)}.",
+        )
+
+    def advantage(self) -> Result:
+        """Return the best advantage in guessing from all counts whether the person is there: delta(0)."""
+        low, high = (max(loss.delta(0.0) for loss in losses) for losses in (self.lower, self.upper))
+        return self._result(
+            "composed_advantage",
+            high,
+            f"Whoever knows everything but the presence of {self.who}, and tosses a coin without the output, guesses "
+            f"right from {self.counts} counts with probability {upwards((1 + high) / 2, 4)} instead of 0.5"
+            f"{_bracket((1 + low) / 2, (1 + high) / 2)}.",
+        )
+
+    def epsilon(self, delta: float) -> Result:
+        """Return the smallest epsilon that goes with delta, infinite if delta is below the floor."""
+        DELTA.check("composition", "delta", delta)
+        name, floor = f"composed_epsilon_at_delta_{delta:g}", _floor(self.upper)
+        if delta < floor:
+            sentence = (
+                f"No epsilon goes with delta {delta:g} for {self.counts} counts together: the bound of the noise alone "
+                f"gives {self.who} away with probability {downwards(floor)}."
+            )
+            return self._result(name, math.inf, sentence)
+        return self._epsilon(name, delta - floor, f"{delta:g}")
+
+    def epsilon_above_floor(self, excess: float) -> Result:
+        """Return the smallest epsilon whose delta is the floor plus `excess`."""
+        EXCESS.check("composition", "excess", excess)
+        delta = min(_floor(self.upper) + excess, 1.0)
+        return self._epsilon(f"composed_epsilon_at_{excess:g}_above_floor", excess, upwards(delta))
+
+    def _epsilon(self, name: str, excess: float, delta: str) -> Result:
+        floor = _floor(self.upper)
+        low, high = (
+            max(loss.epsilon(excess + (floor - loss.floor)) for loss in losses) for losses in (self.lower, self.upper)
+        )
+        return self._result(
+            name,
+            high,
+            f"Whatever {self.counts} counts show together, the presence of {self.who} makes it at most {factor(high)} "
+            f"times as likely, except with probability {delta}{_bracket(low, high, 5)}.",
+        )
+
+    def _result(self, name: str, value: float, sentence: str) -> Result:
+        return Result(
+            name=name,
+            value=value,
+            unit="1",
+            sentence=f"{sentence} This holds only if {self.condition}.",
+            worst=self.worst,
+            assumptions=(f"only if {self.condition}", *self.assumptions),
+        )
+
+
+def compose(
+    law: Noise,
+    statistics: int,
+    neighbours: Neighbours = ONE_PERSON,
+    *,
+    step: float | None = None,
+    key_space: int | None = None,
+) -> Composition:
+    """Return the composition of counts that all get one law.
+
+    Exact for the maximum-entropy, discrete Gaussian, two-sided geometric and
+    uniform laws before rounding, cut or not: their losses are equally spaced. For any other
+    law, and after rounding to keys, losses are rounded to multiples of `step`, up
+    and down, and epsilon is known to within counts * step on either side.
+
+    Args:
+        law: the law of the noise of every count.
+        statistics: t, the number of distinct participant sets that contain the person.
+        neighbours: whose presence is to be hidden.
+        step: multiples to round losses to; 1/250 of their standard deviation by default.
+        key_space: the grid of keys the law is rounded to; None takes the law before rounding.
+
+    >>> from discreet.noise.max_entropy import MaxEntropy
+    >>> print(f"{compose(MaxEntropy(variance=3, bound=10), 2775).floor().value:.3g}")
+    3.69e-05
+    """
+    counts = neighbours.counts(statistics)
+    pair = law_pair(law, neighbours.household, key_space)
+    exact_step = spacing(law, neighbours.household) if key_space is None else None
+    if exact_step is None:
+        upper, lower, how = _rounded_losses(pair.directions, counts, step)
+    else:
+        # A law with equally spaced losses is symmetric: one direction stands for both.
+        upper = lower = (ComposedLoss(SteppedLoss.exact(pair.up, exact_step), counts),)
+        how = "exact composition; what delta has above its floor is right to 1e-10 of its size"
+    used = rounding(law, counts, neighbours.household) if key_space is None else law_used(key_space)
+    return Composition(
+        counts=counts,
+        upper=upper,
+        lower=lower,
+        who=neighbours.who,
+        condition=condition(law, neighbours),
+        worst=None,
+        assumptions=(neighbours.assumption, *_common(statistics), used, how),
+    )
+
+
+def compose_rows(
+    ptable: PTable, count: int, statistics: int, *, step: float | None = None, key_space: int | None = None
+) -> Composition:
+    """Return the composition for a person who meets exactly `count` others in every one of the counts.
+
+    The pair of rows `count` and `count + 1` of the p-table is composed, both
+    directions, with losses rounded to multiples of `step` up and down.
+    """
+    COUNT.check("compose_rows", "count", count)
+    STATISTICS.check("compose_rows", "statistics", statistics)
+    pair = row_pair(ptable, count, key_space)
+    upper, lower, how = _rounded_losses(pair.directions, statistics, step)
+    alone = max(loss.floor for loss in row_pair(ptable, 0, key_space).directions)
+    where = f"the true count without the person is {count} in every one of these counts"
+    if count and alone:
+        where += f"; whoever is alone in a cell is given away by it with probability {downwards(alone)}"
+    return Composition(
+        counts=statistics,
+        upper=upper,
+        lower=lower,
+        who=ONE_PERSON.who,
+        condition=where,
+        worst=pair.name,
+        assumptions=(ONE_PERSON.assumption, *_common(statistics), law_used(key_space), how),
+    )
+
+
+def _rounded_losses(
+    directions: tuple[PrivacyLoss, ...], counts: int, step: float | None
+) -> tuple[tuple[ComposedLoss, ...], tuple[ComposedLoss, ...], str]:
+    """Return the upper and the lower composed losses of each direction, and how they were made."""
+    chosen = step if step is not None else max(map(_deviation, directions)) / FINENESS
+    STEP.check("composition", "step", chosen)
+    upper = tuple(ComposedLoss(SteppedLoss.pessimistic(loss, chosen), counts) for loss in directions)
+    lower = tuple(ComposedLoss(SteppedLoss.optimistic(loss, chosen), counts) for loss in directions)
+    how = (
+        f"losses rounded up to multiples of {chosen:.2g}; rounded down, epsilon is at most {counts * chosen:.2g} lower"
+    )
+    return upper, lower, how
+
+
+def _deviation(loss: PrivacyLoss) -> float:
+    """Return the standard deviation of the finite losses of one count, 1 where there is no more than one."""
+    total = float(loss.probabilities.sum())
+    if total == 0:
+        return 1.0
+    mean = float(loss.losses @ loss.probabilities) / total
+    variance = float((loss.losses - mean) ** 2 @ loss.probabilities) / total
+    return math.sqrt(variance) if variance > 0 else 1.0
+
+
+def _floor(losses: tuple[ComposedLoss, ...]) -> float:
+    return max(loss.floor for loss in losses)
+
+
+def _bracket(low: float, high: float, digits: int = 3) -> str:
+    """Say how far a figure may be too high, where losses were rounded."""
+    if high - low <= 1e-9 * high:
+        return ""
+    return f" (known to lie from {downwards(low, digits)} to {upwards(high, digits)})"
+
+
+def _common(statistics: int) -> tuple[str, ...]:
+    return (
+        f"t = {statistics}, the number of distinct participant sets that contain the person",
+        "the noises of distinct sets are independent, as with mixed keys or fresh noise",
+    )

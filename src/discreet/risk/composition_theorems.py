@@ -1,0 +1,196 @@
+"""What the textbook theorems promise for many counts, to set beside the exact composition.
+
+Basic composition adds epsilons and deltas; advanced composition is theorem 3.20 of Dwork
+and Roth (2014); zCDP adds rho. All three are upper bounds: the truth is `compose`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.gaussian import Gaussian
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.truncated import Truncated
+from discreet.noise.uniform import Uniform
+from discreet.results import Result
+from discreet.risk.arguments import EXCESS, SLACK
+from discreet.risk.neighbours import ONE_PERSON, Neighbours
+from discreet.risk.pairs import law_pair
+from discreet.risk.wording import condition, factor, law_used, upwards
+from discreet.risk.zcdp import bun_steinke_epsilon, cks_epsilon
+
+if TYPE_CHECKING:
+    from discreet.noise.base import Noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """An epsilon and a delta that a theorem promises together, and for what.
+
+    Attributes:
+        theorem: its name in words.
+        name: its name in results.
+        epsilon: the epsilon, an upper bound.
+        delta: the delta that goes with it; 1 or more promises nothing.
+        counts: how many noises are composed.
+        who: who is protected, in words.
+        condition: what must hold, as the end of "This holds only if ..".
+        assumptions: what else must be true.
+    """
+
+    theorem: str
+    name: str
+    epsilon: float
+    delta: float
+    counts: int
+    who: str
+    condition: str
+    assumptions: tuple[str, ...]
+
+    def result(self) -> Result:
+        """Return epsilon as a result; the sentence holds delta and the condition."""
+        if self.delta >= 1:
+            said = f"promises nothing for {self.counts} counts together: its delta reaches {upwards(self.delta)}."
+        else:
+            said = (
+                f"promises that whatever {self.counts} counts show together, the presence of {self.who} makes it at "
+                f"most {factor(self.epsilon)} times as likely, except with probability {upwards(self.delta)}."
+            )
+        return Result(
+            name=self.name,
+            value=self.epsilon,
+            unit="1",
+            sentence=f"{self.theorem} {said} This holds only if {self.condition}.",
+            assumptions=(f"only if {self.condition}", f"delta {upwards(self.delta)}", *self.assumptions),
+        )
+
+
+def basic_composition(
+    law: Noise, statistics: int, neighbours: Neighbours = ONE_PERSON, *, slack: float = 0.0
+) -> Guarantee:
+    """Return (t epsilon_1, t delta_1) with delta_1 = floor + slack / t of a single count (Dwork and Roth 3.16)."""
+    EXCESS.check("basic_composition", "slack", slack)
+    counts = neighbours.counts(statistics)
+    epsilon, delta = _single(law, neighbours, slack / counts)
+    return _guarantee(
+        law,
+        statistics,
+        neighbours,
+        theorem="Basic composition",
+        name="basic_composition",
+        epsilon=counts * epsilon,
+        delta=counts * delta,
+    )
+
+
+def advanced_composition(
+    law: Noise, statistics: int, neighbours: Neighbours = ONE_PERSON, *, slack: float
+) -> Guarantee:
+    """Return sqrt(2 t log(1 / slack)) epsilon_1 + t epsilon_1 (e^epsilon_1 - 1) with t delta_1 + slack.
+
+    Theorem 3.20 of Dwork and Roth (2014), epsilon_1 at the floor of a single
+    count. Above epsilon_1 of about 1 it is worse than basic composition.
+    """
+    SLACK.check("advanced_composition", "slack", slack)
+    counts = neighbours.counts(statistics)
+    epsilon, delta = _single(law, neighbours)
+    together = math.sqrt(2 * counts * -math.log(slack)) * epsilon + counts * epsilon * math.expm1(epsilon)
+    return _guarantee(
+        law,
+        statistics,
+        neighbours,
+        theorem="Advanced composition",
+        name="advanced_composition",
+        epsilon=together,
+        delta=counts * delta + slack,
+    )
+
+
+def concentrated_composition(
+    law: Noise, statistics: int, neighbours: Neighbours = ONE_PERSON, *, slack: float, tight: bool = True
+) -> Guarantee | None:
+    """Return what zCDP promises with delta = floor + slack, or None for a law it has no rho for.
+
+    zCDP knows no outcome that is impossible without the person, so of a bounded law
+    it covers the finite losses alone and the floor 1 - (1 - p)^t is added to delta.
+
+    Args:
+        law: the law of the noise of every count.
+        statistics: t, the number of distinct participant sets that contain the person.
+        neighbours: whose presence is to be hidden.
+        slack: delta above the floor.
+        tight: convert with Canonne, Kamath and Steinke (2020); else with Bun and Steinke (2016).
+    """
+    SLACK.check("concentrated_composition", "slack", slack)
+    single = rho(law, neighbours.household)
+    if single is None:
+        return None
+    counts = neighbours.counts(statistics)
+    convert = cks_epsilon if tight else bun_steinke_epsilon
+    floor = law_pair(law, neighbours.household).floor
+    delta = -math.expm1(counts * math.log1p(-floor)) + slack if floor < 1 else 1.0
+    source = "Canonne, Kamath and Steinke" if tight else "Bun and Steinke"
+    return _guarantee(
+        law,
+        statistics,
+        neighbours,
+        theorem=f"zCDP (conversion of {source})",
+        name="zcdp_tight" if tight else "zcdp",
+        epsilon=convert(counts * single, slack),
+        delta=delta,
+    )
+
+
+def rho(law: Noise, shift: int = 1) -> float | None:
+    """Return rho of the finite losses of a law against its copy shifted by h, or None if none is known.
+
+    - h^2 / 2 sigma^2 for the Gaussian and the discrete Gaussian (Canonne, Kamath and Steinke 2020, theorem 4).
+    - lambda h^2 for exp(-lambda x^2) cut at a bound, lambda >= 0, outcomes of infinite loss left out: there
+      sum_x p(x)^a p(x - h)^(1 - a) = e^(lambda h^2 a (a - 1)) sum_x e^(-lambda (x - h (1 - a))^2) / Z, and the sum
+      over at most 2 E points one apart never exceeds Z, which has 2 E + 1 points centred at 0.
+    - (epsilon h)^2 / 2 where the loss never exceeds epsilon h (Bun and Steinke 2016, proposition 1.4).
+    """
+    whole = law.law if isinstance(law, Truncated) and isinstance(law.law, DiscreteGaussian) else law
+    match whole:
+        case MaxEntropy():
+            return whole.lam * shift**2 if whole.lam >= 0 else None
+        case DiscreteGaussian() | Gaussian():
+            return shift**2 / (2 * whole.sigma**2)
+        case TwoSidedGeometric():
+            return (shift * whole.rate) ** 2 / 2
+        case Laplace():
+            return (shift / whole.scale) ** 2 / 2
+        case Uniform():
+            return 0.0
+        case _:
+            return None
+
+
+def _single(law: Noise, neighbours: Neighbours, slack: float = 0.0) -> tuple[float, float]:
+    """Return epsilon and delta of a single count, delta being the floor and a slack."""
+    pair = law_pair(law, neighbours.household)
+    return pair.epsilon(pair.floor + slack), pair.floor + slack
+
+
+def _guarantee(
+    law: Noise, statistics: int, neighbours: Neighbours, *, theorem: str, name: str, epsilon: float, delta: float
+) -> Guarantee:
+    return Guarantee(
+        theorem=theorem,
+        name=name,
+        epsilon=epsilon,
+        delta=delta,
+        counts=neighbours.counts(statistics),
+        who=neighbours.who,
+        condition=condition(law, neighbours),
+        assumptions=(
+            neighbours.assumption,
+            f"t = {statistics}, the number of distinct participant sets that contain the person",
+            law_used(None),
+        ),
+    )

@@ -1,0 +1,174 @@
+"""Epsilon and delta of one published count, for any law of noise and any p-table.
+
+A law is (epsilon, delta)-differentially private for one count if for both directions of
+one person more or less delta >= sum_y max(0, P(y) - e^epsilon Q(y)), P and Q being the
+laws of the published count with and without the person (Bach 2020, section "Differential
+privacy"; Dwork and Roth 2014, definition 2.4). A p-table is as good as its worst pair of
+adjacent rows, not as its typical row: with zeros fixed, the counts 0 and 1 share one
+delta at every epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from discreet.errors import InfeasibleError
+from discreet.noise.ptable import PTable
+from discreet.results import Result
+from discreet.risk.arguments import DELTA, EPSILON
+from discreet.risk.pairs import pairs
+from discreet.risk.wording import downwards, factor, law_used, upwards
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.noise.settings import PTableSettings
+    from discreet.risk.pairs import Pair, Source
+
+
+def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) -> Result:
+    """Return delta of one count at epsilon, the maximum over all pairs of neighbouring counts.
+
+    Exact to double precision; for an unbounded law that has to be cut, what lies
+    beyond probabilities of 1e-300 is added, so delta errs upwards by as much.
+
+    Args:
+        source: a law or a p-table.
+        epsilon: from 0 on.
+        key_space: the grid of keys the law is rounded to; None takes the law before rounding.
+
+    >>> from discreet.noise.ptable import PTable
+    >>> result = delta_at(PTable.max_entropy(variance=2, bound=5), 1.0)
+    >>> print(f"{result.value:.3f}, {result.worst}")
+    0.512, counts 0 and 1
+    """
+    EPSILON.check("delta_at", "epsilon", epsilon)
+    worst = max(pairs(source, key_space), key=lambda pair: pair.delta(epsilon))
+    delta = worst.delta(epsilon)
+    return Result(
+        name=f"delta_at_epsilon_{epsilon:g}",
+        value=delta,
+        unit="1",
+        sentence=f"Whatever one published count shows, one person's presence makes it at most {factor(epsilon)} times "
+        f"as likely, except with probability {upwards(delta)}{_flat(worst, delta)}.",
+        worst=worst.name if isinstance(source, PTable) else None,
+        assumptions=_assumptions(source, key_space, worst),
+    )
+
+
+def membership_advantage(source: Source, *, key_space: int | None = None) -> Result:
+    """Return the best advantage of an attacker who guesses whether a person is in one count: delta(0).
+
+    This is the total variation distance of what is published with and without
+    the person: the largest P(says "in" | in) - P(says "in" | out) of any attacker.
+
+    >>> from discreet.noise.max_entropy import MaxEntropy
+    >>> print(f"{membership_advantage(MaxEntropy(variance=2, bound=5)).value:.4f}")
+    0.2819
+    """
+    worst = max(pairs(source, key_space), key=lambda pair: pair.delta(0.0))
+    advantage = worst.delta(0.0)
+    return Result(
+        name="membership_advantage",
+        value=advantage,
+        unit="1",
+        sentence="Whoever knows everything but whether one person is in a count, and tosses a coin without it, guesses "
+        f"right from the published count with probability {upwards((1 + advantage) / 2)} instead of 0.5.",
+        worst=worst.name if isinstance(source, PTable) else None,
+        assumptions=_assumptions(source, key_space, worst),
+    )
+
+
+def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) -> Result:
+    """Return the smallest epsilon that goes with delta for one count, infinite if there is none.
+
+    There is none if some outcome of probability above delta occurs with the
+    person and never without. Bisection; errs upwards by at most 1e-13 of its size.
+    """
+    DELTA.check("epsilon_at", "delta", delta)
+    found = pairs(source, key_space)
+    worst = max(found, key=lambda pair: pair.epsilon(delta))
+    epsilon = worst.epsilon(delta)
+    if math.isinf(epsilon):
+        worst = max(found, key=lambda pair: pair.floor)
+        sentence = (
+            f"No epsilon goes with delta {delta:g}: with probability {downwards(worst.floor)} one published count "
+            "shows a number that it could not show without one person, or not with the person."
+        )
+    else:
+        sentence = (
+            f"Whatever one published count shows, one person's presence makes it at most {factor(epsilon)} times as "
+            f"likely (epsilon {upwards(epsilon, 5)}), except with probability {delta:g}."
+        )
+    return Result(
+        name=f"epsilon_at_delta_{delta:g}",
+        value=epsilon,
+        unit="1",
+        sentence=sentence,
+        worst=worst.name if isinstance(source, PTable) else None,
+        assumptions=_assumptions(source, key_space, worst),
+    )
+
+
+def deltas_by_pair(source: Source, epsilon: float, *, key_space: int | None = None) -> dict[str, float]:
+    """Return delta at epsilon for every pair of neighbouring counts, by its name.
+
+    The last pair of a p-table is its last row against the same row for the next count.
+    """
+    EPSILON.check("deltas_by_pair", "epsilon", epsilon)
+    return {pair.name: pair.delta(epsilon) for pair in pairs(source, key_space)}
+
+
+@dataclass(frozen=True)
+class ThresholdEffect:
+    """What a threshold j_s does to delta.
+
+    Attributes:
+        threshold: the largest positive count that is never published.
+        results: delta at each epsilon asked for; empty if no p-table exists.
+        infeasible: why no p-table exists, or None.
+    """
+
+    threshold: int
+    results: tuple[Result, ...]
+    infeasible: str | None = None
+
+
+def by_threshold(
+    settings: PTableSettings, epsilons: Sequence[float], thresholds: Sequence[int] = (0, 1, 2)
+) -> tuple[ThresholdEffect, ...]:
+    """Return delta of the p-table with these settings for each threshold j_s in turn.
+
+    A threshold takes published values away and so raises delta.
+    """
+    return tuple(_threshold_effect(replace(settings, threshold=threshold), epsilons) for threshold in thresholds)
+
+
+def _threshold_effect(settings: PTableSettings, epsilons: Sequence[float]) -> ThresholdEffect:
+    try:
+        ptable = PTable.solve(settings)
+    except InfeasibleError as error:
+        return ThresholdEffect(settings.threshold, (), str(error))
+    results = [delta_at(ptable, epsilon) for epsilon in epsilons]
+    named = [replace(result, name=f"{result.name}_threshold_{settings.threshold}") for result in results]
+    return ThresholdEffect(settings.threshold, tuple(named))
+
+
+def _flat(pair: Pair, delta: float) -> str:
+    """Say that a delta has reached its floor."""
+    return ", and no larger factor lowers it" if 0 < delta == pair.floor else ""
+
+
+def _assumptions(source: Source, key_space: int | None, worst: Pair) -> tuple[str, ...]:
+    found = [
+        "one count alone; every further count that contains the person adds to it",
+        "neighbours: one person added or removed, the attacker knows everybody else",
+        law_used(key_space),
+    ]
+    if not isinstance(source, PTable):
+        found.append("the count gets this very law; in a p-table only counts above the bound do")
+    if worst.beyond:
+        found.append(f"the law is cut where it is rarer than 1e-300; {worst.beyond:.1g} is added to delta for that")
+    return tuple(found)

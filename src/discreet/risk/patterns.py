@@ -1,0 +1,209 @@
+"""Small published patterns: what every small F, M and T tells about the true counts.
+
+The posterior of `margins` for all patterns at once, beyond Bach (2020): which are
+worst, how often they occur, and which leave no doubt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise.parameters import positive_whole
+from discreet.noise.ptable import PTable
+from discreet.results import Result
+from discreet.risk.tuple_model import TupleModel, tuple_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.noise.arrays import Floats, Ints
+    from discreet.risk.tuple_model import Prior
+
+MOST_TERMS = 10_000_000
+"""The most combinations of true and published parts that are held at once."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One published F, M and T: the posterior it is listed for, and how often it occurs."""
+
+    parts: tuple[int, ...]
+    total: int
+    posterior: float
+    chance: float
+
+    def __str__(self) -> str:
+        return tuple_words(self.parts, self.total)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PatternTable:
+    """What every published F, M and T from 0 to `largest` tells; arrays are indexed [F, M, T].
+
+    Attributes:
+        largest: the largest published count.
+        chance: the probability that the pattern is published.
+        one: the largest posterior that F, M or T is a true 1.
+        exact: the largest posterior of one whole truth that holds at least one person.
+        determined: whether that truth is the only possible one.
+        assumptions: the prior and the noise that were assumed.
+    """
+
+    largest: int
+    chance: Floats
+    one: Floats
+    exact: Floats
+    determined: NDArray[np.bool_]
+    assumptions: tuple[str, ...]
+
+    def worst_one(self, *, at_least: float = 0.0) -> Pattern:
+        """Return the pattern with the largest posterior of a true 1, among those with this chance at least."""
+        return self._worst(self.one, at_least)
+
+    def worst_exact(self, *, at_least: float = 0.0) -> Pattern:
+        """Return the pattern with the largest posterior of one truth, among those with this chance at least."""
+        return self._worst(self.exact, at_least)
+
+    def determined_patterns(self) -> tuple[Pattern, ...]:
+        """Return the patterns that leave one truth, the commonest first."""
+        places = np.argwhere(self.determined)
+        found = [self._pattern(place, self.exact) for place in places]
+        return tuple(sorted(found, key=lambda pattern: -pattern.chance))
+
+    def results(self, *, at_least: float = 0.0) -> list[Result]:
+        """Return the worst patterns of a given chance at least, and the chance of one that leaves no doubt."""
+        one, exact = self.worst_one(at_least=at_least), self.worst_exact(at_least=at_least)
+        sure = float(self.chance[self.determined].sum())
+        return [
+            self._result("worst_posterior_of_one", one, "one of these counts stands for a single person"),
+            self._result("worst_posterior_of_truth", exact, "all true counts can be named rightly"),
+            Result(
+                name="determined_patterns",
+                value=sure,
+                unit="1",
+                sentence=f"{int(self.determined.sum())} patterns with counts up to {self.largest} leave no doubt about "
+                f"their true counts; a tuple shows one of them with probability {sure:.2g}.",
+                worst=str(self.determined_patterns()[0]) if sure else None,
+                assumptions=self.assumptions,
+            ),
+        ]
+
+    def _result(self, name: str, worst: Pattern, what: str) -> Result:
+        return Result(
+            name=name,
+            value=worst.posterior,
+            unit="1",
+            sentence=f"Where {worst} is published, {what} with probability {worst.posterior:.3g}; "
+            f"a tuple shows this pattern with probability {worst.chance:.2g}.",
+            worst=str(worst),
+            assumptions=self.assumptions,
+        )
+
+    def _worst(self, posterior: Floats, at_least: float) -> Pattern:
+        """Return the commonest of the patterns with the largest posterior."""
+        common = np.where((self.chance > 0) & (self.chance >= at_least), posterior, -1.0)
+        if common.max() < 0:
+            raise ParameterError(
+                f"No pattern is as common as {at_least:g}; the commonest has {self.chance.max():.2g}.",
+                parameter="at_least",
+            )
+        # Equal posteriors come from sums in different order and differ in the last digits.
+        equal = common >= common.max() * (1 - 1e-12)
+        place = np.unravel_index(np.argmax(np.where(equal, self.chance, -1.0)), posterior.shape)
+        return self._pattern(np.array(place), posterior)
+
+    def _pattern(self, place: Ints, posterior: Floats) -> Pattern:
+        at = tuple(place.tolist())
+        return Pattern(at[:-1], at[-1], float(posterior[at]), float(self.chance[at]))
+
+
+def pattern_table(
+    ptable: PTable, *, largest: int, prior: Prior | None = None, noise_by: str = "participants"
+) -> PatternTable:
+    """Return the posteriors behind every published F, M and T from 0 to `largest`.
+
+    The formula is that of `tuple_posterior`. Without a prior the true parts are
+    equally likely from 0 to largest + E, all that can lead to such a pattern; how
+    often a pattern occurs then holds among such tuples alone. Negative published
+    counts, which perturbed zeros allow, are not tabulated.
+
+    >>> found = pattern_table(PTable.max_entropy(variance=1, bound=2), largest=4)
+    >>> print(found.worst_one())
+    0 + 1 with total 0
+    """
+    model = TupleModel(ptable, prior, noise_by)
+    if not positive_whole.contains(largest):
+        raise ParameterError.outside("pattern_table", "largest", largest, positive_whole.words, "3 to 20")
+    counts = np.arange(largest + ptable.bound + 1)
+    if (len(counts) * (largest + 1)) ** 2 > MOST_TERMS:
+        raise ParameterError(
+            f"pattern_table: counts up to {largest} with noise up to {ptable.bound} are too many to tabulate. "
+            "Take a smaller largest, or tuple_posterior for single patterns.",
+            parameter="largest",
+        )
+    weight = model.weights(counts) / (len(counts) if prior is None else sum(prior.values()))
+    part = weight[:, None] * _chances(model, counts, largest)
+    total = _chances(model, np.arange(2 * len(counts) - 1), largest)[np.add.outer(counts, counts)]
+    slices = [_slice(part, total[:, :, y], y if model.shares else None) for y in range(largest + 1)]
+    chance, one, exact, determined = (np.stack(each, axis=-1) for each in zip(*slices, strict=True))
+    return PatternTable(
+        largest=largest,
+        chance=chance,
+        one=one,
+        exact=exact,
+        determined=determined.astype(bool),
+        assumptions=model.assumptions(f"true parts equally likely from 0 to {counts[-1]}"),
+    )
+
+
+def patterns_by_threshold(
+    *,
+    variance: float,
+    bound: int,
+    largest: int,
+    thresholds: Sequence[int] = (0, 1, 2),
+    prior: Prior | None = None,
+    noise_by: str = "participants",
+) -> dict[int, PatternTable]:
+    """Return the pattern table of maximum-entropy p-tables by threshold j_s, at one variance and bound.
+
+    A threshold j_s that no p-table of this variance and bound can have raises InfeasibleError.
+    """
+    tables = {each: PTable.max_entropy(variance=variance, bound=bound, threshold=each) for each in thresholds}
+    return {
+        each: pattern_table(ptable, largest=largest, prior=prior, noise_by=noise_by) for each, ptable in tables.items()
+    }
+
+
+def _slice(part: Floats, total: Floats, shared: int | None) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Return chance, posterior of a 1, of a truth, and certainty for every F and M at one published T.
+
+    Args:
+        part: w(i) p(i -> y) by true count and published count.
+        total: the chance of the published T by true f and m.
+        shared: the published T if a lone part has the total's noise, else None.
+    """
+    joint = part[:, None, :, None] * part[None, :, None, :]
+    alone = joint[1:, 0].copy(), joint[0, 1:].copy()
+    joint *= total[:, :, None, None]
+    if shared is not None:
+        alike = np.arange(part.shape[1]) == shared
+        joint[1:, 0] = alone[0] * alike[:, None]
+        joint[0, 1:] = alone[1] * alike
+    chance = joint.sum(axis=(0, 1))
+    one = np.stack([joint[1].sum(axis=0), joint[:, 1].sum(axis=0), joint[1, 0] + joint[0, 1]]).max(axis=0)
+    someone = joint.reshape(-1, *chance.shape)[1:]
+    certain = ((joint > 0).sum(axis=(0, 1)) == 1) & (someone > 0).any(axis=0)
+    evidence = np.where(chance > 0, chance, 1.0)
+    return chance, one / evidence, someone.max(axis=0) / evidence, certain
+
+
+def _chances(model: TupleModel, counts: Ints, largest: int) -> Floats:
+    """Return p(i -> y) by true count i and published y from 0 to the largest."""
+    return np.exp(np.stack([model.log_chance(counts, y) for y in range(largest + 1)], axis=1))

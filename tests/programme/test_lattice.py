@@ -1,0 +1,83 @@
+"""The lattice of statistics against plain enumeration."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import UnknownNameError
+from discreet.programme.lattice import lattice
+from tests.programme.small import programme
+
+if TYPE_CHECKING:
+    from discreet.programme.model import Programme
+
+
+@st.composite
+def programmes(draw: st.DrawFn, largest: int = 4, topics: int = 4) -> Programme:
+    """Draw programmes of a few topics with one to three levels of blocks of equal size."""
+    sizes = {}
+    for name in "ABCD"[: draw(st.integers(1, topics))]:
+        factors = draw(st.lists(st.integers(2, largest), min_size=1, max_size=3))
+        sizes[name] = np.cumprod(factors).tolist()
+    codes = [code for name, levels in sizes.items() for code in (name, *(f"{name}.{d}" for d in range(1, len(levels))))]
+    table = st.lists(st.sampled_from(codes), min_size=1, max_size=3, unique_by=lambda code: code[0])
+    return programme(draw(st.lists(table, min_size=1, max_size=4)), sizes)
+
+
+@given(programmes(), st.sampled_from(["levels", "flat"]))
+@settings(max_examples=60, deadline=None)
+def test_statistics_are_every_choice_of_level_or_total_of_every_table(made: Programme, rule: str) -> None:
+    times: dict[frozenset[str], int] = {}
+    for table in made.tables:
+        choices = [
+            [None, *((b.code,) if rule == "flat" else (level.name for level in b.levels))] for b in table.breakdowns
+        ]
+        for choice in product(*choices):
+            name = frozenset(filter(None, choice))
+            times[name] = times.get(name, 0) + 1
+    found = lattice(made, rule)
+    names = [frozenset(name.split()) - {"total"} for name in found.names()]
+    assert {name: count for name, count in zip(names, found.tables.tolist(), strict=True) if count} == times
+
+
+@given(programmes(), st.sampled_from(["levels", "flat"]), st.integers(0, 100))
+@settings(max_examples=60, deadline=None)
+def test_sums_over_finer_and_coarser_are_those_of_all_pairs(made: Programme, rule: str, seed: int) -> None:
+    found = lattice(made, rule)
+    values = np.random.default_rng(seed).random(len(found))
+    finer = (found.depths[None, :, :] >= found.depths[:, None, :]).all(axis=2)
+    assert found.over_finer(values) == pytest.approx(finer @ values)
+    assert found.over_coarser(values) == pytest.approx(finer.T @ values)
+    lacking = np.zeros_like(finer)
+    for word in found.signs:
+        lacking |= (word[:, None] & ~word[None, :]) != 0
+    assert (finer == ~lacking).all()
+
+
+def test_one_category_and_equal_levels_are_merged_unless_kept() -> None:
+    made = programme([("A", "B")], {"A": (1, 1, 4, 4, 8), "B": (2,)})
+    merged, kept = lattice(made), lattice(made, keep_single=True)
+    assert [axis.sizes for axis in merged.axes] == [(4, 8), (2,)]
+    assert [axis.sizes for axis in kept.axes] == [(1, 1, 4, 4, 8), (2,)]
+    assert (len(merged), len(kept)) == (6, 12)
+
+
+def test_many_levels_need_more_than_one_word_of_signs() -> None:
+    made = programme([("A",)], {"A": tuple(range(2, 100))})
+    assert lattice(made).signs.shape[0] == 2
+
+
+def test_names_are_level_names_sorted_and_positions_take_any_order() -> None:
+    found = lattice(programme([("B", "A")], {"A": (2,), "B": (3,)}))
+    assert sorted(found.names()) == ["A1", "A1 B1", "B1", "total"]
+    assert found.names()[found.position("B1 A1")] == "A1 B1"
+    with pytest.raises(UnknownNameError, match=r"no statistic 'A2'. Did you mean A1"):
+        found.position("A2")
+    with pytest.raises(UnknownNameError, match="There are: levels, flat"):
+        lattice(programme([("A",)], {"A": (2,)}), "deep")
