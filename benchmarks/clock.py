@@ -36,9 +36,10 @@ class Figure:
         return self.seconds / self.other_seconds
 
 
-def cpu_seconds(work: Callable[[], object], runs: int = 7) -> float:
-    """Return the median CPU time of some work, after one run to warm up."""
-    work()
+def cpu_seconds(work: Callable[[], object], runs: int = 7, *, warm: bool = True) -> float:
+    """Return the median CPU time of some work, after one run to warm up unless it is long anyway."""
+    if warm:
+        work()
     times = []
     for _ in range(runs):
         start = time.process_time()

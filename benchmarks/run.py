@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import lookup, ptable
+from benchmarks import lookup, ptable, risk
 
 if __name__ == "__main__":
     ptable.main()
     lookup.main()
+    risk.main()

@@ -15,6 +15,8 @@ import pytest
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
+from discreet.programme.toml_file import KEYS
+from discreet.release.record import Record
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")
@@ -42,6 +44,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([script, *arguments], capture_output=True, text=True, check=False, timeout=60)
 
 
+def tables_of(text: str) -> list[list[str]]:
+    """Return the first columns of the tables in a text, table by table."""
+    blocks = re.split(r"\n(?!\|)", text)
+    return [found for block in blocks if (found := first_column(block))]
+
+
 @cache
 def commands() -> dict[str, set[str]]:
     """Return the flags of every command that can be run, read from --help."""
@@ -51,7 +59,7 @@ def commands() -> dict[str, set[str]]:
         text = run(*name.split()[1:], "--help").stdout
         options, _, below = text.partition("\nCommands:\n")
         found[name] = set(re.findall(r"^  (--[a-z-]+)", options, re.MULTILINE))
-        for verb in re.findall(r"^  ([a-z]+)", below, re.MULTILINE):
+        for verb in re.findall(r"^  ([a-z]+) ", below, re.MULTILINE):
             walk(f"{name} {verb}")
 
     walk("discreet")
@@ -80,7 +88,43 @@ def answer() -> dict[str, object]:
 
 
 def test_json_keys_are_those_of_the_page(answer: dict[str, object]) -> None:
-    assert list(answer) == [key for key in first_column(section("JSON")) if key != "--json"]
+    common, own, *_ = tables_of(section("JSON"))
+    assert list(answer) == common + own
+
+
+def test_json_keys_of_assess_are_those_of_the_page() -> None:
+    done = run("assess", "eu2021:LU", "--variance", "3", "--bound", "5", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    common, _, own = tables_of(section("JSON"))
+    assert list(found) == common + own
+    line = next(line for line in section("JSON").splitlines() if line.startswith("| `averaging` "))
+    assert set(re.findall(r"`([^`]+)`", line.split("|")[2])) == set(found["averaging"][0])
+    assert set(found["statistics"]) == {"unique", "published"}
+
+
+@pytest.mark.parametrize("verb", ["show", "check", "statistics"])
+def test_json_keys_of_programme_are_those_of_the_page(verb: str) -> None:
+    found = json.loads(run("programme", verb, "eu2021:LU", "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    text = " ".join(section("JSON").split())
+    for key in set(found) - set(common):
+        assert f"`{key}`" in text
+    for listed in ("tables", "shared"):
+        if listed in found:
+            for key in found[listed][0]:
+                assert f"`{key}`" in text
+
+
+def test_the_keys_of_a_record_are_those_of_the_page() -> None:
+    found = json.loads(Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 5}).to_json())
+    assert re.findall(r"`([a-z_]+)`", section("Records").partition("It is")[0]) == list(found)
+
+
+def test_the_keys_of_a_programme_are_those_of_the_page() -> None:
+    for keys in KEYS.values():
+        for key in keys:
+            assert key in section("Programme files")
 
 
 def test_result_and_row_fields_are_those_of_the_page(answer: dict[str, object]) -> None:
@@ -91,7 +135,7 @@ def test_result_and_row_fields_are_those_of_the_page(answer: dict[str, object]) 
     for key, sample in (("results", results[0]), ("rows", rows[0])):
         line = next(line for line in text.splitlines() if line.startswith(f"| `{key}` "))
         assert set(re.findall(r"`([^`]+)`", line.split("|")[2])) == set(sample)
-    named = re.search(r"Results of a p-table: (.*?)\.\n", text, re.DOTALL)
+    named = re.search(r"Results of a p-table: (.*?)\.\n", section("JSON"), re.DOTALL)
     assert named
     assert [result["name"] for result in results] == re.findall(r"`([^`]+)`", named[1])
 

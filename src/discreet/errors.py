@@ -129,6 +129,19 @@ class RecordFileError(InputError):
         return cls(f"{path.name} {what} {todo}", path=path)
 
 
+class DataFileError(InputError):
+    """A data file that cannot be read, or that holds nothing to count; its values are never shown."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def at(cls, path: Path, what: str, todo: str) -> DataFileError:
+        """Build the error for a file."""
+        return cls(f"{path.name} {what} {todo}", path=path)
+
+
 class FileExistsAlreadyError(InputError):
     """A file that would be overwritten without having been asked to."""
 

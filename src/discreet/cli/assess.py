@@ -44,6 +44,7 @@ def assess(
     ] = False,
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
+    exact: Annotated[str | None, typer.Option(metavar="STAT", help="Solve a statistic by projection too.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
     measures: Annotated[str | None, typer.Option(metavar="A,B", help="Measures to take; all if left out.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
@@ -65,6 +66,7 @@ def assess(
         population=population,
         known=known,
         confidence=confidence,
+        exact=exact,
         **noise,
     )
     if as_json:
@@ -126,6 +128,7 @@ def _json(found: Assessment, source: str) -> str:
             "population": case.population,
             "known": case.known,
             "confidence": case.confidence,
+            "exact": case.exact,
             "measures": list(known_measures()),
         },
         found.results,

@@ -1,12 +1,16 @@
-"""`discreet programme`: show, check and count a table programme."""
+"""`discreet programme`: sketch, show, check and count a table programme."""
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli.answer import answer
+from discreet.errors import FileExistsAlreadyError
+from discreet.microdata.sketch import MOST_CATEGORIES, sketch_programme
+from discreet.noise.formats.files import write_whole
 from discreet.programme.lattice import RULES
 from discreet.programme.load import load_programme
 from discreet.programme.summary import shared_statistics, table_sizes
@@ -14,7 +18,7 @@ from discreet.programme.summary import shared_statistics, table_sizes
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Show, check and count a table programme.")
+app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Sketch, show, check and count a table programme.")
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or a shipped programme such as eu2021:LU.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
@@ -24,6 +28,27 @@ Population = Annotated[
     str | None, typer.Option(metavar="UNIT", help="What the tables count; the most common if left out.")
 ]
 MOST_SHOWN = 20
+
+
+@app.command("init")
+def init(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
+    most_categories: Annotated[
+        int, typer.Option(metavar="N", help="Columns with more different values are left out.")
+    ] = MOST_CATEGORIES,
+) -> None:
+    """Sketch a programme from a data file: columns become topics, to be read through and corrected."""
+    if out and out.exists() and not replace:
+        raise FileExistsAlreadyError(out)
+    text = sketch_programme(data, most_categories=most_categories).encode()
+    if out:
+        write_whole(out, text)
+        typer.echo(f"Wrote {out}, sketched from {data}. Next: discreet programme check {out}")
+    else:
+        # As bytes: a programme is UTF-8 whatever the terminal or the pipe is.
+        typer.echo(text, nl=False)
 
 
 @app.command("show")

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 10**7
 TOLERANCE = 1e-10
+"""How close the projection must come to fitting the equations, relatively."""
+VARIANCE_TOLERANCE = 1e-7
+"""The same for a variance, which is off only by the square of what the projection is off."""
 MOST_STEPS = 2000
 
 
@@ -166,7 +169,9 @@ class MarginEquations:
         target = np.zeros(self.cells)
         place = self.place(statistic, cell)
         target[place] = self._spread[place]
-        found = lsmr(self._scaled, target, atol=TOLERANCE, btol=TOLERANCE, conlim=0, maxiter=MOST_STEPS)
+        found = lsmr(
+            self._scaled, target, atol=VARIANCE_TOLERANCE, btol=VARIANCE_TOLERANCE, conlim=0, maxiter=MOST_STEPS
+        )
         return float(found[3] ** 2) if len(found[0]) else float(target[place] ** 2)
 
 

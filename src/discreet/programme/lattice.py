@@ -212,13 +212,13 @@ def _merged(depths: list[_Depth]) -> list[_Depth]:
 
 
 def _depth_choices(table: Table, axes: _Axes, rule: str) -> dict[str, list[int]]:
-    """Return the depths a table publishes per axis, the total among them."""
+    """Return the depths a table publishes per axis, the total among them unless the breakdown has none."""
     choices = {}
     for breakdown in table.breakdowns:
         axis = breakdown.code if rule == "flat" else breakdown.topic
         offered = set(breakdown.levels[-1:] if rule == "flat" else breakdown.levels)
         depths = [d for d, depth in enumerate(axes.get(axis, ()), start=1) if offered.intersection(depth.levels)]
-        choices[axis] = [0, *depths]
+        choices[axis] = [0, *depths] if breakdown.total or not depths else depths
     return choices
 
 

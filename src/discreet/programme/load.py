@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import UnknownNameError
-from discreet.programme.eu2021.census import census, countries
+from discreet.programme.eu2021.census import census_named, countries
+from discreet.programme.eu2021.grid import grid
 from discreet.programme.toml_file import read_programme
 
 if TYPE_CHECKING:
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 
     from discreet.programme.model import Programme
 
-SHIPPED: dict[str, Callable[[str], Programme]] = {"eu2021": census}
+SHIPPED: dict[str, Callable[[str], Programme]] = {"eu2021": census_named, "grid2021": grid}
 """Programmes that come with the package, by prefix; what follows the colon is a country."""
 
 
 def load_programme(spec: str | Path) -> Programme:
     """Return a programme from `eu2021:LU` (a shipped one for a country) or from the path of a TOML file.
+
+    Other vintages of the areas: `eu2021:LU:nuts2016:lau2010`. The grid: `grid2021:LU:2500` with its number of cells.
 
     >>> len(load_programme("eu2021:LU").tables)
     119
@@ -29,7 +32,8 @@ def load_programme(spec: str | Path) -> Programme:
     if colon and len(prefix) > 1 and not Path(spec).exists():
         if prefix not in SHIPPED:
             raise UnknownNameError.among("shipped programme", prefix, SHIPPED)
-        if country not in countries():
-            raise UnknownNameError.among(f"country for {prefix}", country, countries())
+        code = country.partition(":")[0]
+        if code not in countries():
+            raise UnknownNameError.among(f"country for {prefix}", code, countries())
         return SHIPPED[prefix](country)
     return read_programme(Path(spec))

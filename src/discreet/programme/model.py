@@ -59,11 +59,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A published code: some levels of one topic, coarse to fine, plus the total."""
+    """A published code: some levels of one topic, coarse to fine, plus the total unless it is not published."""
 
     code: str
     topic: str
     levels: tuple[Level, ...]
+    total: bool = True
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ class TableSize:
 
 
 def cells_of(table: Table) -> int:
-    """Return the cells of a table with all its margins: the product of 1 + the sizes of all levels."""
-    return prod(1 + sum(level.size for level in b.levels) for b in table.breakdowns)
+    """Return the cells of a table with all its margins: the product of total and all levels, as far as published."""
+    return prod(b.total + sum(level.size for level in b.levels) for b in table.breakdowns)
 
 
 def table_sizes(programme: Programme, population: str | None = None) -> list[TableSize]:

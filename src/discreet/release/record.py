@@ -15,6 +15,7 @@ from discreet.errors import ParameterError, RecordFileError, UnknownNameError
 from discreet.noise.catalogue import LAWS
 from discreet.noise.parameters import parameters, required
 from discreet.noise.ptable import PTable
+from discreet.noise.settings import PTableSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,25 +63,30 @@ class Record:
 
     def noise(self) -> Noise:
         """Return the law of the noise of large counts."""
-        law = LAWS[self.law]
-        declared = parameters(law)
         if self.law == "max-entropy":
             return self.ptable().rows[-1]
-        unknown = [name for name in self.parameters if name not in declared]
-        if unknown:
-            raise UnknownNameError.among(f"parameter of the law {self.law}", unknown[0], declared)
-        missing = [name for name in required(law) if name not in self.parameters]
-        if missing:
-            raise ParameterError(
-                f"The law {self.law} needs {' and '.join(missing)}. Give {declared[missing[0]].help()}.",
-                parameter=missing[0],
-            )
-        made: Noise = law(**self.parameters)
+        self._check_parameters(LAWS[self.law])
+        made: Noise = LAWS[self.law](**self.parameters)
         return made
 
     def ptable(self) -> PTable:
         """Return the p-table of a max-entropy law."""
-        return PTable.max_entropy(**self.parameters)
+        self._check_parameters(PTableSettings)
+        return PTable.solve(PTableSettings(**self.parameters))
+
+    def _check_parameters(self, taker: type) -> None:
+        """Refuse parameters that the law does not know, and a law without those it needs."""
+        known, declared = [field.name for field in fields(taker)], parameters(taker)
+        unknown = [name for name in self.parameters if name not in known]
+        if unknown:
+            raise UnknownNameError.among(f"parameter of the law {self.law}", unknown[0], known)
+        missing = [name for name in required(taker) if name not in self.parameters]
+        if missing:
+            raise ParameterError(
+                f"The law {self.law} needs {' and '.join(missing)}. Give --{missing[0]}: "
+                f"{declared[missing[0]].help() if missing[0] in declared else missing[0]}.",
+                parameter=missing[0],
+            )
 
     @property
     def variance(self) -> float:

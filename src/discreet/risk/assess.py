@@ -52,6 +52,7 @@ def assess(
     population: str | None = None,
     known: str | None = None,
     confidence: float = ONE_SIGMA,
+    exact: str | None = None,
     **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
 ) -> Assessment:
     """Return the risk of a record, or of a programme with the noise described by keywords.
@@ -64,6 +65,7 @@ def assess(
         population: which tables, by what they count; those of the most common unit by default.
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
+        exact: a statistic to solve exactly by projection (up to 10^7 cells).
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
@@ -72,7 +74,7 @@ def assess(
     if not 0 < confidence < 1:
         raise ParameterError.outside("assess", "confidence", confidence, "between 0 and 1", "0.68 to 0.95")
     record = _record(source, noise)
-    case = Case(record, load_programme(record.programme), rule, keep_single, population, known, confidence)
+    case = Case(record, load_programme(record.programme), rule, keep_single, population, known, confidence, exact)
     found: list[Result] = []
     for take in measures_named(measures).values():
         found += take(case)

@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
 
-ATTACKERS = ("gap", "likelihood")
-"""Who looks for the bound: one who waits for an extreme gap, one who weighs every gap."""
+ATTACKERS = {
+    "gap": "waits for an extreme gap (weighing every gap can take far fewer sets)",
+    "likelihood": "knows law and variance and weighs every gap",
+}
+"""Who looks for the bound, and how."""
 
 MOST_TUPLES = 20_000
 """The most combinations of true parts that are searched for the worst; a few seconds."""
@@ -53,6 +56,7 @@ class BoundDisclosure:
         confidence: alpha, from which on the bound counts as found.
         chance: what one tuple adds; for the extreme gap the paper's p1.
         blind: the probability of failure before any tuple is seen.
+        attacker: who looks for the bound, one of ATTACKERS.
         worst: the tuples that the chance is for.
         assumptions: what must be true for the figures to hold.
     """
@@ -63,6 +67,7 @@ class BoundDisclosure:
     confidence: float
     chance: float
     blind: float
+    attacker: str
     worst: str
     assumptions: tuple[str, ...]
 
@@ -95,9 +100,10 @@ class BoundDisclosure:
             name="bound_revealed",
             value=self.reached,
             unit="1",
-            sentence=f"The secret bound {self.bound} {verdict} be found at a confidence of {self.confidence:.2%}: that "
-            f"takes {_number(self.needed)} sets of {self.categories} published parts and their total, and there are "
-            f"{_number(self.tuples)}. The chance that these give the bound away is {self.reached:.3g}.",
+            sentence=f"An attacker who {ATTACKERS[self.attacker]} {verdict} find the secret bound {self.bound} at a "
+            f"confidence of {self.confidence:.2%}: that takes {_number(self.needed)} sets of {self.categories} "
+            f"published parts and their total, and there are {_number(self.tuples)}. These give the bound away with "
+            f"probability {self.reached:.3g}.",
             worst=self.worst,
             assumptions=self.assumptions,
         )
@@ -138,6 +144,7 @@ def bound_disclosure(
         confidence=confidence,
         chance=chance,
         blind=1.0,
+        attacker="gap",
         worst=worst,
         assumptions=(
             which,
@@ -186,6 +193,7 @@ def bounds_told_apart(
         confidence=confidence,
         chance=min(1.0, float(np.square(np.sqrt(g) - np.sqrt(h)).sum()) / 2),
         blind=0.5,
+        attacker="likelihood",
         worst=f"bound {len(p) // 2} against {len(q) // 2}",
         assumptions=(
             "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
@@ -224,7 +232,8 @@ def largest_variance(
         value=variance,
         unit="persons squared",
         sentence=f"With {_number(tuples)} sets of {categories} published parts and their total, a bound of {bound} "
-        f"stays hidden at a confidence of {confidence:.2%} up to a noise variance of {variance:.3g}{limit}.",
+        f"stays hidden at a confidence of {confidence:.2%} up to a noise variance of {variance:.3g}{limit}, from an "
+        f"attacker who {ATTACKERS[attacker]}.",
         worst=held.worst,
         assumptions=("maximum-entropy noise", *held.assumptions),
     )

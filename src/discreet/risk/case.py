@@ -27,6 +27,7 @@ class Case:
     population: str | None = None
     known: str | None = None
     confidence: float = ONE_SIGMA
+    exact: str | None = None
 
     @cached_property
     def lattice(self) -> Lattice:

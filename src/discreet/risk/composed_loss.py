@@ -66,22 +66,21 @@ class ComposedLoss:
     def epsilon(self, excess: float) -> float:
         """Return the smallest epsilon whose delta is at most `excess` above the floor; errs upwards.
 
-        Chernoff's bound gives an epsilon that is certainly large enough. From there
-        it goes down in strides of one standard deviation, within which one
-        transform is accurate.
+        Bisection from 0 to what Chernoff's bound allows, first with a transform for every epsilon
+        tried, then inside one transform, which is accurate within a standard deviation.
         """
+        if excess <= 0:
+            return max(self.largest, 0.0)
         if self.excess(0.0) <= excess:
             return 0.0
-        high = self._ceiling(excess)
-        low = max(high - self._deviation, 0.0)
-        while (tail := self._tail(low)).excess(low) <= excess:
-            low, high = max(low - self._deviation, 0.0), low
-        return falling_root(tail.excess, excess, low, high)
+        low, high = 0.0, self._ceiling(excess)
+        while high - low > self._deviation:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.excess(middle) <= excess else (middle, high)
+        return falling_root(self._tail(low).excess, excess, low, high)
 
     def _ceiling(self, excess: float) -> float:
         """Return an epsilon at which P(loss > epsilon), and so the excess, is at most `excess`."""
-        if excess <= 0:
-            return self.largest
         slopes = self._slopes(max(-math.log(excess), 1.0), 0.0)
         k = min((self.times * self._cumulant(slope) - math.log(excess)) / slope for slope in slopes)
         return min(self.times * self.single.lowest + self.single.step * k, self.largest)
@@ -115,9 +114,11 @@ class ComposedLoss:
 
         Near means that the sum is expected within a tenth of its standard deviation.
         """
+        mean, variance = self._moments(0.0)
+        # For a loss of Gaussian shape the first guess is the answer.
+        theta = min(max(wanted - mean, 0.0) / max(variance, 1e-9), STEEPEST)
         low, high = 0.0, STEEPEST
-        theta = 0.0
-        while high - low > 1e-15:
+        while theta > 0 and high - low > 1e-15:
             mean, variance = self._moments(theta)
             if abs(mean - wanted) <= 0.1 * math.sqrt(variance / self.times):
                 break

@@ -21,7 +21,7 @@ from discreet.risk.composed_loss import ComposedLoss
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair, row_pair
 from discreet.risk.stepped_loss import SteppedLoss, spacing
-from discreet.risk.wording import condition, downwards, factor, law_used, rounding, upwards
+from discreet.risk.wording import condition, downwards, law_used, promise, rounding, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -76,8 +76,7 @@ class Composition:
         return self._result(
             f"composed_delta_at_epsilon_{epsilon:g}",
             high,
-            f"Whatever {self.counts} counts show together, the presence of {self.who} makes it at most "
-            f"{factor(epsilon)} times as likely, except with probability {upwards(high)}{_bracket(low, high)}.",
+            f"{self._promise(epsilon, upwards(high))}{_bracket(low, high)}.",
         )
 
     def advantage(self) -> Result:
@@ -114,12 +113,15 @@ class Composition:
         low, high = (
             max(loss.epsilon(excess + (floor - loss.floor)) for loss in losses) for losses in (self.lower, self.upper)
         )
-        return self._result(
-            name,
-            high,
-            f"Whatever {self.counts} counts show together, the presence of {self.who} makes it at most {factor(high)} "
-            f"times as likely, except with probability {delta}{_bracket(low, high, 5)}.",
-        )
+        if delta == "1":
+            nothing = (
+                f"No epsilon promises anything: {self.counts} counts together give {self.who} away with probability"
+            )
+            return self._result(name, high, f"{nothing} {downwards(floor)}.")
+        return self._result(name, high, f"{self._promise(high, delta)}{_bracket(low, high, 5)}.")
+
+    def _promise(self, epsilon: float, delta: str) -> str:
+        return promise(f"{self.counts} counts show together", self.who, epsilon, delta).capitalize()
 
     def _result(self, name: str, value: float, sentence: str) -> Result:
         return Result(

@@ -21,7 +21,7 @@ from discreet.results import Result
 from discreet.risk.arguments import EXCESS, SLACK
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair
-from discreet.risk.wording import condition, factor, law_used, upwards
+from discreet.risk.wording import condition, law_used, promise, upwards
 from discreet.risk.zcdp import bun_steinke_epsilon, cks_epsilon
 
 if TYPE_CHECKING:
@@ -57,10 +57,8 @@ class Guarantee:
         if self.delta >= 1:
             said = f"promises nothing for {self.counts} counts together: its delta reaches {upwards(self.delta)}."
         else:
-            said = (
-                f"promises that whatever {self.counts} counts show together, the presence of {self.who} makes it at "
-                f"most {factor(self.epsilon)} times as likely, except with probability {upwards(self.delta)}."
-            )
+            what = f"{self.counts} counts show together"
+            said = f"promises that {promise(what, self.who, self.epsilon, upwards(self.delta))}."
         return Result(
             name=self.name,
             value=self.epsilon,

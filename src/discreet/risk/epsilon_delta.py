@@ -19,7 +19,7 @@ from discreet.noise.ptable import PTable
 from discreet.results import Result
 from discreet.risk.arguments import DELTA, EPSILON
 from discreet.risk.pairs import pairs
-from discreet.risk.wording import downwards, factor, law_used, upwards
+from discreet.risk.wording import downwards, law_used, promise, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,14 +45,19 @@ def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) ->
     0.512, counts 0 and 1
     """
     EPSILON.check("delta_at", "epsilon", epsilon)
-    worst = max(pairs(source, key_space), key=lambda pair: pair.delta(epsilon))
+    return _delta_result(source, epsilon, key_space, pairs(source, key_space))
+
+
+def _delta_result(source: Source, epsilon: float, key_space: int | None, among: Sequence[Pair]) -> Result:
+    worst = max(among, key=lambda pair: pair.delta(epsilon))
     delta = worst.delta(epsilon)
+    said = promise("one published count shows", "one person", epsilon, upwards(delta))
+    flat = ", and no larger factor lowers it" if 0 < delta == worst.floor else ""
     return Result(
         name=f"delta_at_epsilon_{epsilon:g}",
         value=delta,
         unit="1",
-        sentence=f"Whatever one published count shows, one person's presence makes it at most {factor(epsilon)} times "
-        f"as likely, except with probability {upwards(delta)}{_flat(worst, delta)}.",
+        sentence=f"{said.capitalize()}{flat}.",
         worst=worst.name if isinstance(source, PTable) else None,
         assumptions=_assumptions(source, key_space, worst),
     )
@@ -98,10 +103,8 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
             "shows a number that it could not show without one person, or not with the person."
         )
     else:
-        sentence = (
-            f"Whatever one published count shows, one person's presence makes it at most {factor(epsilon)} times as "
-            f"likely (epsilon {upwards(epsilon, 5)}), except with probability {delta:g}."
-        )
+        said = promise("one published count shows", "one person", epsilon, f"{delta:g}")
+        sentence = f"{said.capitalize()} (epsilon {upwards(epsilon, 5)})."
     return Result(
         name=f"epsilon_at_delta_{delta:g}",
         value=epsilon,
@@ -113,7 +116,7 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
 
 
 def deltas_by_pair(source: Source, epsilon: float, *, key_space: int | None = None) -> dict[str, float]:
-    """Return delta at epsilon for every pair of neighbouring counts, by its name.
+    """Return delta at epsilon for every pair of neighbouring counts, by the name of the pair.
 
     The last pair of a p-table is its last row against the same row for the next count.
     """
@@ -127,12 +130,14 @@ class ThresholdEffect:
 
     Attributes:
         threshold: the largest positive count that is never published.
-        results: delta at each epsilon asked for; empty if no p-table exists.
+        results: delta at each epsilon asked for, over all pairs of counts; empty if no p-table exists.
+        from_one: the same without the pair of counts 0 and 1; empty if no p-table exists.
         infeasible: why no p-table exists, or None.
     """
 
     threshold: int
     results: tuple[Result, ...]
+    from_one: tuple[Result, ...]
     infeasible: str | None = None
 
 
@@ -141,7 +146,9 @@ def by_threshold(
 ) -> tuple[ThresholdEffect, ...]:
     """Return delta of the p-table with these settings for each threshold j_s in turn.
 
-    A threshold takes published values away and so raises delta.
+    With zeros fixed a threshold lowers delta of the counts 0 and 1, because a true 1
+    is more often published as 0; between larger counts it mostly raises it, because
+    published values are taken away. Both are given.
     """
     return tuple(_threshold_effect(replace(settings, threshold=threshold), epsilons) for threshold in thresholds)
 
@@ -150,15 +157,14 @@ def _threshold_effect(settings: PTableSettings, epsilons: Sequence[float]) -> Th
     try:
         ptable = PTable.solve(settings)
     except InfeasibleError as error:
-        return ThresholdEffect(settings.threshold, (), str(error))
-    results = [delta_at(ptable, epsilon) for epsilon in epsilons]
-    named = [replace(result, name=f"{result.name}_threshold_{settings.threshold}") for result in results]
-    return ThresholdEffect(settings.threshold, tuple(named))
+        return ThresholdEffect(settings.threshold, (), (), str(error))
 
+    def results(among: Sequence[Pair], suffix: str) -> tuple[Result, ...]:
+        found = [_delta_result(ptable, epsilon, None, among) for epsilon in epsilons]
+        return tuple(replace(each, name=f"{each.name}_threshold_{settings.threshold}{suffix}") for each in found)
 
-def _flat(pair: Pair, delta: float) -> str:
-    """Say that a delta has reached its floor."""
-    return ", and no larger factor lowers it" if 0 < delta == pair.floor else ""
+    every = pairs(ptable)
+    return ThresholdEffect(settings.threshold, results(every, ""), results(every[1:], "_from_1"))
 
 
 def _assumptions(source: Source, key_space: int | None, worst: Pair) -> tuple[str, ...]:

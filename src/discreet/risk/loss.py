@@ -73,7 +73,7 @@ class PrivacyLoss:
         """
         if delta < self.floor:
             return math.inf
-        return falling_root(self.delta, delta, 0.0, max(self.largest, 0.0))
+        return falling_root(self.excess, delta - self.floor, 0.0, max(self.largest, 0.0))
 
 
 def falling_root(function: Callable[[float], float], target: float, low: float, high: float) -> float:

@@ -1,8 +1,7 @@
 """Pairs of neighbouring counts: the laws of what is published with and without one person.
 
 A law of noise gives one pair, the law and its shifted copy. A p-table gives one
-pair for every two adjacent true counts, because each count has its own row
-(section 5 of METHODS: rows, not one law).
+pair for every two adjacent true counts, because each count has its own row.
 """
 
 from __future__ import annotations
@@ -104,10 +103,11 @@ def law_pair(law: Noise, shift: int = 1, key_space: int | None = None) -> Pair:
     table = _table(law, key_space)
     # An unbounded law is symmetric: as much lies below the table as above it.
     beyond = 2 * float(law.cdf(table.values[0] - 1)) if key_space is None else 0.0
-    return Pair(name, up=_loss(table, table, -shift, beyond), down=_loss(table, table, shift, beyond))
+    other = law if key_space is None else table
+    return Pair(name, up=_loss(table, other, -shift, beyond), down=_loss(table, other, shift, beyond))
 
 
-def _loss(p: Table, q: Table, shift: int, beyond: float = 0.0) -> PrivacyLoss:
+def _loss(p: Table, q: Table | Noise, shift: int, beyond: float = 0.0) -> PrivacyLoss:
     """Return the loss under p; the count behind q lies `shift` above the count behind p."""
     return PrivacyLoss.between(p.log_probability, q.log_pmf(p.values - shift), beyond)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.results import Result
 from discreet.risk.averaging import chebyshev, epsilon_allowed, success, variance_needed
 from discreet.risk.registry import measure
@@ -43,7 +45,11 @@ def redundancy(case: Case) -> list[Result]:
 def averaging_risk(case: Case) -> list[Result]:
     """Return how well the best linear attack knows the most exposed statistic, and what would stop it."""
     found, variance = case.averaging, case.record.variance
-    worst = int(found.optimal.argmin())
+    # What is known beforehand is no discovery.
+    unknown = np.where(found.optimal > 0, found.optimal, np.inf)
+    worst = int(unknown.argmin())
+    if not np.isfinite(unknown[worst]):
+        return []
     name, ratio = found.names[worst], float(found.optimal[worst])
     right = success(variance, ratio)
     paper = success(variance, float(found.greedy[worst]))
@@ -66,8 +72,9 @@ def averaging_risk(case: Case) -> list[Result]:
             name="variance_needed",
             value=needed,
             unit="persons squared",
-            sentence=f"To hold her to {case.confidence:.0%} for every statistic a variance of {needed:.2f} is needed "
-            f"(now {variance:g}), or an epsilon per count of at most {epsilon_allowed(ratio, case.confidence):.3f}.",
+            sentence=f"To hold her to {case.confidence:.0%} for every statistic a variance of {needed:.2f} "
+            f"{'is needed' if needed > variance else 'would do'} (now {variance:g}), or an epsilon per count of at "
+            f"most {epsilon_allowed(ratio, case.confidence):.3f}.",
             worst=name,
             assumptions=assumptions,
         ),

@@ -45,6 +45,16 @@ def factor(epsilon: float) -> str:
     return upwards(math.exp(epsilon)) if epsilon < 14 else f"e^{upwards(epsilon, 5)}"
 
 
+def promise(what: str, who: str, epsilon: float, delta: str) -> str:
+    """Return the meaning of an epsilon and a delta as a clause.
+
+    >>> promise("a count shows", "one person", 1.0, "0.3").split(", ")[2]
+    'except with probability 0.3'
+    """
+    much = f"at most {factor(epsilon)} times as likely" if epsilon else "no more likely"
+    return f"whatever {what}, the presence or absence of {who} makes it {much}, except with probability {delta}"
+
+
 def law_used(key_space: int | None) -> str:
     """Return which law a figure is of, as an assumption."""
     return "law before rounding to keys" if key_space is None else f"law rounded to {key_space} keys"
@@ -72,15 +82,15 @@ def _seen_alone(law: MaxEntropy) -> float:
 
 
 def rounding(law: Noise, counts: int, shift: int) -> str:
-    """Return what the rounding to 64-bit keys does to a figure of the law before rounding.
-
-    With r the largest relative change of a probability, a loss moves by at most
-    2 r to first order, and the probability of an outcome of all counts by the share t r.
-    """
+    """Return what the rounding to 64-bit keys does to a figure of the law before rounding, as an assumption."""
     if not math.isfinite(law.bound):
         return "law before rounding to keys, drawn exactly; a keyed draw cuts its tail and promises less"
     exact, keyed = law_pair(law, shift).up, law_pair(law, shift, WORDS).up
+    floor = upwards(-math.expm1(counts * math.log1p(-keyed.floor)) if keyed.floor < 1 else 1.0)
     if len(exact.losses) != len(keyed.losses):
-        return "law before rounding to keys; 64-bit keys cut its outermost noise, which raises the floor of delta"
+        return f"law before rounding to keys; 64-bit keys cut its outermost noise and make the floor of delta {floor}"
     change = counts * float(np.abs(keyed.losses - exact.losses).max(initial=0.0))
-    return f"law before rounding to keys; 64-bit keys move epsilon by at most {upwards(change, 1)}"
+    return (
+        f"law before rounding to keys; 64-bit keys move epsilon by at most {upwards(change, 1)} "
+        f"and make the floor of delta {floor}"
+    )

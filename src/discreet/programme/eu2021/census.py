@@ -47,6 +47,18 @@ def census(country: str, *, nuts: int = 2021, lau: int = 2020) -> Programme:
     return Programme(name, {topic: topics[topic] for topic in topics if topic in used}, tables, areas.notes)
 
 
+def census_named(name: str) -> Programme:
+    """Return the programme of `LU`, or with other vintages of its areas of `LU:nuts2016:lau2010`."""
+    country, *vintages = name.split(":")
+    asked = {}
+    for vintage in vintages:
+        kind, year = vintage.rstrip("0123456789"), vintage.lstrip("abcdefghijklmnopqrstuvwxyz")
+        if kind not in {"nuts", "lau"} or not year.isdigit():
+            raise UnknownNameError.among("vintage of areas", vintage, ["nuts2016", "lau2018", "lau2010"])
+        asked[kind] = int(year)
+    return census(country, **asked)
+
+
 @cache
 def countries() -> dict[str, dict[str, str]]:
     """Return the rows of the geography by country code."""

@@ -1,0 +1,1 @@
+"""Records of units: files they come from, and the codes in their columns."""

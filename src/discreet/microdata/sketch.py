@@ -1,0 +1,388 @@
+"""A first table programme from a data file: columns become topics, the values found in them categories."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import DataFileError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+MOST_CATEGORIES = 500
+"""Columns with more different values than this are no topics, unless asked for."""
+MOST_CELLS = 100_000
+"""The starting table has a third topic while its cells are no more than this."""
+DELIMITERS = ",;\t|"
+BLOCK = 1 << 22
+"""How much is read at a time: bytes of a CSV file, values of a Parquet file."""
+
+LONGEST = 200
+"""Characters of the longest code; a column with a longer text holds free text, or a quote was not closed."""
+
+KEY = re.compile(r"(?i:(?:^|[_ .-])(?:r|c|record|cell|row)?keys?$)|[a-z]Key$")
+IDENTIFIER = re.compile(r"(?i:(?:^|[_ .-])(?:p|h|hh|gu|uu)?id(?:$|[_ .-]))|[a-z]I[dD]$")
+SHARED = 20
+"""A column called like an identifier is one if on average fewer records than this share a value."""
+
+
+def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES) -> str:
+    """Return the text of a programme with a topic for every column that has few different values.
+
+    The text is TOML with comments, to be read through and corrected. Beyond the codes of the topics it tells of
+    the data only how many values are missing; of columns that look like identifiers or keys it tells the name.
+
+    Args:
+        path: a file ending in .csv, .csv.gz (UTF-8, with a header line) or .parquet.
+        most_categories: a column with more different values than this is left out, at least 1.
+    """
+    if most_categories < 1:
+        raise ParameterError.outside("sketch", "most_categories", most_categories, "a whole number of at least 1")
+    path = Path(path)
+    columns = _columns(path, _reader(path), most_categories)
+    topics = {name: column for name, column in _named(columns).items() if not column.reason}
+    if not topics:
+        what = f"has no column for a topic: all look like identifiers, keys or text, or have over {most_categories} values."
+        raise DataFileError.at(path, what, "Allow more categories, or write the programme by hand.")
+    left_out = [column for column in columns if column.reason]
+    return "\n".join([*_head(path), *_left_out(left_out), *_topics(topics), *_tables(topics)]) + "\n"
+
+
+@dataclass
+class _Column:
+    """What has been seen of one column: its different values until they are too many, and how many are missing."""
+
+    name: str
+    position: int
+    most: int
+    codes: set[str] = field(default_factory=set)
+    missing: int = 0
+    present: int = 0
+    many: bool = False
+    odd: bool = False
+    long: bool = False
+
+    def add(self, values: pa.Array) -> None:
+        """Look at the next values."""
+        texts = _as_text(values)
+        if texts is None:
+            self.odd = True
+            return
+        self.missing += texts.null_count
+        self.present += len(texts) - texts.null_count
+        if not self.many:
+            self.codes.update(texts.drop_null().unique().to_pylist())
+            self.long = self.long or any(len(code) > LONGEST for code in self.codes)
+            self.many = len(self.codes) > self.most
+            if self.many:
+                self.codes.clear()
+
+    @property
+    def reason(self) -> str:
+        """Return why this is no topic, or "" if it is one."""
+        return next((reason for reason, holds in self._reasons() if holds), "")
+
+    def _reasons(self) -> Iterator[tuple[str, bool]]:
+        different = len(self.codes)
+        yield "its values are neither text nor numbers", self.odd
+        yield "it holds no values", not self.present
+        yield "it is called like a key", bool(KEY.search(self.name))
+        yield f"it has more than {self.most} different values", self.many
+        yield f"it holds texts of more than {LONGEST} characters", self.long
+        # A lone value among missing ones is a category; the lone value of a lone record tells who it is.
+        lone = self.present + self.missing == 1
+        yield "every value is different, as in an identifier", different == self.present and (different > 1 or lone)
+        seldom = different * SHARED > self.present
+        called = bool(IDENTIFIER.search(self.name))
+        yield "it is called like an identifier, and few records share a value", called and seldom
+
+    @property
+    def categories(self) -> list[str]:
+        """Return the codes in natural order."""
+        return sorted(self.codes, key=_natural)
+
+
+def _as_text(values: pa.Array) -> pa.Array | None:
+    """Return values as text with null for what is missing, or None if they have no text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        if pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), None, values)
+        texts = pc.cast(values, pa.string())
+    except pa.ArrowException:
+        return None
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], str]:
+    """Return a sorting key: numbers by value, then text with the numbers inside it by value."""
+    nothing = Decimal(0)
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", code):
+        return 0, Decimal(code), [], code
+    parts = re.findall(r"([0-9]+)|([^0-9]+)", code)
+    return 1, nothing, [(0, Decimal(n), "") if n else (1, nothing, text.casefold()) for n, text in parts], code
+
+
+# --- Reading ---
+
+
+def _reader(path: Path) -> Callable[[Path], Iterator[pa.RecordBatch]]:
+    """Return the function that reads a file with this ending, once it is known to be there and not empty."""
+    readers = {".csv": _csv_batches, ".csv.gz": _csv_batches, ".parquet": _parquet_batches}
+    found = [reader for ending, reader in readers.items() if path.name.lower().endswith(ending)]
+    if not found:
+        what = "has an ending that stands for no data file we can read."
+        raise DataFileError.at(path, what, f"Give a file that ends in {', '.join(readers)}.")
+    if path.is_dir():
+        raise DataFileError.at(path, "is a folder.", "Name one file in it.")
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not size:
+        raise _empty(path)
+    return found[0]
+
+
+def _columns(path: Path, read: Callable[[Path], Iterator[pa.RecordBatch]], most: int) -> list[_Column]:
+    columns: list[_Column] = []
+    rows = 0
+    for batch in read(path):
+        columns = columns or [_Column(name, place, most) for place, name in enumerate(batch.schema.names, start=1)]
+        rows += batch.num_rows
+        for column, values in zip(columns, batch.columns, strict=True):
+            if not column.odd:
+                column.add(values)
+    if not rows:
+        raise DataFileError.at(path, "has columns but no records.", "Give a file with at least one record.")
+    return columns
+
+
+def _csv_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    delimiter, names = _header(path)
+    _check_names(path, names)
+    bad_rows: list[arrow_csv.InvalidRow] = []
+
+    def refuse(row: arrow_csv.InvalidRow) -> str:
+        bad_rows.append(row)
+        return "error"
+
+    try:
+        with pa.input_stream(str(path), compression="gzip" if _is_gzip(path) else None) as stream:
+            yield from arrow_csv.open_csv(
+                stream,
+                # Without threads a bad row is told with its number; the streaming reader loses no speed by it.
+                arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK),
+                arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+            )
+    except (pa.ArrowException, OSError) as error:
+        # The message of the library would show the values of the row, so it is not passed on.
+        raise _csv_error(path, str(error), bad_rows[0] if bad_rows else None) from None
+
+
+def _csv_error(path: Path, message: str, bad_row: pa.csv.InvalidRow | None) -> DataFileError:
+    if bad_row:
+        fields = f"{bad_row.actual_columns} fields instead of {bad_row.expected_columns}"
+        what = f"has {fields} in record {bad_row.number - 1} below the header."
+        return DataFileError.at(path, what, 'Correct the record; a value with a delimiter in it stands in "quotes".')
+    if "UTF8" in message:
+        return _not_utf8(path)
+    if _is_gzip(path):
+        return _bad_gzip(path)
+    return _bad_csv(path)
+
+
+def _header(path: Path) -> tuple[str, list[str]]:
+    """Return the delimiter and the column names: the delimiter that gives most columns."""
+    try:
+        opened = gzip.open if _is_gzip(path) else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            start = file.read(BLOCK)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise _bad_gzip(path) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not start:
+        raise _empty(path)
+    try:
+        headers = {delimiter: _first_row(start, delimiter) for delimiter in DELIMITERS}
+    except csv.Error as error:
+        raise _bad_csv(path) from error
+    delimiter = max(headers, key=lambda d: len(headers[d]))
+    return delimiter, headers[delimiter]
+
+
+def _first_row(text: str, delimiter: str) -> list[str]:
+    return next((row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row), [])
+
+
+def _parquet_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            _check_names(path, names)
+            yield from file.iter_batches(batch_size=max(1024, BLOCK // len(names)))
+    except (pa.ArrowException, OSError) as error:
+        what = "is no Parquet file, or it is damaged."
+        raise DataFileError.at(path, what, "Write it again, or give a CSV file.") from error
+
+
+def _check_names(path: Path, names: Sequence[str]) -> None:
+    if not names:
+        raise DataFileError.at(path, "has no columns.", "Give a file with a name for every column.")
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise DataFileError.at(path, f"has two columns named {twice[0]!r}.", "Give every column its own name.")
+
+
+def _is_gzip(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+def _unreadable(path: Path, error: OSError) -> DataFileError:
+    return DataFileError.at(path, f"cannot be read: {error.strerror or 'the file is damaged'}.", "Check the path.")
+
+
+def _empty(path: Path) -> DataFileError:
+    return DataFileError.at(path, "is empty.", "Give a file with named columns and at least one record.")
+
+
+def _not_utf8(path: Path) -> DataFileError:
+    return DataFileError.at(path, "is not text in UTF-8.", "Save it as UTF-8.")
+
+
+def _bad_csv(path: Path) -> DataFileError:
+    return DataFileError.at(path, "cannot be read as CSV.", "Check its quotes, or give a Parquet file.")
+
+
+def _bad_gzip(path: Path) -> DataFileError:
+    return DataFileError.at(path, "is not gzipped, or it is damaged.", "Compress it again, or give it uncompressed.")
+
+
+# --- Writing ---
+
+
+def _named(columns: Sequence[_Column]) -> dict[str, _Column]:
+    """Return the columns by topic name: upper case, a bare key of TOML, every one different."""
+    found: dict[str, _Column] = {}
+    for column in columns:
+        plain = unicodedata.normalize("NFKD", column.name.upper()).encode("ascii", "ignore").decode()
+        name = re.sub(r"[^A-Z0-9]+", "_", plain).strip("_") or f"COLUMN_{column.position}"
+        found[_unused(name, found)] = column
+    return found
+
+
+def _unused(name: str, used: dict[str, _Column]) -> str:
+    number = 1
+    while (found := name if number == 1 else f"{name}_{number}") in used:
+        number += 1
+    return found
+
+
+def _quoted(text: str) -> str:
+    """Return a basic string of TOML, which is one of JSON but for the character 7F."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _array(codes: Sequence[str]) -> str:
+    """Return a list on one line, or on several if it is long."""
+    quoted = [_quoted(code) for code in codes]
+    if sum(map(len, quoted)) + 2 * len(quoted) <= 90:
+        return f"[{', '.join(quoted)}]"
+    lines = [" "]
+    for code in quoted:
+        if len(lines[-1]) + len(code) > 100:
+            lines.append(" ")
+        lines[-1] += f" {code},"
+    return "\n".join(["[", *lines, "]"])
+
+
+def _head(path: Path) -> list[str]:
+    stem = re.sub(r"(?i)\.(csv|csv\.gz|parquet)$", "", path.name)
+    return [
+        f"# A table programme sketched from {_quoted(path.name)}, to be read through and corrected.",
+        "# The categories are the codes found in the data, as text. Add those that exist but did not occur:",
+        "# what is published should not depend on who happens to be in the data.",
+        "",
+        f"name = {_quoted(stem)}",
+        "",
+    ]
+
+
+def _left_out(columns: Sequence[_Column]) -> list[str]:
+    if not columns:
+        return []
+    lines = [f"#   {_quoted(column.name)}: {column.reason}{_and_missing(column)}." for column in columns]
+    return ["# Columns that are no topics, and why:", *lines, ""]
+
+
+def _and_missing(column: _Column) -> str:
+    return f"; missing values: {column.missing}" if column.missing and column.present else ""
+
+
+def _topics(topics: dict[str, _Column]) -> list[str]:
+    lines = ["# Topic = the data column that holds its codes.", "[columns]"]
+    lines += [f"{name} = {_quoted(column.name)}" for name, column in topics.items()]
+    for name, column in topics.items():
+        lines += ["", f"[topics.{name}]  # different values: {len(column.codes)}"]
+        if column.missing:
+            lines.append(f"# Missing values: {column.missing}. Give them a code in the data and add it here.")
+        lines.append(f"categories = {_array(column.categories)}")
+    return [*lines, ""]
+
+
+def _tables(topics: dict[str, _Column]) -> list[str]:
+    start = _starting_table(topics)
+    example = _unused("AREA", topics)
+    return [
+        "# A table to start from. Every table is published with all its margins.",
+        "[[tables]]",
+        'id = "1"',
+        f"columns = {_array(start)}",
+        "",
+        "# What else a programme can say; take away the # and put in your own words:",
+        "#",
+        f"# [topics.{example}]",
+        '# label = {en = "Area", fr = "Territoire"}',
+        '# # Code, the code above it, label. Or a file with the columns code, parent, label: hierarchy = "areas.csv"',
+        '# hierarchy = [["N", "", "North"], ["S", "", "South"], ["N1", "N", "Northern hills"], ["N2", "N", "Coast"]]',
+        f"# breakdowns = {{L = 1}}  # {example}.L is {example} cut at depth 1; {example} itself has all depths",
+        "#",
+        "# [[tables]]",
+        '# id = "2"',
+        f"# columns = {_array([start[0], f'{example}.L'])}",
+        '# unit = "households"  # persons if left out',
+        f"# universe = {_quoted(f'{start[0]} = {topics[start[0]].categories[0]}')}  # everyone if left out",
+    ]
+
+
+def _starting_table(topics: dict[str, _Column]) -> list[str]:
+    """Return the first two topics, and the third if the table stays small; those with one category come last."""
+    first = sorted(topics, key=lambda name: len(topics[name].codes) == 1)[:3]
+    cells = 1
+    for name in first:
+        cells *= len(topics[name].codes) + 1
+    return first if cells <= MOST_CELLS else first[:2]

@@ -1,0 +1,49 @@
+"""The exact variance of chosen cells, with blocks as unequal as they are: by projection instead of closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.equations.margins import MarginEquations
+from discreet.results import Result
+from discreet.risk.averaging import success
+from discreet.risk.registry import measure
+
+if TYPE_CHECKING:
+    from discreet.risk.case import Case
+
+CELLS_TRIED = 3
+
+
+@measure("projection")
+def projection(case: Case) -> list[Result]:
+    """Return how well the best linear attack knows cells of the statistic asked for; nothing if none was."""
+    if case.exact is None:
+        return []
+    equations = MarginEquations(case.lattice, case.record.spsn)
+    statistic = case.lattice.position(case.exact)
+    shape = equations.shape(statistic)
+    tried = np.unique(np.linspace(0, np.prod(shape) - 1, CELLS_TRIED).astype(int))
+    cells = [tuple(map(int, np.unravel_index(number, shape))) for number in tried]
+    ratios = [equations.variance_ratio(statistic, cell) for cell in cells]
+    worst = int(np.argmin(ratios))
+    name, variance = case.lattice.names()[statistic], case.record.variance
+    closed = case.averaging.optimal[case.averaging.names.index(name)]
+    return [
+        Result(
+            name="projection",
+            value=ratios[worst],
+            unit="V",
+            sentence=f"By projection on all {equations.cells:,} published cells the best linear attack knows a count "
+            f"of {name} with variance {ratios[worst]:.4f} V (closed form {closed:.4f} V) and is right to the person with "
+            f"probability {success(variance, ratios[worst]):.3f}.",
+            worst=f"cell {cells[worst]} of {name}",
+            assumptions=(
+                f"the smallest of {len(cells)} cells tried: {', '.join(map(str, cells))}",
+                "blocks as in the category trees; as equal as can be where only numbers are known",
+                "counts well above the noise bound",
+            ),
+        )
+    ]

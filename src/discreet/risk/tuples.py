@@ -1,0 +1,83 @@
+"""The measures that use additive tuples: parts and their total, published side by side.
+
+How many tuples a programme offers is counted as the paper counts sex breakdowns: every
+cell of every published statistic that refines a level of c categories, divided by c.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.risk.bound import bound_disclosure, bounds_told_apart
+from discreet.risk.margins import forced_tuples
+from discreet.risk.patterns import pattern_table
+from discreet.risk.registry import measure
+
+if TYPE_CHECKING:
+    from discreet.programme.lattice import Lattice
+    from discreet.results import Result
+    from discreet.risk.case import Case
+
+MOST_CATEGORIES = 4
+"""Levels with more categories reveal a bound so rarely that they add nothing."""
+SMALL = 6
+"""Published counts up to this are tried in every pattern of two parts and their total."""
+RARE = 1e-6
+"""Patterns less likely than this are not reported as the worst."""
+
+
+def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]]:
+    """Return, by the number of categories, the first level that offers most independent tuples, and how many."""
+    times = np.where(lattice.published, 1 if spsn else lattice.tables, 0).astype(float)
+    finer = lattice.over_finer(times * lattice.cells)
+    found: dict[int, tuple[str, int]] = {}
+    for number, axis in enumerate(lattice.axes):
+        level = np.zeros(len(lattice.axes), dtype=np.int8)
+        level[number] = 1
+        place = np.flatnonzero((lattice.depths == level).all(axis=1))
+        size = axis.sizes[0]
+        if len(place) and size <= MOST_CATEGORIES:
+            tuples = int(finer[place[0]] / size)
+            if tuples > found.get(size, ("", 0))[1]:
+                found[size] = (axis.levels[0], tuples)
+    return dict(sorted(found.items()))
+
+
+@measure("bound")
+def bound(case: Case) -> list[Result]:
+    """Return whether the bound could be inferred from additive tuples, by the level that tells most."""
+    law = case.record.noise()
+    offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
+    if not math.isfinite(law.bound) or not offered:
+        return []
+    largest = [
+        bound_disclosure(law, tuples=n, categories=c, confidence=case.confidence) for c, (_, n) in offered.items()
+    ]
+    worst = max(largest, key=lambda found: found.reached)
+    results = [worst.result()]
+    if case.record.law == "max-entropy":
+        wider = MaxEntropy(variance=law.variance, bound=int(law.bound) + 1)
+        categories, (_, tuples) = next(iter(offered.items()))
+        told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=case.confidence)
+        results.append(told.result())
+    return results
+
+
+@measure("margins")
+def margins(case: Case) -> list[Result]:
+    """Return how many tuples are forced, and what small published patterns tell about true 1s."""
+    law = case.record.noise()
+    offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
+    if not math.isfinite(law.bound) or not offered:
+        return []
+    categories, (_, tuples) = next(iter(offered.items()))
+    results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
+    if case.record.law == "max-entropy":
+        noise_by = "coordinates" if case.record.mechanism == "coordinates" else "participants"
+        patterns = pattern_table(case.record.ptable(), largest=SMALL, noise_by=noise_by)
+        results += patterns.results(at_least=RARE)
+    return results

@@ -1,0 +1,77 @@
+"""`discreet programme init` from the outside."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.microdata.sketch import sketch_programme
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "persons.csv"
+    path.write_text("sex,größe,region\nF,1,01\nM,2,01\nF,1,02\nM,1,02\n", encoding="utf-8")
+    return path
+
+
+def test_init_prints_the_sketch(discreet: Run, data: Path) -> None:
+    done = discreet("programme", "init", data.name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == sketch_programme(data)
+
+
+def test_what_is_printed_is_utf_8_on_any_terminal(discreet: Run, data: Path) -> None:
+    done = discreet("programme", "init", data.name, PYTHONIOENCODING="latin-1")
+    assert done.stdout.encode("latin-1") == sketch_programme(data).encode()
+
+
+def test_init_writes_a_programme_that_passes_the_check(discreet: Run, data: Path) -> None:
+    done = discreet("programme", "init", data.name, "--out", "p.toml")
+    assert done.stdout == "Wrote p.toml, sketched from persons.csv. Next: discreet programme check p.toml\n"
+    assert data.with_name("p.toml").read_bytes() == sketch_programme(data).encode()
+    check = discreet("programme", "check", "p.toml")
+    assert check.returncode == 0
+    assert "persons: 1 tables (1 of persons), 3 breakdowns. No mistake found." in check.stdout
+
+
+def test_init_overwrites_only_when_asked(discreet: Run, data: Path) -> None:
+    out = data.with_name("p.toml")
+    out.write_text("mine")
+    refused = discreet("programme", "init", data.name, "--out", "p.toml")
+    assert refused.returncode == 2
+    assert "p.toml exists already and was left as it is. Choose another name, or add --replace." in refused.stderr
+    assert out.read_text() == "mine"
+    assert discreet("programme", "init", data.name, "--out", "p.toml", "--replace").returncode == 0
+    assert out.read_bytes() == sketch_programme(data).encode()
+
+
+def test_init_leaves_out_columns_with_more_categories(discreet: Run, data: Path) -> None:
+    data.write_text("sex,age\n" + "".join(f"{'FM'[i % 2]},{i % 7}\n" for i in range(50)))
+    done = discreet("programme", "init", data.name, "--most-categories", "6")
+    assert '"age": it has more than 6 different values.' in done.stdout
+    assert "[topics.AGE]" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "error: nowhere.csv cannot be read: No such file or directory. Check the path."),
+        (["persons.csv", "--most-categories", "0"], "most_categories must be a whole number of at least 1, not 0"),
+        (["persons.csv", "--out", "nowhere/p.toml"], "p.toml: cannot be written: No such file or directory"),
+    ],
+)
+def test_mistakes_end_with_one_message(discreet: Run, data: Path, arguments: list[str], message: str) -> None:
+    assert data.exists()
+    done = discreet("programme", "init", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""

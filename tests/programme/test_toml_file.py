@@ -1,0 +1,130 @@
+"""A user's programme: what is read, and how mistakes are named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.errors import ProgrammeFileError
+from discreet.programme.lattice import lattice
+from discreet.programme.toml_file import read_programme
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """
+name = "Small town"
+
+[topics.SEX]
+categories = ["F", "M"]
+
+[topics.AGE]
+label = {en = "Age", fr = "Âge"}
+hierarchy = [["Y", "", "young"], ["O", "", "old"], ["01", "Y"], ["02", "Y"], ["03", "O"]]
+breakdowns = {L = 1}
+
+[topics.GEO]
+hierarchy = "areas.csv"
+
+[topics.EDU]
+sizes = [3, 11]
+
+[columns]
+AGE = "age_group"
+
+[[tables]]
+id = "1"
+columns = ["GEO", "SEX", "AGE"]
+
+[[tables]]
+id = "2"
+columns = ["SEX", "AGE.L", "EDU"]
+
+[[tables]]
+id = "3"
+columns = ["GEO", "EDU"]
+unit = "households"
+universe = "EMP = 1"
+"""
+AREAS = "code,parent,label.en,label.fr\nN,,North,Nord\nS,,South,Sud\nN1,N,Hill,Colline\nN2,N,,\nS1,S,,\n"
+
+
+def written(folder: Path, text: str = GOOD, areas: str = AREAS) -> Path:
+    (folder / "areas.csv").write_text(areas, encoding="utf-8")
+    (folder / "town.toml").write_text(text, encoding="utf-8")
+    return folder / "town.toml"
+
+
+def test_a_programme_is_read_whole(tmp_path: Path) -> None:
+    made = read_programme(written(tmp_path))
+    assert made.name == "Small town"
+    assert {name: [(v.name, v.size) for v in topic.levels] for name, topic in made.topics.items()} == {
+        "SEX": [("SEX", 2)],
+        "AGE": [("AGE.L", 2), ("AGE", 3)],
+        "GEO": [("GEO:1", 2), ("GEO", 3)],
+        "EDU": [("EDU:1", 3), ("EDU", 11)],
+    }
+    age = made.topics["AGE"]
+    assert age.column == "age_group"
+    assert age.labels == {"en": "Age", "fr": "Âge"}
+    assert age.levels[1].codes == ("01", "02", "03")
+    geo = made.topics["GEO"].tree
+    assert geo
+    assert geo.categories[0].labels == {"en": "North", "fr": "Nord"}
+    assert [table.population for table in made.tables] == ["persons", "persons", "households where EMP = 1"]
+    assert set(lattice(made).names()) >= {"total", "AGE.L EDU:1 SEX", "AGE GEO:1"}
+
+
+MISTAKES = {
+    "unknown breakdown": (
+        '"SEX", "AGE.L"',
+        '"SEX", "AGE.M"',
+        "line 27: table 2 uses the unknown breakdown 'AGE.M'. Did you mean AGE.L",
+    ),
+    "unknown topic": ('["GEO", "EDU"]', '["GEOS", "EDU"]', "unknown breakdown 'GEOS'. Did you mean GEO"),
+    "topic twice": ('"AGE.L", "EDU"', '"AGE.L", "AGE"', "Table 2 uses topic AGE twice"),
+    "no columns": ('columns = ["GEO", "EDU"]\n', "", "table 3 has no columns"),
+    "unknown key": ("label = {en", "lable = {en", "line 8: topic AGE has the unknown key 'lable'. Did you mean label"),
+    "unknown head": ('name = "Small town"', 'nome = "Small town"', "line 2: the unknown key 'nome'. Did you mean name"),
+    "unknown column": ('AGE = "age_group"', 'AGES = "age_group"', "unknown topic 'AGES'. Did you mean AGE"),
+    "cycle": ('["Y", "", "young"]', '["Y", "01", "young"]', "line 7: Topic AGE: categories lead in a circle"),
+    "orphan": (
+        '["01", "Y"]',
+        '["01", "YY"]',
+        "category '01' has the parent 'YY', which does not exist. Did you mean Y",
+    ),
+    "two parents": ('["03", "O"]', '["03", "O"], ["03", "Y"]', "category '03' has two parents"),
+    "no categories": ('categories = ["F", "M"]', "categories = []", "line 4: Topic SEX has no categories"),
+    "zero categories": ("sizes = [3, 11]", "sizes = [0, 11]", "Topic EDU has a level with no categories"),
+    "falling sizes": ("sizes = [3, 11]", "sizes = [11, 3]", "levels must grow from coarse to fine"),
+    "odd sizes": ("sizes = [3, 11]", 'sizes = ["a"]', "size must be a whole number"),
+    "nothing said": ("sizes = [3, 11]", "", "topic EDU says nothing of its categories. Add categories"),
+    "odd hierarchy": ('["01", "Y"]', '"01"', "is not .code, parent, label."),
+    "odd breakdowns": ("{L = 1}", "{L = 0}", "Give each a depth from 1 on"),
+    "no csv": ('"areas.csv"', '"area.csv"', "area.csv cannot be read: No such file or directory. The path is relative"),
+    "same id": ('id = "2"', 'id = "1"', "Table 1 is defined twice"),
+    "no toml": ("[topics.SEX]", "[topics.SEX", "is not TOML: .*line 4"),
+    "tables as one": ("[[tables]]", "[tables]", "is not TOML|tables must be written"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named_with_file_line_and_spelling(tmp_path: Path, name: str) -> None:
+    old, new, message = MISTAKES[name]
+    assert old in GOOD
+    with pytest.raises(ProgrammeFileError, match=message) as caught:
+        read_programme(written(tmp_path, GOOD.replace(old, new, 1)))
+    assert str(caught.value).startswith(("town.toml", "areas.csv"))
+
+
+def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProgrammeFileError, match="has no tables"):
+        read_programme(written(tmp_path, 'name = "x"'))
+    with pytest.raises(ProgrammeFileError, match="cannot be read: No such file"):
+        read_programme(tmp_path / "none.toml")
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ProgrammeFileError, match="not text in UTF-8"):
+        read_programme(tmp_path / "b.toml")
+    with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 1: needs the columns code, parent"):
+        read_programme(written(tmp_path, areas="kode,parent\nN,\n"))
