@@ -19,5 +19,7 @@ def test_a_result_is_frozen_and_becomes_json() -> None:
         "worst": None,
         "assumptions": ("a",),
     }
+    unlimited = dataclasses.replace(result, value=float("inf"))
+    assert unlimited.to_json()["value"] is None
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.value = 2  # type: ignore[misc]

@@ -16,6 +16,10 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, ptable
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
+from discreet.programme.load import load_programme
+from discreet.programme.model import Programme
+from discreet.release.record import Record
+from discreet.risk.assess import assess
 
 __version__ = version("discreet")
 
@@ -27,11 +31,15 @@ __all__ = [
     "Laplace",
     "MaxEntropy",
     "PTable",
+    "Programme",
+    "Record",
     "SeededBits",
     "SystemBits",
     "Truncated",
     "TwoSidedGeometric",
     "Uniform",
+    "assess",
+    "load_programme",
     "ptable",
     "read_ptable",
     "write_ptable",

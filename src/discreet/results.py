@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,5 +28,5 @@ class Result:
     assumptions: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as the object that `--json` prints."""
-        return asdict(self)
+        """Return the result as the object that `--json` prints; JSON has no infinity, so such a value is null."""
+        return {**asdict(self), "value": self.value if math.isfinite(self.value) else None}

@@ -17,10 +17,16 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def test_the_demo_makes_a_table_draws_noise_and_pictures(discreet: Run, tmp_path: Path) -> None:
     done = discreet("demo", "--out", "d")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "d").iterdir()} == {"ptable.csv", "ptable.png", "draws.png"}
+    assert {path.name for path in (tmp_path / "d").iterdir()} == {
+        "ptable.csv",
+        "ptable.png",
+        "draws.png",
+        "averaging.png",
+    }
     assert read_ptable(tmp_path / "d/ptable.csv").bound == 5
     assert "100,000 draws: mean" in done.stdout
     assert "Upper Wick" in done.stdout
+    assert "An attacker who combines everything published" in done.stdout
 
 
 def test_the_demo_shows_the_same_noise_for_the_same_participants(discreet: Run) -> None:

@@ -98,7 +98,7 @@ def test_the_binomial_test_reaches_far() -> None:
     assert 0 < binomial_excess(620.0, 0.3, STATISTICS) < 1e-250
 
 
-# A research note computed these with an independent binomial program.
+# Computed by an independent binomial program to these digits.
 @pytest.mark.parametrize(("rate", "epsilon"), [(0.3, 196.99), (0.7954, 1015.5), (0.9624, 1405.7)])
 def test_published_epsilon_of_geometric_noise(rate: float, epsilon: float) -> None:
     loss = composed(TwoSidedGeometric(epsilon=rate), STATISTICS)

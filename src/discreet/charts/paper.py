@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ACCENT = "#c1440e"
 """The one accent colour, told from the greys by people with any colour vision."""
 GREY = "#8a8f98"
+LIGHT = "#c9ccd1"
 DARK = "#33373d"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +19,14 @@ from discreet.risk.assess import assess as assess_risk
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.registry import measures as known_measures
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.results import Result
+
 MOST_SHOWN = 10
+SHORT = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
+"""What people see unless they ask for more."""
 
 
 def assess(
@@ -45,8 +54,11 @@ def assess(
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
     exact: Annotated[str | None, typer.Option(metavar="STAT", help="Solve a statistic by projection too.")] = None,
+    records: Annotated[int | None, typer.Option(metavar="N", help="Persons counted, for reconstruction.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
-    measures: Annotated[str | None, typer.Option(metavar="A,B", help="Measures to take; all if left out.")] = None,
+    measures: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Measures to take, or all; the shorter ones if left out.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Say what an attacker could learn from everything published with this noise.
@@ -57,7 +69,8 @@ def assess(
     noise = _noise(law, variance=variance, bound=bound, threshold=threshold, epsilon=epsilon)
     if not record:
         noise |= {"spsn": spsn}
-    chosen = [name.strip() for name in measures.split(",")] if measures else None
+    wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked]
+    chosen = _measures(measures, wanted, as_json=as_json)
     found = assess_risk(
         source,
         measures=chosen,
@@ -67,12 +80,20 @@ def assess(
         known=known,
         confidence=confidence,
         exact=exact,
+        records=records,
         **noise,
     )
     if as_json:
         typer.echo(_json(found, source))
     else:
         _show(found)
+
+
+def _measures(asked: str | None, wanted: list[str], *, as_json: bool) -> list[str] | None:
+    """Return the measures to take: those asked for, else all for machines and the shorter ones for people."""
+    if asked == "all" or (asked is None and as_json):
+        return None
+    return [name.strip() for name in asked.split(",")] if asked else [*SHORT, *wanted]
 
 
 def _noise(law: str | None, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - numbers of several kinds
@@ -100,8 +121,8 @@ def _show(found: Assessment) -> None:
     programme = found.case.programme
     tables = programme.of(found.case.population)
     typer.echo(f"{programme.name}: {len(tables)} tables of {tables[0].population}.")
-    for result in found.results:
-        typer.echo(result.sentence)
+    for name, results in found.by_measure.items():
+        _show_measure(name, results)
     typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {found.case.record.variance:g}):")
     typer.echo(f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'optimal':>8} {'right':>6}  statistic")
     for row in found.averaging()[:MOST_SHOWN]:
@@ -109,11 +130,23 @@ def _show(found: Assessment) -> None:
             f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
             f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
         )
-    typer.echo(
-        "\nAssumes: " + "; ".join(dict.fromkeys(a for result in found.results for a in result.assumptions)) + "."
-    )
     for note in programme.notes:
         typer.echo(f"Note: {note}")
+    more = [name for name in known_measures() if name not in found.by_measure]
+    if more:
+        typer.echo(f"\nNot shown: {', '.join(more)} (--measures all, or --json).")
+
+
+def _show_measure(name: str, results: Sequence[Result]) -> None:
+    """Print the sentences of one measure beside its name, and what they assume below them."""
+    width = min(shutil.get_terminal_size().columns, 120)
+    label = name
+    for result in results:
+        typer.echo(textwrap.fill(result.sentence, width, initial_indent=f"{label:<15}", subsequent_indent=" " * 15))
+        label = ""
+    assumed = "; ".join(dict.fromkeys(text for result in results for text in result.assumptions))
+    if assumed:
+        typer.echo(textwrap.fill(f"(Assumes: {assumed}.)", width, initial_indent=" " * 15, subsequent_indent=" " * 16))
 
 
 def _json(found: Assessment, source: str) -> str:
@@ -129,7 +162,8 @@ def _json(found: Assessment, source: str) -> str:
             "known": case.known,
             "confidence": case.confidence,
             "exact": case.exact,
-            "measures": list(known_measures()),
+            "records": case.records,
+            "measures": list(found.by_measure),
         },
         found.results,
         list(case.programme.notes),

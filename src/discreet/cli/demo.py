@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from discreet.charts.averaging import draw_averaging
 from discreet.charts.draws import draw_draws
 from discreet.charts.ptable import draw_ptable
 from discreet.cli.ptable_text import closing, describe, table
@@ -16,8 +17,10 @@ from discreet.noise.bits import SeededBits
 from discreet.noise.explain import results, warnings
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.ptable import PTable
+from discreet.risk.assess import assess
 
 SEED = 2021
+PROGRAMME = "eu2021:LU"
 SECRET = b"a made-up secret for the demo only"
 PARISHES = {"Upper Wick": (0, 3), "Nether Wick": (1, 2), "Wick Abbas": (12, 9), "Wick Market": (318, 347)}
 """Invented parishes with invented counts of women and men."""
@@ -27,8 +30,8 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files made.")] = Path("demo-output"),
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
 ) -> None:
-    """Show what discreet does so far: make a p-table, draw noise from it, draw pictures."""
-    files = {name: out / name for name in ("ptable.csv", "ptable.png", "draws.png")}
+    """Show what discreet does so far: a p-table, noise, pictures, and the risk of a census programme."""
+    files = {name: out / name for name in ("ptable.csv", "ptable.png", "draws.png", "averaging.png")}
     for path in files.values():
         if path.exists() and not replace:
             raise FileExistsAlreadyError(path)
@@ -48,8 +51,12 @@ def demo(
     draws = ptable.draw(np.full(len(keys), 100), keys, secret=SECRET)
     draw_draws(ptable.rows[-1], draws, files["draws.png"])
     typer.echo(f"100,000 draws: mean {draws.mean():+.3f}, variance {draws.var():.3f}, largest {abs(draws).max()}.")
+    typer.echo("\n4. What an attacker learns who combines all tables of Luxembourg's EU census with this noise.\n")
+    assessment = assess(PROGRAMME, variance=2, bound=5)
+    draw_averaging(assessment, files["averaging.png"])
+    typer.echo(str(assessment))
     typer.echo("\nWrote " + ", ".join(str(path) for path in files.values()) + ".")
-    typer.echo("Next: discreet ptable --help")
+    typer.echo(f"Next: discreet assess {PROGRAMME} --variance 12 --bound 10")
 
 
 def _parishes(ptable: PTable) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Sketch, show, check and count a table programme.")
 
-Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A TOML file, or a shipped programme such as eu2021:LU.")]
+Spec = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A TOML file, sdmx:FILE.xml, or a shipped programme such as eu2021:LU.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
 KeepSingle = Annotated[bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")]

@@ -24,7 +24,12 @@ class Assessment:
     """What the measures found."""
 
     case: Case
-    results: tuple[Result, ...]
+    by_measure: dict[str, tuple[Result, ...]]
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the results of all measures, in the order the measures were taken."""
+        return tuple(result for found in self.by_measure.values() for result in found)
 
     def averaging(self) -> list[dict[str, Any]]:
         """Return one record per statistic, the most exposed first."""
@@ -53,6 +58,7 @@ def assess(
     known: str | None = None,
     confidence: float = ONE_SIGMA,
     exact: str | None = None,
+    records: int | None = None,
     **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
 ) -> Assessment:
     """Return the risk of a record, or of a programme with the noise described by keywords.
@@ -65,6 +71,7 @@ def assess(
         population: which tables, by what they count; those of the most common unit by default.
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
+        records: how many persons are counted, for the reconstruction theorems.
         exact: a statistic to solve exactly by projection (up to 10^7 cells).
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
@@ -74,11 +81,10 @@ def assess(
     if not 0 < confidence < 1:
         raise ParameterError.outside("assess", "confidence", confidence, "between 0 and 1", "0.68 to 0.95")
     record = _record(source, noise)
-    case = Case(record, load_programme(record.programme), rule, keep_single, population, known, confidence, exact)
-    found: list[Result] = []
-    for take in measures_named(measures).values():
-        found += take(case)
-    return Assessment(case, tuple(found))
+    case = Case(
+        record, load_programme(record.programme), rule, keep_single, population, known, confidence, exact, records
+    )
+    return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 
 
 def _record(source: str | Path | Record, noise: dict[str, Any]) -> Record:

@@ -28,6 +28,7 @@ class Case:
     known: str | None = None
     confidence: float = ONE_SIGMA
     exact: str | None = None
+    records: int | None = None
 
     @cached_property
     def lattice(self) -> Lattice:

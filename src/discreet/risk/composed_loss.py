@@ -66,14 +66,17 @@ class ComposedLoss:
     def epsilon(self, excess: float) -> float:
         """Return the smallest epsilon whose delta is at most `excess` above the floor; errs upwards.
 
-        Bisection from 0 to what Chernoff's bound allows, first with a transform for every epsilon
-        tried, then inside one transform, which is accurate within a standard deviation.
+        From what Chernoff's bound allows down in growing strides, then by bisection, with a
+        transform for every epsilon tried; at last inside one transform, which is accurate within
+        a standard deviation.
         """
         if excess <= 0:
             return max(self.largest, 0.0)
         if self.excess(0.0) <= excess:
             return 0.0
-        low, high = 0.0, self._ceiling(excess)
+        high, stride = self._ceiling(excess), self._deviation
+        while self.excess(low := max(high - stride, 0.0)) <= excess:
+            high, stride = low, 2 * stride
         while high - low > self._deviation:
             middle = (low + high) / 2
             low, high = (low, middle) if self.excess(middle) <= excess else (middle, high)

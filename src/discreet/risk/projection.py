@@ -37,8 +37,8 @@ def projection(case: Case) -> list[Result]:
             value=ratios[worst],
             unit="V",
             sentence=f"By projection on all {equations.cells:,} published cells the best linear attack knows a count "
-            f"of {name} with variance {ratios[worst]:.4f} V (closed form {closed:.4f} V) and is right to the person with "
-            f"probability {success(variance, ratios[worst]):.3f}.",
+            f"of {name} with variance {ratios[worst]:.4f} V (closed form {closed:.4f} V) and is right to the person "
+            f"with probability {success(variance, ratios[worst]):.3f}.",
             worst=f"cell {cells[worst]} of {name}",
             assumptions=(
                 f"the smallest of {len(cells)} cells tried: {', '.join(map(str, cells))}",

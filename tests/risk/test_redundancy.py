@@ -1,0 +1,39 @@
+"""The sentences of redundancy and averaging, with their numbers and assumptions."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.risk.assess import assess
+from discreet.risk.averaging import chebyshev, success, variance_needed
+
+
+def test_the_worst_statistic_is_the_one_the_best_attack_knows_best() -> None:
+    found = assess("eu2021:LU", variance=3, bound=5, measures=["redundancy", "averaging"])
+    redundancy, right, needed = found.results
+    worst = found.averaging()[0]
+    assert redundancy.value == max(row["t"] for row in found.averaging())
+    assert right.worst == worst["statistic"]
+    assert right.value == pytest.approx(success(3, worst["optimal"]))
+    assert f"{chebyshev(3, worst['optimal']):.2f} (Chebyshev)" in right.sentence
+    assert needed.value == pytest.approx(variance_needed(worst["optimal"]))
+    assert any("surrogate" in assumption for assumption in right.assumptions)
+    assert any("counts well above" in assumption for assumption in right.assumptions)
+
+
+def test_flat_says_that_it_understates() -> None:
+    found = assess("eu2021:LU", variance=3, bound=5, rule="flat", measures=["averaging"])
+    assert "understates" in found.results[0].assumptions[0]
+
+
+def test_enough_noise_is_said_to_do() -> None:
+    _, needed = assess("eu2021:LU", variance=30, bound=20, measures=["averaging"]).results
+    assert "would do (now 30)" in needed.sentence
+    _, needed = assess("eu2021:LU", variance=3, bound=5, measures=["averaging"]).results
+    assert "is needed (now 3)" in needed.sentence
+
+
+def test_what_is_known_is_no_discovery() -> None:
+    worst = assess("eu2021:LU", variance=3, bound=5, measures=["averaging"]).results[0].worst
+    found = assess("eu2021:LU", variance=3, bound=5, known=worst, measures=["averaging"])
+    assert found.results[0].worst != worst

@@ -1,0 +1,79 @@
+"""A user's own measure appears in the command like ours, by decorator and by entry point."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.errors import UnknownNameError
+from discreet.results import Result
+from discreet.risk import registry
+from discreet.risk.assess import assess
+
+if TYPE_CHECKING:
+    from discreet.risk.case import Case
+
+MODULE = """
+from discreet.results import Result
+from discreet.risk.registry import measure
+
+@measure("tables")
+def tables(case):
+    n = len(case.programme.of(case.population))
+    return [Result(name="tables", value=n, unit="tables", sentence=f"There are {n} tables.")]
+"""
+
+
+def test_ours_are_registered() -> None:
+    ours = {
+        "redundancy",
+        "averaging",
+        "bound",
+        "margins",
+        "projection",
+        "epsilon_delta",
+        "composition",
+        "reconstruction",
+    }
+    assert ours <= set(registry.measures())
+
+
+def test_a_decorated_function_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.measures()
+    monkeypatch.setattr(registry, "_MEASURES", dict(registry.measures()))
+
+    @registry.measure("variance")
+    def variance(case: Case) -> list[Result]:
+        return [Result(name="variance", value=case.record.variance, unit="1", sentence="The variance.")]
+
+    (found,) = assess("eu2021:LU", variance=3, bound=5, measures=["variance"]).results
+    assert found.value == pytest.approx(3)
+
+
+def test_an_unknown_measure_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"no measure 'margin'\. Did you mean margins"):
+        registry.measures_named(["margin"])
+
+
+def test_an_entry_point_appears_in_the_command(tmp_path: Path) -> None:
+    (tmp_path / "office_measures.py").write_text(MODULE)
+    info = tmp_path / "office-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: office\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[discreet.measures]\noffice = office_measures\n")
+    script = Path(sys.executable).with_name("discreet")
+    done = subprocess.run(
+        [script, "assess", "eu2021:LU", "--variance", "3", "--bound", "5", "--measures", "tables", "--json"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout)["results"][0]["sentence"] == "There are 103 tables."

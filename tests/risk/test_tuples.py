@@ -1,0 +1,42 @@
+"""How many additive tuples a programme offers, and what they tell."""
+
+from __future__ import annotations
+
+from discreet.programme.eu2021.census import census
+from discreet.programme.lattice import lattice
+from discreet.risk.assess import assess
+from discreet.risk.averaging import averaging
+from discreet.risk.tuples import tuples_by_size
+from tests.programme.small import programme
+
+
+def test_tuples_are_the_cells_below_a_level() -> None:
+    # SEX alone: 1 triple; SEX x AGE: 1 + 3 (one per age).
+    assert tuples_by_size(lattice(programme([("S",)], {"S": (2,)})), spsn=True) == {2: ("S1", 1)}
+    made = lattice(programme([("S", "A")], {"S": (2,), "A": (3,)}))
+    assert tuples_by_size(made, spsn=True) == {2: ("S1", 4), 3: ("A1", 3)}
+
+
+def test_for_sex_they_are_the_papers_k() -> None:
+    found = lattice(census("DE"), "flat")
+    ratios = averaging(found)
+    assert tuples_by_size(found, spsn=True)[2] == ("SEX", round(ratios.k[ratios.names.index("SEX")]))
+
+
+def test_unbounded_noise_has_no_bound_and_no_forced_tuples() -> None:
+    assert assess("eu2021:LU", law="geometric", epsilon=0.3, measures=["bound", "margins"]).results == ()
+
+
+def test_a_bound_is_revealed_where_tuples_are_many() -> None:
+    germany, luxembourg = (
+        assess(f"eu2021:{code}", variance=2, bound=5, measures=["bound"]).results[0] for code in ("DE", "LU")
+    )
+    assert "cannot find" in luxembourg.sentence
+    assert "can find" in germany.sentence
+    assert germany.value > luxembourg.value
+
+
+def test_margins_follow_the_mechanism() -> None:
+    results = assess("eu2021:LU", variance=2, bound=5, measures=["margins"]).results
+    assert results[0].name.startswith("forced")
+    assert len(results) == 4
