@@ -17,6 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 FLOORS = (
     ("errors", "results"),
+    ("whole_file",),
     ("noise", "programme", "engines"),
     ("microdata",),
     ("tabulation", "release", "equations"),

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb"}
+HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx"}
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -150,5 +150,18 @@ class FileExistsAlreadyError(InputError):
         self.path = path
 
 
+class FileWriteError(InputError):
+    """A file that cannot be written."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def to(cls, path: Path, why: str, todo: str) -> FileWriteError:
+        """Build the error for a path."""
+        return cls(f"{path} cannot be written: {why}. {todo}", path=path)
+
+
 class SecretError(InputError):
     """A secret that is missing or too short; its value is never shown."""

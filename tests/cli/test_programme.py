@@ -66,7 +66,7 @@ def test_init_leaves_out_columns_with_more_categories(discreet: Run, data: Path)
     [
         (["nowhere.csv"], "error: nowhere.csv cannot be read: No such file or directory. Check the path."),
         (["persons.csv", "--most-categories", "0"], "most_categories must be a whole number of at least 1, not 0"),
-        (["persons.csv", "--out", "nowhere/p.toml"], "p.toml: cannot be written: No such file or directory"),
+        (["persons.csv", "--out", "nowhere/p.toml"], "p.toml cannot be written: its folder does not exist"),
     ],
 )
 def test_mistakes_end_with_one_message(discreet: Run, data: Path, arguments: list[str], message: str) -> None:

@@ -112,11 +112,20 @@ def test_a_cut_tail_is_said(discreet: Run) -> None:
 MISTAKES = {
     "no variance": (["--bound", "5"], "--variance is missing. Example: discreet ptable --variance 2 --bound 5"),
     "no bound": (["--variance", "2"], "--bound is missing"),
-    "variance 0": (["--variance", "0", "--bound", "5"], "variance must be a positive number, not 0.0. Typical values"),
-    "variance -1": (["--variance", "-1", "--bound", "5"], "variance must be a positive number, not -1.0"),
-    "variance nan": (["--variance", "nan", "--bound", "5"], "variance must be a positive number, not nan"),
-    "variance inf": (["--variance", "inf", "--bound", "5"], "variance must be a positive number, not inf"),
-    "bound 0": (["--variance", "2", "--bound", "0"], "bound must be a positive whole number, not 0"),
+    "variance 0": (
+        ["--variance", "0", "--bound", "5"],
+        "variance must be a positive number (1e-6 to 1e6), not 0.0. Typical values",
+    ),
+    "variance -1": (["--variance", "-1", "--bound", "5"], "variance must be a positive number (1e-6 to 1e6), not -1.0"),
+    "variance nan": (
+        ["--variance", "nan", "--bound", "5"],
+        "variance must be a positive number (1e-6 to 1e6), not nan",
+    ),
+    "variance inf": (
+        ["--variance", "inf", "--bound", "5"],
+        "variance must be a positive number (1e-6 to 1e6), not inf",
+    ),
+    "bound 0": (["--variance", "2", "--bound", "0"], "bound must be a positive whole number (1 to 500), not 0"),
     "bound 2.5": (["--variance", "2", "--bound", "2.5"], "--bound"),
     "threshold -1": (["--variance", "2", "--bound", "5", "--threshold", "-1"], "threshold must be zero or a positive"),
     "stay 1": (["--variance", "2", "--bound", "5", "--stay", "1"], "stay must be at least 0 and below 1, not 1.0"),
@@ -132,8 +141,8 @@ MISTAKES = {
     "threshold above bound": (
         ["--variance", "9", "--bound", "2", "--threshold", "2"],
         (
-            "row 3 is infeasible. With threshold 2 and bound 2 the changes of a count of 3 all lie on one side, so its "
-            "noise cannot average 0. Use a bound of at least 3, or a threshold of at most 1."
+            "row 3 is infeasible. With threshold 2 and bound 2 a count of 3 can only stay or rise, so its noise cannot "
+            "average 0. Use a bound of at least 3, or a threshold of at most 1."
         ),
     ),
     "infeasible equality": (
@@ -146,13 +155,39 @@ MISTAKES = {
         "stay cannot be combined with the objective least-disclosure",
     ),
     "format without file": (["--variance", "2", "--bound", "5", "--format", "csv"], "no file is named. Add --out FILE"),
-    "unknown ending": (["--variance", "2", "--bound", "5", "--out", "t.txt"], "does not say the format. Add --format"),
+    "unknown ending": (
+        ["--variance", "2", "--bound", "5", "--out", "t.txt"],
+        "does not say the format. Name it (--format, or --to in convert)",
+    ),
     "unknown format": (["--variance", "2", "--bound", "5", "--out", "t", "--format", "yml"], "no p-table format 'yml'"),
     "grid of the format": (
         ["--variance", "2", "--bound", "5", "--out", "t", "--format", "sas", "--key-space", "256"],
         "--key-space 256 does not fit the format, which has 100000000 keys",
     ),
-    "no folder": (["--variance", "2", "--bound", "5", "--out", "no/t.csv"], "cannot be written: No such file"),
+    "no folder": (
+        ["--variance", "2", "--bound", "5", "--out", "no/t.csv"],
+        "no/t.csv cannot be written: its folder does not exist. Make the folder",
+    ),
+    "bound 1000": (["--variance", "2", "--bound", "1000"], "bound must be a positive whole number (1 to 500)"),
+    "key space 0": (["--variance", "2", "--bound", "5", "--key-space", "0"], "key_space must be a whole number from 2"),
+    "plot as pdf": (
+        ["--variance", "2", "--bound", "5", "--plot", "p.pdf"],
+        "--plot writes a PNG; p.pdf has another ending",
+    ),
+    "one file twice": (
+        ["--variance", "2", "--bound", "5", "--out", "p.png", "--format", "csv", "--plot", "p.png"],
+        "--out and --plot name the same file",
+    ),
+    "plot without folder": (
+        ["--variance", "2", "--bound", "5", "--out", "t.csv", "--plot", "no/p.png"],
+        "no/p.png cannot be written: its folder does not exist",
+    ),
+    "a folder": (["--variance", "2", "--bound", "5", "--out", ".", "--format", "csv"], "it is a folder or a device"),
+    "a long name": (
+        ["--variance", "2", "--bound", "5", "--out", "x" * 300 + ".csv"],
+        "cannot be written: File name too long",
+    ),
+    "option before show": (["--threshold", "1", "show", "t.csv"], "--threshold stands before show. Write it after"),
     "misspelt flag": (["--varance", "2"], "--variance"),
 }
 
@@ -170,10 +205,11 @@ def test_a_mistake_ends_with_one_message_exit_code_2_and_no_file(discreet: Run, 
 
 def test_existing_files_are_left_alone(discreet: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("mine")
-    for flags in (["--out", "t.csv"], ["--plot", "t.csv"]):
+    (tmp_path / "t.png").write_text("mine")
+    for flags, name in ((["--out", "t.csv"], "t.csv"), (["--plot", "t.png"], "t.png")):
         done = discreet("ptable", "--variance", "2", "--bound", "5", *flags)
         assert done.returncode == 2
-        assert "t.csv exists already and was left as it is. Choose another name, or add --replace." in done.stderr
+        assert f"{name} exists already and was left as it is. Choose another name, or add --replace." in done.stderr
     assert (tmp_path / "t.csv").read_text() == "mine"
     assert discreet("ptable", "--variance", "2", "--bound", "5", "--out", "t.csv", "--replace").returncode == 0
 
@@ -195,5 +231,5 @@ def test_help_fits_a_screen(discreet: Run) -> None:
 
 def test_help_texts_come_from_the_declared_parameters(discreet: Run) -> None:
     text = " ".join(discreet("ptable", "--help").stdout.split())
-    assert "V, noise variance; a positive number, typically 0.5 to 4" in text
-    assert "E, largest absolute noise; a positive whole number, typically 2 to 10" in text
+    assert "V, noise variance; a positive number (1e-6 to 1e6), typically 0.5 to 4" in text
+    assert "E, largest absolute noise; a positive whole number (1 to 500), typically 2 to 10" in text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from discreet.equations.margins import MarginEquations
+from discreet.equations.margins import MarginEquations, containing
 from discreet.errors import ParameterError
-from discreet.programme.lattice import lattice
+from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
 from discreet.risk.averaging import averaging
@@ -29,8 +31,6 @@ def dense_ratios(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
     for statistic in equations.statistics.tolist():
         block = np.ones((1, 1))
         for axis, depth, deep, size in zip(found.axes, found.depths[statistic].tolist(), deepest, sizes, strict=True):
-            from discreet.equations.margins import containing
-
             above = containing(axis, deep, depth)
             count = 1 if depth == 0 else axis.sizes[depth - 1]
             member = (above[None, :] == np.arange(count)[:, None]).astype(float)
@@ -48,10 +48,10 @@ def dense_ratios(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
 @given(programmes(largest=3, topics=3))
 @settings(max_examples=25, deadline=None)
 def test_projection_and_closed_form_agree_with_dense_least_squares(made: Programme) -> None:
-    for spsn in (True, False):
-        found = lattice(made)
+    for rule, spsn in product(RULES, (True, False)):
+        found = lattice(made, rule)
         if found.along(lambda axis: [axis.sizes[-1]] * (len(axis.sizes) + 1))[0] > 600:
-            return
+            continue
         equations = MarginEquations(found, spsn)
         dense = dense_ratios(equations)
         first = np.array([dense[equations.place(s)] for s in equations.statistics.tolist()])

@@ -275,8 +275,8 @@ GZIP = "is not gzipped, or it is damaged. Compress it again"
         ("d.parquet", b"a\n1\n1\n", NO_PARQUET),
         ("d.parquet", b"PAR1" + b"\0" * 40 + b"PAR1", NO_PARQUET),
         ("d.xlsx", b"PK", "has an ending that stands for no data file we can read. .* .csv, .csv.gz, .parquet"),
-        ("d.csv", b"a,b\n1,x\n2,y\n", "has no column for a topic: .* over 500 values. Allow more"),
-        ("d.csv", b"a,b\n1,x\n", "has no column for a topic"),
+        ("d.csv", b"a,b\n1,x\n2,y\n", "has no topics: .* over 500 values. Allow more"),
+        ("d.csv", b"a,b\n1,x\n", "has no topics"),
     ],
 )
 def test_what_is_no_data_is_refused(name: str, content: bytes, message: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,18 +29,40 @@ def test_no_shortfall_is_reported_where_there_is_none() -> None:
     assert "variance_shortfall" not in [r.name for r in results(PTable.max_entropy(variance=2, bound=5, equality=True))]
 
 
-def test_the_largest_noise_is_that_of_the_keys() -> None:
+def test_the_largest_noise_is_that_of_the_law_and_a_cut_tail_is_warned_of() -> None:
     made = PTable.max_entropy(variance=0.5, bound=10)
     (largest,) = (result for result in results(made) if result.name == "largest_noise")
-    assert largest.value == max(row.bound for row in made.rounded) < 10
+    assert largest.value == 10
+    assert max(row.bound for row in made.rounded[2:]) < 10
     assert "never drawn with plain keys" in warnings(made)[0]
+
+
+def test_a_coarse_key_space_is_warned_of() -> None:
+    made = PTable.max_entropy(variance=2, bound=5, key_space=16)
+    assert any("is coarse: on its keys the variance" in warning for warning in warnings(made))
+    assert any("only 16 keys: with mixed keys" in warning for warning in warnings(made))
+    assert warnings(PTable.max_entropy(variance=2, bound=5)) == []
+
+
+def test_a_shortfall_names_the_shape_that_was_asked_for() -> None:
+    plain, shaped = (PTable.max_entropy(variance=2, bound=5, monotone=monotone) for monotone in (False, True))
+    said = [next(r.sentence for r in results(made) if r.name == "variance_shortfall") for made in (plain, shaped)]
+    assert "a wider law of mean 0 would have less entropy" in said[0]
+    assert "a wider law of mean 0, with monotone as asked for, would have less entropy" in said[1]
+
+
+def test_a_missing_last_row_and_negative_counts_are_warned_of() -> None:
+    made = PTable.max_entropy(variance=2, bound=5)
+    assert any("A row may be missing" in warning for warning in warnings(PTable(made.rows[:-1])))
+    negative = PTable((made.rows[0], replace(made.rows[5], count=1)))
+    assert any("negative numbers" in warning for warning in warnings(negative))
 
 
 def test_a_table_that_is_not_centred_is_warned_of() -> None:
     rule = read_ptable(RULE)
-    assert warnings(rule) == [
+    assert warnings(rule)[0] == (
         "The noise of rows 1, 2, 3, 4, 5, .. does not average 0 on its keys; most for a count of 9: -9."
-    ]
+    )
     # Large counts take rows 501 to 750 in turn: noise 0, -1, -2, 2, 1 in equal shares.
     (typical, *_) = results(rule)
     assert typical.value == pytest.approx((sum(v**2 for v in (0, -1, -2, 2, 1)) / 5) ** 0.5)

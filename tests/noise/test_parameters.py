@@ -38,7 +38,11 @@ class Example:
 @pytest.mark.parametrize(
     ("domain", "inside", "outside"),
     [
-        (positive, [1e-300, 0.5, 1, 10**9, Fraction(1, 3), np.float64(2.5), np.int32(4)], [0, 0.0, -0.0, -1e-300, -1]),
+        (
+            positive,
+            [1e-30, 0.5, 1, 10**12, Fraction(1, 3), np.float64(2.5), np.int32(4)],
+            [0, 0.0, -0.0, -1e-300, -1, 1e-31, 1.1e12],
+        ),
         (non_negative, [0, 0.0, 1.5, np.float32(0.5)], [-1e-300, -1]),
         (positive_whole, [1, 10**30, np.int64(3), np.uint8(3)], [0, -1, 1.0, 1.5, np.float64(2), Fraction(2)]),
         (non_negative_whole, [0, 7, np.int8(0)], [-1, 0.0, 2.0]),
@@ -63,7 +67,7 @@ def test_default_is_the_declared_one() -> None:
 
 def test_help_is_one_line_with_symbol_meaning_domain_and_typical_range() -> None:
     declared = parameters(Example)
-    assert declared["width"].help() == "w, width of it all; a positive number, typically 0.25 to 8"
+    assert declared["width"].help() == "w, width of it all; a positive number (1e-30 to 1e12), typically 0.25 to 8"
     assert declared["times"].help() == "t, repetitions; a positive whole number, typically 1 to 3"
 
 
@@ -72,7 +76,10 @@ def test_check_names_owner_parameter_domain_value_and_typical_range() -> None:
     declared.check("Example", "width", 1)
     with pytest.raises(ParameterError) as refusal:
         declared.check("Example", "width", -2)
-    assert str(refusal.value) == "Example: width must be a positive number, not -2. Typical values: 0.25 to 8."
+    assert (
+        str(refusal.value)
+        == "Example: width must be a positive number (1e-30 to 1e12), not -2. Typical values: 0.25 to 8."
+    )
     assert refusal.value.parameter == "width"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.charts.paper import ACCENT, DARK, GREY, blank_figure, save_png
+from discreet.charts.paper import ACCENT, DARK, LIGHT, blank_figure, save_png
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ def draw_draws(law: Noise, draws: Ints, path: Path) -> None:
     chart = draws_chart(law, draws)
     figure = blank_figure(7.0, 3.6, chart.title)
     axes = figure.subplots()
-    axes.bar(chart.noise, chart.share, width=0.85, color=GREY)
+    axes.bar(chart.noise, chart.share, width=0.85, color=LIGHT)
     axes.plot(chart.noise, chart.probability, "o", color=ACCENT, markersize=5)
     peak = int(np.argmax(chart.probability))
     axes.annotate(
@@ -50,12 +50,11 @@ def draw_draws(law: Noise, draws: Ints, path: Path) -> None:
         color=ACCENT,
         fontsize=9,
     )
-    low = chart.noise[0]
     axes.annotate(
         "drawn",
         (chart.noise[peak] - 1, chart.share[max(peak - 1, 0)] / 2),
         ha="center",
-        color=DARK if low < 0 else GREY,
+        color=DARK,
         fontsize=9,
     )
     axes.set_xlabel("noise, published minus true count")

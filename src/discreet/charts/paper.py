@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from discreet.noise.formats.files import write_whole
+from discreet.whole_file import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -37,7 +37,7 @@ class PTableChart:
 
 def ptable_chart(ptable: PTable) -> PTableChart:
     """Return the chart of a p-table; of a large one the first rows and the last."""
-    moving = [row for row in ptable.rows if row.bound > 0]
+    moving = [row for row in ptable.rows if row.bound > 0] or list(ptable.rows[-1:])
     last = moving[-1]
     shown = moving if len(moving) <= MOST_PANELS else [*moving[: MOST_PANELS - 1], last]
     panels = []

@@ -29,4 +29,4 @@ def answer(
         "warnings": list(warnings),
         **own,
     }
-    return json.dumps(content, indent=2, ensure_ascii=False)
+    return json.dumps(content, indent=2, ensure_ascii=True)

@@ -12,12 +12,13 @@ from discreet.charts.averaging import draw_averaging
 from discreet.charts.draws import draw_draws
 from discreet.charts.ptable import draw_ptable
 from discreet.cli.ptable_text import closing, describe, table
-from discreet.errors import FileExistsAlreadyError
+from discreet.errors import FileWriteError
 from discreet.noise.bits import SeededBits
 from discreet.noise.explain import results, warnings
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.ptable import PTable
 from discreet.risk.assess import assess
+from discreet.whole_file import check_writable
 
 SEED = 2021
 PROGRAMME = "eu2021:LU"
@@ -32,10 +33,12 @@ def demo(
 ) -> None:
     """Show what discreet does so far: a p-table, noise, pictures, and the risk of a census programme."""
     files = {name: out / name for name in ("ptable.csv", "ptable.png", "draws.png", "averaging.png")}
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileWriteError.to(out, error.strerror or "not a folder", "Choose another folder.") from error
     for path in files.values():
-        if path.exists() and not replace:
-            raise FileExistsAlreadyError(path)
-    out.mkdir(parents=True, exist_ok=True)
+        check_writable(path, replace=replace)
 
     typer.echo("1. A p-table: how much noise each count gets.\n")
     ptable = write_ptable(PTable.max_entropy(variance=2, bound=5), files["ptable.csv"], replace=replace)

@@ -13,7 +13,7 @@ import typer
 
 from discreet.cli import assess, demo, programme, ptable
 from discreet.cli.answer import SCHEMA
-from discreet.errors import InfeasibleError, InputError
+from discreet.errors import InfeasibleError, InputError, InternalError
 
 app = typer.Typer(
     name="discreet",
@@ -51,14 +51,25 @@ def main() -> None:
             # A terminal that cannot print ± shows a question mark instead of ending in an error.
             stream.reconfigure(errors="replace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except InputError as error:
         _show(error)
         sys.exit(2)
+    except InternalError as error:
+        print(f"internal error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
+        sys.exit(1)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"error: {error.strerror or error}{where}. Check the path and the space left.", file=sys.stderr)  # noqa: T201
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)
 
 
 def _show(error: InputError) -> None:
@@ -67,4 +78,4 @@ def _show(error: InputError) -> None:
         told = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
         content = {"type": type(error).__name__, "message": str(error), **told}
         refused = {"feasible": False} if isinstance(error, InfeasibleError) else {}
-        typer.echo(json.dumps({"schema": SCHEMA, "error": content, **refused}, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps({"schema": SCHEMA, "error": content, **refused}, indent=2, ensure_ascii=True))

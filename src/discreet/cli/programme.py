@@ -10,10 +10,10 @@ import typer
 from discreet.cli.answer import answer
 from discreet.errors import FileExistsAlreadyError
 from discreet.microdata.sketch import MOST_CATEGORIES, sketch_programme
-from discreet.noise.formats.files import write_whole
 from discreet.programme.lattice import RULES
 from discreet.programme.load import load_programme
 from discreet.programme.summary import shared_statistics, table_sizes
+from discreet.whole_file import write_whole
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme

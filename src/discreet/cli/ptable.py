@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli.answer import answer
 from discreet.cli.ptable_text import closing, describe, table
-from discreet.errors import FileExistsAlreadyError, ParameterError
+from discreet.errors import ParameterError
 from discreet.noise.explain import results, warnings
 from discreet.noise.formats.files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.registry import format_named
@@ -18,6 +18,7 @@ from discreet.noise.parameters import parameters
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.ptable import ptable as make_ptable
 from discreet.noise.settings import OBJECTIVES, PTableSettings
+from discreet.whole_file import check_writable
 
 if TYPE_CHECKING:
     from discreet.noise.ptable import PTable
@@ -62,6 +63,7 @@ def ptable(
     Example: discreet ptable --variance 2 --bound 5 --out ptable.csv
     """
     if context.invoked_subcommand:
+        _refuse_options_before(context)
         return
     for name, value in (("--variance", variance), ("--bound", bound)):
         if value is None:
@@ -96,7 +98,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a p-table file: rows, moments and what it tells about true 1s."""
-    _refuse_overwriting(plot, replace=replace)
+    _refuse_overwriting(None, plot, replace=replace)
     found = read_ptable(file)
     wish = asdict(found.settings) if found.settings else {}
     _show(found, "ptable show", {"file": str(file), **wish}, plot=plot, out=None, as_json=as_json)
@@ -114,7 +116,7 @@ def convert(
     """Convert a p-table file to another format, on that format's own grid."""
     name = to or format_for(target)
     before = read_ptable(source)
-    fitted = before.on_grid(_key_space(key_space, target, name)) if key_space else before
+    fitted = before.on_grid(_key_space(key_space, target, name)) if key_space is not None else before
     after = write_ptable(fitted, target, name, replace=replace)
     wish = {"in": str(source), "out": str(target), "to": name}
     if as_json:
@@ -130,20 +132,34 @@ def convert(
 def _key_space(asked: int | None, out: Path | None, format_name: str | None) -> int:
     """Return the key space to make a table on: the one asked for, if the format can hold it."""
     grids = format_named(format_name or format_for(out)).grids if out else ()
-    if asked and grids and asked not in grids:
+    if asked is not None and grids and asked not in grids:
         allowed = " or ".join(map(str, grids))
         raise ParameterError(
             f"--key-space {asked} does not fit the format, which has {allowed} keys. Leave it out or use {allowed}.",
             parameter="key_space",
         )
-    return asked or (grids[0] if grids else KEY_SPACE)
+    return asked if asked is not None else (grids[0] if grids else KEY_SPACE)
 
 
-def _refuse_overwriting(*paths: Path | None, replace: bool) -> None:
+def _refuse_options_before(context: typer.Context) -> None:
+    """Refuse options that stand before a subcommand, where nothing would read them."""
+    given = [p.opts[0] for p in context.command.params if p.name and context.params.get(p.name) != p.default]
+    if given:
+        verb = context.invoked_subcommand
+        raise ParameterError(
+            f"{given[0]} stands before {verb}. Write it after: discreet ptable {verb} ..", parameter=given[0]
+        )
+
+
+def _refuse_overwriting(out: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuse before any work what writing would refuse after it."""
-    for path in paths:
-        if path and path.exists() and not replace:
-            raise FileExistsAlreadyError(path)
+    if plot and plot.suffix.lower() != ".png":
+        raise ParameterError(f"--plot writes a PNG; {plot.name} has another ending. Use FILE.png.", parameter="plot")
+    if out and plot and out.absolute() == plot.absolute():
+        raise ParameterError("--out and --plot name the same file. Give each its own.", parameter="plot")
+    for path in (out, plot):
+        if path:
+            check_writable(path, replace=replace)
 
 
 def _show(
@@ -173,5 +189,6 @@ def _json(made: PTable, command: str, wish: dict[str, Any]) -> str:
         feasible=True,
         key_space=made.key_space,
         variance_per_row=[row.variance for row in made.rows],
+        variance_on_keys=[float(row.variance) for row in made.rounded],
         rows=made.records(),
     )

@@ -48,6 +48,7 @@ def table(ptable: PTable) -> str:
     marks = BLOCKS if _prints_blocks() else LETTERS
     width = min(2 * ptable.bound + 1, WIDEST_PICTURE)
     scale = f"-{ptable.bound}".ljust(width // 2) + "0" + f"+{ptable.bound}".rjust(width - width // 2 - 1)
+    scale = scale if ptable.bound > 1 else "noise"
     lines = [f"{'count':>6} {'mean':>8} {'variance':>9} {'short of':>9} {'sd':>6} {'stays':>6}  {scale}"]
     shown = list(ptable.rows)
     if len(shown) > MOST_ROWS:
@@ -56,7 +57,7 @@ def table(ptable: PTable) -> str:
         if before and row.count != before.count + 1:
             lines.append(f"{'..':>6} ({row.count - before.count - 1} rows)")
         name = f"{row.count}+" if row is ptable.rows[-1] and ptable.repeat == 1 else str(row.count)
-        missing = f"{short[row.count]:.4f}" if row.count in short else "-"
+        missing = f"{short[row.count]:.4f}" if row.count in short else "-" if ptable.settings else "?"
         lines.append(
             f"{name:>6} {_small(row.mean):>8} {row.variance:>9.4f} {missing:>9} {row.variance**0.5:>6.2f} "
             f"{row.stay:>6.3f}  {picture(row, ptable.bound, marks)}".rstrip()

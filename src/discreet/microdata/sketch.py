@@ -54,7 +54,7 @@ def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES
     columns = _columns(path, _reader(path), most_categories)
     topics = {name: column for name, column in _named(columns).items() if not column.reason}
     if not topics:
-        what = f"has no column for a topic: all look like identifiers, keys or text, or have over {most_categories} values."
+        what = f"has no topics: all columns look like identifiers, keys or text, or have over {most_categories} values."
         raise DataFileError.at(path, what, "Allow more categories, or write the programme by hand.")
     left_out = [column for column in columns if column.reason]
     return "\n".join([*_head(path), *_left_out(left_out), *_topics(topics), *_tables(topics)]) + "\n"

@@ -137,6 +137,8 @@ class Noise(ABC):
         For repeatable research pass `SeededBits(seed)`; neither ever stands in
         for the other.
         """
+        if size < 0:
+            raise ParameterError.outside("sample", "size", size, "zero or a positive whole number")
         return self.draw(bits.words(size), WORDS)
 
     @classmethod

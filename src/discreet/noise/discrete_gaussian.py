@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
-from discreet.noise.base import Noise, Table
+from discreet.noise.base import WIDEST, Noise, Table
 from discreet.noise.bits import SYSTEM_BITS
 from discreet.noise.exact import exact_discrete_gaussian
 from discreet.noise.parameters import parameter, positive
@@ -35,6 +36,8 @@ class DiscreteGaussian(Noise):
 
     @cached_property
     def _table(self) -> Table:
+        if self.sigma > WIDEST:
+            raise ParameterError.outside("DiscreteGaussian", "sigma", self.sigma, f"at most {WIDEST} to be tabulated")
         # Beyond 40 sigma the probability is below 1e-347 and not a double any more.
         x = np.arange(-int(40 * self.sigma) - 1, int(40 * self.sigma) + 2)
         log_weight = -((x / self.sigma) ** 2) / 2

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from discreet.noise.ptable import PTable
 
 
+COARSE = 0.01
+"""A relative change of variance by rounding that is worth a warning."""
+FEW_KEYS = 1 << 16
+
+
 def results(ptable: PTable) -> list[Result]:
     """Return the figures worth reading first."""
     found = [_typical_noise(ptable), _largest_noise(ptable)]
@@ -38,6 +43,32 @@ def warnings(ptable: PTable) -> list[str]:
         found.append(
             f"The noise of {_rows(tilted)} does not average 0 on its keys; most for a count of {worst}: {mean:.2g}."
         )
+    coarse = [
+        row.count
+        for row, grid in zip(ptable.rows, ptable.rounded, strict=True)
+        if abs(float(grid.variance) - row.variance) > COARSE * row.variance
+    ]
+    if coarse:
+        worst = max(coarse, key=lambda count: abs(float(ptable.rounded[count].variance) - ptable.rows[count].variance))
+        found.append(
+            f"The key space of {ptable.key_space} is coarse: on its keys the variance of {_rows(coarse)} differs by "
+            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead of "
+            f"{ptable.rows[worst].variance:.3g}."
+        )
+    if ptable.key_space < FEW_KEYS:
+        found.append(
+            f"There are only {ptable.key_space} keys: with mixed keys a secret fixes that many draws per row, whose "
+            "mean and variance differ from the law by chance. Use plain keys, or a larger key space."
+        )
+    last = ptable.rows[-1]
+    if ptable.repeat == 1 and not ptable.perturbs_zeros and min(last.values) > -ptable.bound:
+        found.append(
+            f"The last row, {last.count}, cannot fall by the bound of {ptable.bound}, as rows for large counts do. "
+            "A row may be missing at the end."
+        )
+    below = [row.count for row in ptable.rows if row.count + min(row.values) < 0]
+    if below and not ptable.perturbs_zeros:
+        found.append(f"Counts of {_rows(below)} may be published as negative numbers, which tell that they are not 0.")
     if ptable.perturbs_zeros:
         found.append(
             "Zeros are perturbed and counts may become negative. All empty cells have cell key 0: "
@@ -77,13 +108,11 @@ def _typical_noise(ptable: PTable) -> Result:
 
 
 def _largest_noise(ptable: PTable) -> Result:
-    reached = max(grid.bound for grid in ptable.rounded)
     return Result(
         name="largest_noise",
-        value=reached,
+        value=ptable.bound,
         unit="persons",
-        sentence=f"No count ever changes by more than ±{reached}.",
-        assumptions=(f"plain keys, uniform on a key space of {ptable.key_space}",),
+        sentence=f"No count ever changes by more than ±{ptable.bound}.",
     )
 
 
@@ -91,13 +120,17 @@ def _shortfall(ptable: PTable) -> Result:
     short = ptable.shortfalls()
     worst = max(short, key=lambda count: short[count])
     row, wanted = ptable.rows[worst], ptable.rows[worst].variance + short[worst]
-    more = f" So do {len(short) - 1} other rows, by less." if len(short) > 1 else ""
+    wish = ptable.settings
+    shape = [name for name in ("stay", "floor", "monotone") if wish and getattr(wish, name)]
+    asked = f", with {' and '.join(shape)} as asked for," if shape else ""
+    rest = sorted((missing for count, missing in short.items() if count != worst), reverse=True)
+    more = f" {len(rest)} more rows fall short, by {rest[0]:.3g} at most." if rest else ""
     return Result(
         name="variance_shortfall",
         value=short[worst],
         unit="persons squared",
-        sentence=f"Row {worst} reaches variance {row.variance:.3g} of {wanted:g}: a count of {worst} cannot fall by "
-        f"more than {-min(row.values)} and its noise averages 0.{more}",
+        sentence=f"Row {worst} reaches variance {row.variance:.3g} of {wanted:g}: a count of {worst} falls by "
+        f"{-min(row.values)} at most, and a wider law of mean 0{asked} would have less entropy.{more}",
         worst=f"row {worst}",
         assumptions=("law before rounding to keys",),
     )

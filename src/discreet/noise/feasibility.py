@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -149,14 +148,26 @@ def _ways_out(settings: PTableSettings) -> str:
     bound = _least_bound(settings, settings.variance)
     if _plain(settings) and bound > settings.bound and settings.variance > _least_variance(settings):
         ways.append(f"a bound of at least {bound}")
-    thresholds = reversed(range(settings.threshold))
-    allowed = (smaller for smaller in thresholds if _feasible(replace(settings, threshold=smaller)))
-    ways += [f"a threshold of at most {threshold}" for threshold in islice(allowed, 1)]
+    threshold = _largest_threshold(settings)
+    if threshold is not None:
+        ways.append(f"a threshold of at most {threshold}")
     for wish, words in EASIER.items():
         given = getattr(settings, wish)
         if given and _feasible(replace(settings, **{wish: type(given)(0)})):
             ways.append(words)
     return f"Use {', or '.join(ways or [_two_changes(settings)])}."
+
+
+def _largest_threshold(settings: PTableSettings) -> int | None:
+    """Return the largest smaller threshold that is feasible, by bisection; None if there is none."""
+    low, high = -1, min(settings.threshold, settings.bound)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _feasible(replace(settings, threshold=middle)):
+            low = middle
+        else:
+            high = middle
+    return low if low >= 0 else None
 
 
 def _two_changes(settings: PTableSettings) -> str:

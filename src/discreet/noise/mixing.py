@@ -37,6 +37,8 @@ class KeyMixer:
                 "Mixed keys need the office's secret and none was given. "
                 "Pass the secret, or choose plain keys where another tool's noise must be reproduced."
             )
+        if not isinstance(secret, bytes):
+            raise SecretError("The secret must be bytes, as read from its file.")
         if len(secret) < SHORTEST_SECRET:
             raise SecretError(f"The secret is too short: it must have at least {SHORTEST_SECRET} bytes.")
         material = hashlib.blake2b(secret, digest_size=64).digest()

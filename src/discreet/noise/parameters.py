@@ -34,10 +34,15 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-positive = Domain("a positive number", lambda value: _is_number(value) and value > 0)
+positive = Domain("a positive number (1e-30 to 1e12)", lambda value: _is_number(value) and 1e-30 <= value <= 1e12)
+positive_variance = Domain("a positive number (1e-6 to 1e6)", lambda value: _is_number(value) and 1e-6 <= value <= 1e6)
 non_negative = Domain("zero or a positive number", lambda value: _is_number(value) and value >= 0)
 positive_whole = Domain("a positive whole number", lambda value: _is_whole(value) and value > 0)
 non_negative_whole = Domain("zero or a positive whole number", lambda value: _is_whole(value) and value >= 0)
+table_bound = Domain("a positive whole number (1 to 500)", lambda value: _is_whole(value) and 1 <= value <= 500)
+table_threshold = Domain(
+    "zero or a positive whole number (up to 499)", lambda value: _is_whole(value) and 0 <= value <= 499
+)
 share = Domain("at least 0 and below 1", lambda value: _is_number(value) and 0 <= value < 1)
 
 

@@ -9,14 +9,7 @@ import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.dual import RowProblem
-from discreet.noise.parameters import (
-    non_negative_whole,
-    parameter,
-    parameters,
-    positive,
-    positive_whole,
-    share,
-)
+from discreet.noise.parameters import parameter, parameters, positive_variance, share, table_bound, table_threshold
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Ints
@@ -40,11 +33,11 @@ class PTableSettings:
         objective: "entropy" or "least-disclosure".
     """
 
-    variance: float = parameter("V", domain=positive, typical=(0.5, 4.0), power=2, meaning="noise variance")
-    bound: int = parameter("E", domain=positive_whole, typical=(2, 10), power=1, meaning="largest absolute noise")
+    variance: float = parameter("V", domain=positive_variance, typical=(0.5, 4.0), power=2, meaning="noise variance")
+    bound: int = parameter("E", domain=table_bound, typical=(2, 10), power=1, meaning="largest absolute noise")
     threshold: int = parameter(
         "j_s",
-        domain=non_negative_whole,
+        domain=table_threshold,
         typical=(0, 2),
         power=1,
         meaning="largest positive count that is never published",

@@ -20,7 +20,7 @@ from discreet.programme.tree import Category, CategoryTree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pysdmx.model import Component, DataStructureDefinition
+    from pysdmx.model import Codelist, Component, DataStructureDefinition, Hierarchy
 
     Lists = Mapping[str, tuple[Category, ...]]
     Labels = Mapping[str, Mapping[str, str]]
@@ -64,8 +64,16 @@ def programme_from_dsd(path: str | Path) -> Programme:
 
 def _codes(path: Path, definition: DataStructureDefinition, lists: Lists) -> Lists:
     """Return the codes of every dimension that has a code list."""
-    found = {dimension.id: _enumeration(path, dimension) for dimension in definition.components.dimensions}
-    return {name: lists[code_list] for name, code_list in found.items() if code_list in lists}
+    found = {}
+    for dimension in definition.components.dimensions:
+        code_list = _enumeration(path, dimension)
+        if code_list is not None:
+            name = code_list.short_urn.partition("=")[2]
+            if not lists.get(name):
+                what = f"dimension {dimension.id} has the code list {name}, of which the file holds no codes."
+                raise ProgrammeFileError.at(path, None, what, WHOLE)
+            found[dimension.id] = lists[name]
+    return found
 
 
 # --- The file ---
@@ -126,17 +134,17 @@ def _malformed(path: Path, error: Exception) -> ProgrammeFileError:
     return ProgrammeFileError.at(path, None, what, "Check it against the SDMX schema, or get it again.")
 
 
-def _enumeration(path: Path, dimension: Component) -> str | None:
-    """Return the code list of a dimension as `AGENCY:ID(VERSION)`, or None if it is not enumerated."""
-    codes = dimension.enumeration
-    if codes is not None:
-        return codes.short_urn.partition("=")[2]
-    # Without a format of its own it has that of its concept, which is a mere reference if the file lacks it.
-    if dimension.local_dtype is None and not hasattr(dimension.concept, "dtype"):
-        concept = str(dimension.concept).partition("=")[2]
-        what = f"dimension {dimension.id} takes its codes from the concept {concept}, which is not in the file."
-        raise ProgrammeFileError.at(path, None, what, WHOLE)
-    return None
+def _enumeration(path: Path, dimension: Component) -> Codelist | Hierarchy | None:
+    """Return the code list of a dimension: its own, or that of its concept unless it has a format of its own."""
+    from pysdmx.model import Concept
+
+    if dimension.local_codes is not None or dimension.local_dtype is not None:
+        return dimension.local_codes
+    if isinstance(dimension.concept, Concept):
+        return dimension.concept.codes
+    concept = str(dimension.concept).partition("=")[2]
+    what = f"dimension {dimension.id} takes its codes from the concept {concept}, which is not in the file."
+    raise ProgrammeFileError.at(path, None, what, WHOLE)
 
 
 # --- The XML ---

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import FileExistsAlreadyError, InfeasibleError, ParameterError, PTableFileError, UnknownNameError
+from discreet.cli.ptable_text import table as table_text
+from discreet.errors import (
+    FileExistsAlreadyError,
+    FileWriteError,
+    InfeasibleError,
+    ParameterError,
+    PTableFileError,
+    UnknownNameError,
+)
+from discreet.noise import explain
 from discreet.noise.formats.files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
@@ -130,8 +141,9 @@ def test_rows_that_take_turns_survive_toml(tmp_path: Path) -> None:
     again = read_ptable(tmp_path / "t.toml")
     assert (again.repeat, again.key_space) == (250, 256)
     assert again.rounded == turning.rounded
+    many = PTable((*turning.rows, replace(turning.rows[-1], count=751)), 256)
     with pytest.raises(PTableFileError, match="rows up to 750"):
-        write_ptable(PTable.max_entropy(variance=9, bound=751), tmp_path / "u", "ons")
+        write_ptable(many, tmp_path / "u", "ons")
 
 
 def test_an_existing_file_is_kept(tmp_path: Path) -> None:
@@ -146,7 +158,7 @@ def test_an_existing_file_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(PTableFileError, match="cannot be written"):
+    with pytest.raises(FileWriteError, match="cannot be written: its folder does not exist"):
         write_ptable(PTable.max_entropy(variance=2, bound=5), tmp_path / "no" / "t.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -165,7 +177,7 @@ def test_the_ending_says_the_format_or_the_error_says_how() -> None:
         "cellkey",
         "csv",
     ]
-    with pytest.raises(ParameterError, match=r"does not say the format. Add --format .*\.csv \(csv\)"):
+    with pytest.raises(ParameterError, match=r"does not say the format. Name it .*\.csv \(csv\)"):
         format_for(Path("a.txt"))
 
 
@@ -262,3 +274,42 @@ def test_a_sample_with_one_character_changed_reads_or_is_refused(
     except PTableFileError:
         return
     assert all(sum(row.weights) == table.key_space for row in table.rounded)
+
+
+EXTREME = [
+    "",
+    "-1",
+    "0",
+    "1e400",
+    "nan",
+    ".inf",
+    "99999999999999999999999",
+    "2000000000",
+    "'",
+    "[",
+    "2001-99-99",
+    "-0.5",
+    "true",
+]
+
+
+@given(st.sampled_from([*sorted(SAMPLES), "csv", "toml"]), st.integers(0, 10**6), st.sampled_from(EXTREME))
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_whole_field_swapped_for_an_extreme_value_reads_or_is_refused(
+    tmp_path: Path, name: str, place: int, value: str
+) -> None:
+    if name in SAMPLES:
+        text = plain_text(SAMPLES[name])
+    else:
+        write_ptable(PTable.max_entropy(variance=2, bound=3), tmp_path / "s", name, replace=True)
+        text = (tmp_path / "s").read_text()
+    fields = re.split(r"([,;\s=\[\]]+)", text if name != "ons" else text[:20_000])
+    fields[2 * (place % (len(fields) // 2 + 1))] = value
+    (tmp_path / "f").write_text("".join(fields))
+    try:
+        table = read_ptable(tmp_path / "f")
+    except PTableFileError:
+        return
+    assert all(sum(row.weights) == table.key_space for row in table.rounded)
+    assert explain.results(table)
+    assert table_text(table)

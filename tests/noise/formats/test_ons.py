@@ -46,6 +46,6 @@ def test_a_missing_or_repeated_key_is_named(tmp_path: Path) -> None:
 
 def test_rows_outside_the_rule_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, [*lines(), "0,0,0"], "pcv starts at 1")
-    refused(tmp_path, [*lines(), "751,0,0"], "row pcv = 751 is above 750")
+    refused(tmp_path, [*lines(), "751,0,0"], "a row has a pcv above 750")
     refused(tmp_path, ["pcv;ckey;pvalue", "1;0;0"], "separated by a semicolon instead of a comma")
     refused(tmp_path, ["pcv,ckey,pvalue"], "header but no rows")

@@ -74,7 +74,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
     try:
         content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         what = f"is not yaml: {str(error).splitlines()[0]}."
         raise PTableFileError.at(path, "", what, "Write it again with ck_params_cnts(path=).") from error
     if not isinstance(content, dict):
@@ -96,7 +96,7 @@ def _columns(content: dict[str, Any], path: Path) -> dict[str, list[Any]]:
 
 
 def _whole(path: Path, where: str, name: str, value: object) -> int:
-    if not isinstance(value, int | float) or value != int(value):
+    if not isinstance(value, int | float) or not abs(value) <= 10**15 or value != int(value):
         raise PTableFileError.at(path, where, f"{name} is {value!r}, not a whole number.", "Correct the entry.")
     return int(value)
 

@@ -23,12 +23,11 @@ def header(text: str) -> list[str]:
 
 def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the place and the fields of every line after the header, or refuse the first malformed one."""
-    lines = text.splitlines()
-    if lines[0].split(delimiter) != list(columns):
-        raise _wrong_header(path, lines[0], columns, delimiter)
-    for number, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            continue
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    number, first = lines[0]
+    if first.split(delimiter) != list(columns):
+        raise _wrong_header(path, f"line {number}", first, columns, delimiter)
+    for number, line in lines[1:]:
         fields = [field.strip() for field in line.split(delimiter)]
         if len(fields) != len(columns):
             what = f"{len(fields)} fields where {len(columns)} are expected ({delimiter.join(columns)})."
@@ -36,23 +35,22 @@ def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> It
         yield f"line {number}", fields
 
 
-def _wrong_header(path: Path, line: str, columns: Sequence[str], delimiter: str) -> PTableFileError:
+def _wrong_header(path: Path, where: str, line: str, columns: Sequence[str], delimiter: str) -> PTableFileError:
     found = next((name for mark, name in DELIMITERS.items() if mark in line and mark != delimiter), None)
     wanted = f"Expected the header {delimiter.join(columns)}"
     if header(line) == list(columns) and found:
         what = f"columns are separated by a {found} instead of a {DELIMITERS[delimiter]}."
-        return PTableFileError.at(path, "line 1", what, f"{wanted}.")
+        return PTableFileError.at(path, where, what, f"{wanted}.")
     missing = [name for name in columns if name not in header(line)]
     what = f"column {missing[0]} is missing." if missing else f"unexpected columns in {line[:60]!r}."
-    return PTableFileError.at(path, "line 1", what, f"{wanted}.")
+    return PTableFileError.at(path, where, what, f"{wanted}.")
 
 
 def whole_number(path: Path, where: str, name: str, text: str) -> int:
     """Return a field as a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise _no_number(path, where, name, text, "a whole number") from None
+    if not re.fullmatch(r"[+-]?\d{1,20}", text, re.ASCII):
+        raise _no_number(path, where, name, text, "a whole number")
+    return int(text)
 
 
 def probability(path: Path, where: str, name: str, text: str) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import FileExistsAlreadyError, ParameterError, PTableFileError
+from discreet.errors import ParameterError, PTableFileError
 from discreet.noise.formats.registry import format_named, formats
+from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from discreet.noise.formats.registry import PTableFormat
@@ -36,7 +36,7 @@ def _text(path: Path) -> str:
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
         return data.decode("utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise PTableFileError.at(
             path, "", "is not text in UTF-8 (or a damaged gzip file).", "Give a p-table file."
         ) from error
@@ -61,7 +61,8 @@ def format_for(path: Path) -> str:
             return name
     known_endings = ", ".join(f"{end} ({name})" for name, known in formats().items() for end in known.suffixes)
     raise ParameterError(
-        f"The ending of {path.name} does not say the format. Add --format ({', '.join(formats())}), "
+        f"The ending of {path.name} does not say the format. Name it (--format, or --to in convert): "
+        f"{', '.join(formats())}; "
         f"or use an ending that does: {known_endings}.",
         parameter="format",
     )
@@ -75,8 +76,7 @@ def write_ptable(ptable: PTable, path: str | Path, format_name: str | None = Non
     path = Path(path)
     name = format_name or format_for(path)
     chosen = format_named(name)
-    if path.exists() and not replace:
-        raise FileExistsAlreadyError(path)
+    check_writable(path, replace=replace)
     fitted = _on_its_grid(ptable, chosen)
     data = chosen.write(fitted, path).encode()
     if path.name.endswith(".gz"):
@@ -90,24 +90,3 @@ def _on_its_grid(ptable: PTable, chosen: PTableFormat) -> PTable:
     if not chosen.grids or ptable.key_space in chosen.grids:
         return ptable
     return ptable.on_grid(chosen.grids[0])
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write beside and move into place, so that a killed run leaves the old file or the new one."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(name).chmod(0o666 & ~umask)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        why = error.strerror or "the write failed"
-        raise PTableFileError.at(
-            path, "", f"cannot be written: {why}.", "Check the folder and the space left."
-        ) from error

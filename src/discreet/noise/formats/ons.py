@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import PTableFileError
 from discreet.noise.formats.fields import header, records, whole_number
-from discreet.noise.formats.pieces import refuse_turns, refuse_what_others_cannot_hold
+from discreet.noise.formats.pieces import LARGEST_NOISE, refuse_turns, refuse_what_others_cannot_hold
 from discreet.noise.formats.registry import PTableFormat, register
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.rounded import RoundedRow
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = ("pcv", "ckey", "pvalue")
 LAST_ROW = 750
 TURNS = 250
+MOST_KEYS = 1 << 16
 
 
 @register
@@ -76,12 +77,15 @@ def _matrix(text: str, path: Path) -> Ints:
     ]
     if not lines:
         raise PTableFileError.at(path, "", "holds a header but no rows.", "Give the whole p-table.")
-    pcv, key, noise = np.array(lines, dtype=np.int64).T
+    if max(line[1] for line in lines) >= MOST_KEYS or max(abs(line[2]) for line in lines) > LARGEST_NOISE:
+        what = f"a ckey is {MOST_KEYS} or more, or a pvalue beyond {LARGEST_NOISE}."
+        raise PTableFileError.at(path, "", what, "The ONS tools have 256 or 4096 keys.")
+    pcv, key, noise = np.array([[min(line[0], LAST_ROW + 1), *line[1:]] for line in lines], dtype=np.int64).T
     if pcv.min() < 1 or key.min() < 0:
         raise PTableFileError.at(path, "", "pcv starts at 1 and ckey at 0; smaller ones are given.", "Remove them.")
     missing = sorted(set(range(1, LAST_ROW + 1)) - set(pcv.tolist()))
     if missing or pcv.max() > LAST_ROW:
-        what = f"row pcv = {missing[0]} is missing." if missing else f"row pcv = {pcv.max()} is above {LAST_ROW}."
+        what = f"row pcv = {missing[0]} is missing." if missing else f"a row has a pcv above {LAST_ROW}."
         todo = f"The ONS tools look up rows 1 to {LAST_ROW} and add no noise for a missing one: complete the file."
         raise PTableFileError.at(path, "", what, todo)
     keys = int(key.max()) + 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import ParameterError, PTableFileError, UnknownNameError
 from discreet.noise.formats.pieces import Piece, assemble
 from discreet.noise.formats.registry import PTableFormat, register
+from discreet.noise.parameters import required
 from discreet.noise.settings import PTableSettings
 
 if TYPE_CHECKING:
@@ -36,16 +37,22 @@ class OwnToml(PTableFormat):
         """Return the p-table."""
         try:
             content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:
             raise PTableFileError.at(path, "", f"is not TOML: {error}.", "Correct the line.") from error
+        if (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
+            raise PTableFileError.at(path, "the head", f'is not of schema "{SCHEMA}", kind "{KIND}".', "Correct it.")
         key_space, repeat = (_whole(path, "the head", content, name) for name in ("key_space", "repeat"))
-        pieces = [piece for row in content.get("rows", []) for piece in _pieces(path, row)]
+        rows = content.get("rows", [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise PTableFileError.at(path, "", "rows must be written as [[rows]].", "Start every row with [[rows]].")
+        pieces = [piece for row in rows for piece in _pieces(path, row)]
         try:
-            return assemble(
-                pieces, path, key_space=key_space, repeat=repeat, settings=_settings(content.get("settings"))
-            )
+            settings = _settings(content.get("settings"))
+            table = assemble(pieces, path, key_space=key_space, repeat=repeat, settings=settings)
         except (ParameterError, UnknownNameError) as error:
             raise PTableFileError.at(path, "", str(error), "Correct the entry.") from error
+        _check_settings_fit(path, table)
+        return table
 
     def write(self, ptable: PTable, path: Path) -> str:  # noqa: ARG002 - the same call for every format
         """Return the table as TOML; floats are written so that they read back as the same double."""
@@ -70,14 +77,37 @@ def _value(value: object) -> str:
     return repr(value)
 
 
-def _settings(table: dict[str, Any] | None) -> PTableSettings | None:
+def _settings(table: object) -> PTableSettings | None:
     if table is None:
         return None
-    known = [field.name for field in fields(PTableSettings)]
-    for name in table:
+    if not isinstance(table, dict):
+        raise ParameterError("settings must be a table, [settings].", parameter="settings")
+    known = {field.name: field for field in fields(PTableSettings)}
+    for name, value in table.items():
         if name not in known:
             raise UnknownNameError.among("setting", name, known)
+        if known[name].type in {"bool", "str"} and type(value).__name__ != known[name].type:
+            raise ParameterError(f"{name} must be a {known[name].type}, not {value!r}.", parameter=name)
+    missing = [name for name in required(PTableSettings) if name not in table]
+    if missing:
+        raise ParameterError(f"settings lack {' and '.join(missing)}.", parameter=missing[0])
     return PTableSettings(**table)
+
+
+def _check_settings_fit(path: Path, table: PTable) -> None:
+    """Refuse rows that contradict the settings they are said to come from."""
+    wish = table.settings
+    if wish is None:
+        return
+    if len(table.rows) - 1 != wish.last_row or table.bound > wish.bound:
+        what = (
+            f"has rows up to {len(table.rows) - 1} and noise up to {table.bound}, but its settings say {wish.last_row} "
+        )
+        raise PTableFileError.at(path, "", f"{what}and {wish.bound}.", "Add the missing rows, or remove [settings].")
+    worst = max(table.rows, key=lambda row: row.variance)
+    if worst.variance > wish.variance * (1 + 1e-6):
+        what = f"row i = {worst.count} has variance {worst.variance:.6g}, above the {wish.variance:g} of its settings."
+        raise PTableFileError.at(path, "", what, "Correct the row or [settings].")
 
 
 def _pieces(path: Path, row: dict[str, Any]) -> list[Piece]:

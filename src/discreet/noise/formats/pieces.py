@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import PTableFileError
 from discreet.noise.ptable import PTable, PTableRow
-from discreet.noise.rounded import RoundedRow
+from discreet.noise.rounded import LARGEST_KEY_SPACE, RoundedRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from discreet.noise.settings import PTableSettings
 
+LARGEST_NOISE = 10_000
 DECIMALS = 10**8
 """The grid of the R package ptable and all tools fed by it: eight decimals."""
 
@@ -45,7 +46,8 @@ def assemble(
         raise PTableFileError.at(
             path, "", "holds a header but no rows.", "Write it again with `discreet ptable --out`."
         )
-    space = key_space or max(piece.upper for piece in pieces)
+    space = max(piece.upper for piece in pieces) if key_space is None else key_space
+    _check_size(path, pieces, space)
     rows: list[PTableRow] = []
     for i, group in groupby(pieces, key=lambda piece: piece.i):
         row = list(group)
@@ -56,6 +58,20 @@ def assemble(
         grid = RoundedRow(tuple(piece.v for piece in row), tuple(piece.upper - piece.lower for piece in row))
         rows.append(PTableRow(i, grid.values, tuple(piece.p for piece in row), grid))
     return PTable(tuple(rows), space, repeat, settings)
+
+
+def _check_size(path: Path, pieces: Sequence[Piece], space: int) -> None:
+    """Refuse noise and key spaces beyond what any p-table has, before arrays are made for them."""
+    if not 2 <= space <= LARGEST_KEY_SPACE:
+        what = f"the key space is {space}."
+        raise PTableFileError.at(path, "", what, f"It must be from 2 to {LARGEST_KEY_SPACE}.")
+    for piece in pieces:
+        if abs(piece.v) > LARGEST_NOISE:
+            what = f"row i = {piece.i}: a noise of {piece.v} is beyond any p-table."
+            raise PTableFileError.at(path, piece.where, what, f"The largest that is read is {LARGEST_NOISE}.")
+        if not piece.p >= 0:
+            what = f"row i = {piece.i}, v = {piece.v}: p is {piece.p}."
+            raise PTableFileError.at(path, piece.where, what, "Probabilities are not negative.")
 
 
 def _unexpected_row(path: Path, piece: Piece, expected: int) -> PTableFileError:
