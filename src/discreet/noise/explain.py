@@ -52,8 +52,8 @@ def warnings(ptable: PTable) -> list[str]:
         worst = max(coarse, key=lambda count: abs(float(ptable.rounded[count].variance) - ptable.rows[count].variance))
         found.append(
             f"The key space of {ptable.key_space} is coarse: on its keys the variance of {_rows(coarse)} differs by "
-            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead of "
-            f"{ptable.rows[worst].variance:.3g}."
+            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead "
+            f"of {ptable.rows[worst].variance:.3g}."
         )
     if ptable.key_space < FEW_KEYS:
         found.append(
