@@ -55,7 +55,7 @@ def demo(
     draw_draws(ptable.rows[-1], draws, files["draws.png"])
     typer.echo(f"100,000 draws: mean {draws.mean():+.3f}, variance {draws.var():.3f}, largest {abs(draws).max()}.")
     typer.echo("\n4. What an attacker learns who combines all tables of Luxembourg's EU census with this noise.\n")
-    assessment = assess(PROGRAMME, variance=2, bound=5)
+    assessment = assess(PROGRAMME, variance=2, bound=5, measures=["averaging", "redundancy", "bound"])
     draw_averaging(assessment, files["averaging.png"])
     typer.echo(str(assessment))
     typer.echo("\nWrote " + ", ".join(str(path) for path in files.values()) + ".")
