@@ -3,22 +3,18 @@
 Bach (2020), sections "Database reconstruction theorem" and on risk-driven
 parametrisation. The database holds n records of 0 or 1; a query counts the 1s in a
 subset of the records, with noise up to E. Theorem 2 is a theorem for every n.
-Theorem 3, and the rule that noise should grow as sqrt(t), hide constants: they say
-how things scale and promise nothing about one database.
+Theorem 3 hides constants: it says how things scale and promises nothing about one
+database. How noise grows with the output is in `sensitivity.noise_scaling`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
-from discreet.noise.parameters import non_negative, positive, positive_whole
+from discreet.noise.parameters import non_negative, positive_whole
 from discreet.results import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SCALING = "hidden constants: a scaling, not a guarantee; neither side of the threshold is proof"
 
@@ -135,58 +131,6 @@ def epsilon_of_reconstruction(records: int, confidence: float = 0.99) -> Result:
             "a smaller budget is no proof of safety",
         ),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoiseScaling:
-    """How large noise is for t counts: as theorem 5 finds sufficient, and as pure composition makes it.
-
-    Attributes:
-        queries: t, the number of published counts.
-        epsilon: the global budget that pure composition splits into equal parts.
-    """
-
-    queries: int
-    epsilon: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not positive_whole.contains(self.queries):
-            raise ParameterError.outside("noise scaling", "queries", self.queries, positive_whole.words)
-        if not positive.contains(self.epsilon):
-            raise ParameterError.outside("noise scaling", "epsilon", self.epsilon, positive.words, "0.1 to 10")
-
-    @property
-    def sufficient(self) -> float:
-        """Return sqrt(t), the order of noise that suffices."""
-        return math.sqrt(self.queries)
-
-    @property
-    def composed(self) -> float:
-        """Return sqrt(2) t / eps, the standard deviation of Laplace noise with budget eps / t per count."""
-        return math.sqrt(2) * self.queries / self.epsilon
-
-    def result(self) -> Result:
-        """Return how many times larger composition makes the noise."""
-        return Result(
-            name="noise_scaling",
-            value=self.composed / self.sufficient,
-            unit="1",
-            sentence=f"For {self.queries:,} counts noise of the order of {self.sufficient:,.3g} is known to suffice; "
-            f"a budget of {self.epsilon:g} shared by all makes its standard deviation {self.composed:,.3g}.",
-            assumptions=(
-                SCALING,
-                "pure composition of equal budgets, sensitivity 1 per count; other accounting needs less noise",
-            ),
-        )
-
-
-def noise_scaling(queries: Iterable[int], epsilon: float = 1.0) -> tuple[NoiseScaling, ...]:
-    """Return sqrt(t) and sqrt(2) t / eps for each number t of counts.
-
-    >>> [(row.sufficient, round(row.composed)) for row in noise_scaling([100, 10_000])]
-    [(10.0, 141), (100.0, 14142)]
-    """
-    return tuple(NoiseScaling(queries=each, epsilon=epsilon) for each in queries)
 
 
 def queries_needed(records: int) -> float:
