@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MOST_LISTED = 40
+"""Names listed in a message; more would hide its first sentence."""
+
+
 class DiscreetError(Exception):
     """The base of every error that discreet raises on purpose."""
 
@@ -82,7 +86,10 @@ class UnknownNameError(InputError):
         names = tuple(available)
         near = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        return cls(f"There is no {kind} {name!r}.{hint} There are: {', '.join(names)}.", name=name, available=names)
+        listed = ", ".join(names[:MOST_LISTED]) + (
+            f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+        )
+        return cls(f"There is no {kind} {name!r}.{hint} There are: {listed}.", name=name, available=names)
 
 
 class ProgrammeError(InputError):

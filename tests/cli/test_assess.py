@@ -69,7 +69,7 @@ def test_no_spsn_known_and_exact(discreet: Run, tmp_path: Path) -> None:
 
 
 def test_a_record_says_its_noise_itself(discreet: Run, tmp_path: Path) -> None:
-    record = Record(programme="eu2021:LU", law="geometric", parameters={"epsilon": 0.3}, spsn=False)
+    record = Record(programme="eu2021:LU", mechanism="fresh", law="geometric", parameters={"epsilon": 0.3}, spsn=False)
     (tmp_path / "record.json").write_text(record.to_json())
     answer = json.loads(discreet("assess", "record.json", "--json").stdout)
     assert answer["settings"]["law"] == "geometric"
@@ -84,6 +84,30 @@ def test_a_record_says_its_noise_itself(discreet: Run, tmp_path: Path) -> None:
 
 
 LU = ("eu2021:LU", "--variance", "3", "--bound", "5")
+
+
+def test_countries_with_one_category_levels_can_be_counted_as_the_paper_did(discreet: Run) -> None:
+    done = discreet("assess", "eu2021:LU", "--variance", "3", "--bound", "5", "--keep-single", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["statistics"]["unique"] == 7171
+
+
+def test_what_is_left_out_or_does_not_apply_is_said(discreet: Run, tmp_path: Path) -> None:
+    done = discreet("assess", "eu2021:LU", "--law", "laplace", "--scale", "2")
+    assert "does not apply here: the noise has no bound" in done.stdout
+    assert "Not in these figures: tables that count something else (7 of occupied" in done.stdout
+    (tmp_path / "wide.toml").write_text('[topics.A]\nsize = 21\n[[tables]]\nid = "1"\ncolumns = ["A"]\n')
+    done = discreet("assess", "wide.toml", "--variance", "3", "--bound", "5", "--measures", "margins")
+    assert "no level next to the total has 2 to 4 categories" in done.stdout
+    assert "1 table of persons" in done.stdout
+
+
+@pytest.mark.parametrize("law", [("laplace", "--scale"), ("gaussian", "--sigma"), ("discrete-gaussian", "--sigma")])
+def test_every_law_can_be_assessed(discreet: Run, law: tuple[str, str]) -> None:
+    done = discreet("assess", "eu2021:LU", "--law", law[0], law[1], "2", "--measures", "averaging")
+    assert done.returncode == 0, done.stderr
+
+
 MISTAKES = {
     "no noise": (["eu2021:LU"], "--variance"),
     "no bound": (["eu2021:LU", "--variance", "3"], "--bound is missing. Example: --variance 3 --bound 5"),
@@ -97,9 +121,22 @@ MISTAKES = {
     "law": ([*LU, "--law", "gauss"], "Did you mean gaussian"),
     "population": ([*LU, "--population", "family"], "Did you mean families"),
     "known": ([*LU, "--known", "SEXX"], "no statistic 'SEXX'. Did you mean SEX"),
-    "confidence": ([*LU, "--confidence", "1"], "confidence must be between 0 and 1"),
+    "confidence": ([*LU, "--confidence", "1"], "confidence must be between 0 and 0.999999"),
     "variance": (["eu2021:LU", "--variance", "0", "--bound", "5"], "variance must be a positive number"),
     "vintage": (["eu2021:LU:lau1999", "--variance", "3", "--bound", "5"], "lau must be one of 2020, 2019, 2018, 2010"),
+    "no total": (["grid2021:DE:100", *LU[1:], "--exact", "total"], "no statistic 'total'"),
+    "known and exact": ([*LU, "--known", "total", "--exact", "SEX"], "give known or exact, not both"),
+    "unused variance": (
+        ["eu2021:LU", "--law", "uniform", "--bound", "5", "--variance", "3"],
+        "parameter of the law uniform",
+    ),
+    "unused threshold": (
+        ["eu2021:LU", "--epsilon", "1", "--threshold", "2"],
+        "parameter of the law geometric 'threshold'",
+    ),
+    "no scale": (["eu2021:LU", "--law", "laplace"], "The law laplace needs scale. Give --scale"),
+    "projection of nothing": ([*LU, "--measures", "projection"], "The measure projection needs --exact STAT"),
+    "records 0": ([*LU, "--records", "0"], "records must be a whole number from 3 on"),
     "too large": (["eu2021:DE", *LU[1:], "--exact", "total"], "exact variances are computed up to"),
 }
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import UnknownNameError
+from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.lattice import lattice
+from discreet.programme.load import load_programme
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
@@ -81,3 +82,15 @@ def test_names_are_level_names_sorted_and_positions_take_any_order() -> None:
         found.position("A2")
     with pytest.raises(UnknownNameError, match="There are: levels, flat"):
         lattice(programme([("A",)], {"A": (2,)}), "deep")
+
+
+def test_a_table_with_too_many_margins_is_refused() -> None:
+    names = [f"T{n}" for n in range(25)]
+    made = programme([names], dict.fromkeys(names, (2,)))
+    with pytest.raises(ProgrammeError, match="has 33,554,432 margins; at most 1,048,576 are counted"):
+        lattice(made)
+
+
+def test_unpublished_statistics_cannot_be_addressed() -> None:
+    with pytest.raises(UnknownNameError, match="no statistic 'total'"):
+        lattice(load_programme("grid2021:LU:5")).position("total")

@@ -104,6 +104,21 @@ MISTAKES = {
     "odd breakdowns": ("{L = 1}", "{L = 0}", "Give each a depth from 1 on"),
     "no csv": ('"areas.csv"', '"area.csv"', "area.csv cannot be read: No such file or directory. The path is relative"),
     "same id": ('id = "2"', 'id = "1"', "Table 1 is defined twice"),
+    "categories as text": ('categories = ["F", "M"]', 'categories = "FM"', "categories must be a list of texts"),
+    "categories as number": (
+        'categories = ["F", "M"]',
+        "categories = 5",
+        "line 4: topic SEX: categories must be a list",
+    ),
+    "no sizes": ("sizes = [3, 11]", "sizes = []", "Topic EDU has 0 levels; it must have 1 to 100"),
+    "two kinds": ("sizes = [3, 11]", 'sizes = [3, 11]\ncategories = ["a"]', "topic EDU has categories and sizes"),
+    "too deep a cut": ("{L = 1}", "{L = 9}", "breakdown AGE.L is a topic too, or is cut at depth 9 of 2"),
+    "nested columns": ('["GEO", "EDU"]', '[["GEO"]]', "table 3: columns must be a list of texts"),
+    "columns as text": ('["GEO", "EDU"]', '"GEO"', "line 30: table 3: columns must be a list of texts"),
+    "unit as number": ('unit = "households"', "unit = 5", "table 3: unit must be text"),
+    "bound to a number": ('AGE = "age_group"', "AGE = 5", "must bind topics to columns by name"),
+    "blank name": ("[topics.EDU]", '["topics"."E DU"]', "A topic cannot be called 'E DU'|unknown"),
+    "notes": ('name = "Small town"', 'notes = "abc"', "notes must be a list of texts"),
     "no toml": ("[topics.SEX]", "[topics.SEX", "is not TOML: .*line 4"),
     "tables as one": ("[[tables]]", "[tables]", "is not TOML|tables must be written"),
 }
@@ -126,5 +141,10 @@ def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> 
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ProgrammeFileError, match="not text in UTF-8"):
         read_programme(tmp_path / "b.toml")
+    with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 3: has another number of fields"):
+        read_programme(written(tmp_path, areas="code,parent\nN,\nS,,x,y\n"))
+    (tmp_path / "areas.csv").write_bytes("code,parent\nÄ,\n".encode("latin-1"))
+    with pytest.raises(ProgrammeFileError, match="it is not CSV in UTF-8"):
+        read_programme(tmp_path / "town.toml")
     with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 1: needs the columns code, parent"):
         read_programme(written(tmp_path, areas="kode,parent\nN,\n"))

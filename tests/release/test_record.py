@@ -57,6 +57,18 @@ def test_a_bound_is_never_told_exactly() -> None:
         ({"law": "geometric", "parameters": {}}, ParameterError, "needs epsilon. Give --epsilon: ε, privacy budget"),
         ({"law": "geometric", "parameters": {"eps": 1}}, UnknownNameError, "parameter of the law geometric 'eps'"),
         ({"law": "laplace", "parameters": {"scale": -1}}, ParameterError, "scale must be a positive number"),
+        ({"spsn": "no"}, ParameterError, "spsn must be of type bool"),
+        ({"spsn": False}, ParameterError, "cell-key gives the same participants the same noise; spsn cannot be false"),
+        ({"mechanism": "fresh"}, ParameterError, "fresh does not give the same participants the same noise"),
+        (
+            {"mechanism": "eps-dp"},
+            ParameterError,
+            "eps-dp needs an unbounded law .geometric, laplace., not max-entropy",
+        ),
+        ({"key_mode": "foo"}, UnknownNameError, "no key_mode 'foo'"),
+        ({"parameters": None}, ParameterError, "parameters must be of type dict"),
+        ({"programme": 5}, ParameterError, "programme must be of type str"),
+        ({"law": None}, UnknownNameError, "no law 'None'"),
         ({"colour": "red"}, UnknownNameError, "no entry of a record 'colour'"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.release.record import Record
 from discreet.risk.assess import assess
 from discreet.risk.averaging import chebyshev, success, variance_needed
 
@@ -37,3 +38,10 @@ def test_what_is_known_is_no_discovery() -> None:
     worst = assess("eu2021:LU", variance=3, bound=5, measures=["averaging"]).results[0].worst
     found = assess("eu2021:LU", variance=3, bound=5, known=worst, measures=["averaging"])
     assert found.results[0].worst != worst
+
+
+def test_plain_keys_are_not_called_independent() -> None:
+    record = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 5}, key_mode="plain")
+    assumptions = assess(record, measures=["averaging"]).results[0].assumptions
+    assert any(text.startswith("plain keys: the noises of a total and its parts are related") for text in assumptions)
+    assert not any("mixed keys" in text for text in assumptions)

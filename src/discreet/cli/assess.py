@@ -12,7 +12,6 @@ import typer
 from discreet.cli.answer import answer
 from discreet.errors import ParameterError
 from discreet.noise.catalogue import LAWS
-from discreet.noise.parameters import parameters
 from discreet.programme.lattice import RULES
 from discreet.risk.assess import Assessment
 from discreet.risk.assess import assess as assess_risk
@@ -24,9 +23,17 @@ if TYPE_CHECKING:
 
     from discreet.results import Result
 
+ASSESSED = tuple(name for name in LAWS if name != "truncated")
 MOST_SHOWN = 10
 SHORT = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
 """What people see unless they ask for more."""
+NEEDS = {"projection": "--exact STAT", "reconstruction": "--records N"}
+DOES_NOT_APPLY = {
+    "averaging": "every statistic is known beforehand",
+    "bound": "the noise has no bound, or no level next to the total has 2 to 4 categories",
+    "margins": "the noise has no bound, or no level next to the total has 2 to 4 categories",
+    **{name: f"it needs {flag}" for name, flag in NEEDS.items()},
+}
 
 
 def assess(
@@ -39,12 +46,17 @@ def assess(
     epsilon: Annotated[
         float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")
     ] = None,
+    scale: Annotated[float | None, typer.Option(metavar="B", help="Scale of the law laplace.")] = None,
+    sigma: Annotated[
+        float | None, typer.Option(metavar="S", help="Sigma of the laws gaussian and discrete-gaussian.")
+    ] = None,
     law: Annotated[
-        str | None, typer.Option(metavar="LAW", help=f"{', '.join(LAWS)}; max-entropy, or geometric with --epsilon.")
+        str | None,
+        typer.Option(metavar="LAW", help=f"{', '.join(ASSESSED)}; max-entropy, or geometric with --epsilon."),
     ] = None,
     spsn: Annotated[
-        bool, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table.")
-    ] = True,
+        bool | None, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table (default).")
+    ] = None,
     rule: Annotated[
         str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")
     ] = RULES[0],
@@ -65,11 +77,12 @@ def assess(
 
     Example: discreet assess eu2021:LU --variance 3 --bound 5
     """
-    record = Path(source).suffix == ".json"
-    noise = _noise(law, variance=variance, bound=bound, threshold=threshold, epsilon=epsilon)
-    if not record:
-        noise |= {"spsn": spsn}
-    wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked]
+    parameters = {"variance": variance, "bound": bound, "threshold": threshold, "epsilon": epsilon}
+    given = {"law": law, "spsn": spsn, **parameters, "scale": scale, "sigma": sigma}
+    noise = {name: value for name, value in given.items() if value is not None}
+    if Path(source).suffix != ".json":
+        noise = _noise(noise)
+    wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked is not None]
     chosen = _measures(measures, wanted, as_json=as_json)
     found = assess_risk(
         source,
@@ -93,34 +106,36 @@ def _measures(asked: str | None, wanted: list[str], *, as_json: bool) -> list[st
     """Return the measures to take: those asked for, else all for machines and the shorter ones for people."""
     if asked == "all" or (asked is None and as_json):
         return None
-    return [name.strip() for name in asked.split(",")] if asked else [*SHORT, *wanted]
+    if asked is None:
+        return [*SHORT, *wanted]
+    names = [name.strip() for name in asked.split(",")]
+    for name, flag in NEEDS.items():
+        if name in names and name not in wanted:
+            raise ParameterError(f"The measure {name} needs {flag}. Add it.", parameter=name)
+    return names
 
 
-def _noise(law: str | None, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - numbers of several kinds
-    """Return law and parameters as asked for; --epsilon alone means the geometric law."""
-    asked = {name: value for name, value in given.items() if value is not None}
-    if not law and not asked:
-        return {}
-    name = law or ("geometric" if "epsilon" in asked else "max-entropy")
-    if "epsilon" in asked and {"variance", "bound"} & set(asked):
+def _noise(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the noise as asked for; --epsilon alone means the geometric law."""
+    law = given.get("law") or ("geometric" if "epsilon" in given else "max-entropy")
+    if "epsilon" in given and {"variance", "bound"} & set(given):
         raise ParameterError(
             "--epsilon is for a geometric law, --variance and --bound are for a bounded one. Give one kind.",
             parameter="epsilon",
         )
-    if name == "max-entropy":
+    if law == "max-entropy":
         for needed in ("variance", "bound"):
-            if needed not in asked:
+            if needed not in given:
                 raise ParameterError(f"--{needed} is missing. Example: --variance 3 --bound 5", parameter=needed)
-    elif name in LAWS:
-        # A law that is given by another parameter takes its scale from the variance where it can.
-        asked = {key: value for key, value in asked.items() if key in parameters(LAWS[name])} or asked
-    return {"law": name, **asked}
+    return {**given, "law": law}
 
 
 def _show(found: Assessment) -> None:
     programme = found.case.programme
     tables = programme.of(found.case.population)
-    typer.echo(f"{programme.name}: {len(tables)} tables of {tables[0].population}.")
+    typer.echo(
+        f"{programme.name}: {len(tables)} {'table' if len(tables) == 1 else 'tables'} of {tables[0].population}."
+    )
     for name, results in found.by_measure.items():
         _show_measure(name, results)
     typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {found.case.record.variance:g}):")
@@ -130,7 +145,7 @@ def _show(found: Assessment) -> None:
             f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
             f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
         )
-    for note in programme.notes:
+    for note in [*programme.notes, *found.left_out()]:
         typer.echo(f"Note: {note}")
     more = [name for name in known_measures() if name not in found.by_measure]
     if more:
@@ -141,6 +156,8 @@ def _show_measure(name: str, results: Sequence[Result]) -> None:
     """Print the sentences of one measure beside its name, and what they assume below them."""
     width = min(shutil.get_terminal_size().columns, 120)
     label = name
+    if not results:
+        typer.echo(f"{name:<15}does not apply here: {DOES_NOT_APPLY.get(name, 'it found nothing to measure')}.")
     for result in results:
         typer.echo(textwrap.fill(result.sentence, width, initial_indent=f"{label:<15}", subsequent_indent=" " * 15))
         label = ""
@@ -166,7 +183,7 @@ def _json(found: Assessment, source: str) -> str:
             "measures": list(found.by_measure),
         },
         found.results,
-        list(case.programme.notes),
+        [*case.programme.notes, *found.left_out()],
         rule=case.rule,
         spsn=case.record.spsn,
         statistics={"unique": len(case.averaging.names), "published": int(case.lattice.tables.sum())},

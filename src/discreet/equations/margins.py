@@ -82,13 +82,39 @@ class MarginEquations:
         return self._starts[statistic] + inside
 
     @cached_property
+    def _pairs(self) -> list[tuple[int, int, Ints]]:
+        """Return every link with, for each cell of the finer statistic, the number of the cell above it."""
+        return [(fine, coarse, self._parent_cells(fine, coarse)) for fine, coarse in self._links()]
+
+    @cached_property
+    def unknowns(self) -> Ints:
+        """Return for every cell the number of its unknown.
+
+        With SPSN a category that has a single child has the same participants and so the
+        same noise as the child: both are one unknown, published twice.
+        """
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        if not self.spsn:
+            return np.arange(self.cells)
+        upper, lower = [], []
+        for fine, coarse, parent in self._pairs:
+            single = np.flatnonzero(np.bincount(parent, minlength=int(self.lattice.cells[coarse]))[parent] == 1)
+            upper.append(self._starts[coarse] + parent[single])
+            lower.append(self._starts[fine] + single)
+        ends = (np.concatenate([[0], *upper]), np.concatenate([[0], *lower]))
+        same = csr_array((np.ones(len(ends[0])), ends), shape=(self.cells, self.cells))
+        found: Ints = connected_components(same, directed=False)[1].astype(np.int64)
+        return found
+
+    @cached_property
     def matrix(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-        """Return the equations, one row each: the parent's cell minus its children, scaled to length 1."""
+        """Return the equations, one row each: the parent's unknown minus its children's, scaled to length 1."""
         from scipy.sparse import csr_array
 
         columns, rows, values, height = [], [], [], 0
-        for fine, coarse in self._links():
-            parent = self._parent_cells(fine, coarse)
+        for fine, coarse, parent in self._pairs:
             size = int(self.lattice.cells[coarse])
             children = np.bincount(parent, minlength=size)
             scale = 1 / np.sqrt(1 + children)
@@ -96,10 +122,12 @@ class MarginEquations:
             rows += [height + np.arange(size), height + parent]
             values += [scale, -scale[parent]]
             height += size
+        width = int(self.unknowns.max()) + 1
         if not columns:
-            return csr_array((0, self.cells))
-        coordinates = (np.concatenate(rows), np.concatenate(columns))
-        return csr_array((np.concatenate(values), coordinates), shape=(height, self.cells))
+            return csr_array((0, width))
+        # A parent and an only child that share their noise cancel to an empty row.
+        coordinates = (np.concatenate(rows), self.unknowns[np.concatenate(columns)])
+        return csr_array((np.concatenate(values), coordinates), shape=(height, width))
 
     def _links(self) -> Iterator[tuple[int, int]]:
         """Yield each published statistic with the published ones directly above it.
@@ -145,29 +173,37 @@ class MarginEquations:
 
     @cached_property
     def _spread(self) -> Floats:
-        """Return the standard deviation of every published cell in units of one noise term."""
+        """Return the standard deviation of every unknown as published, in units of one noise term."""
         times = np.ones(len(self.statistics)) if self.spsn else self.lattice.tables[self.statistics].astype(float)
-        return np.repeat(1 / np.sqrt(times), self.lattice.cells[self.statistics].astype(np.int64))
+        cells = np.repeat(1 / np.sqrt(times), self.lattice.cells[self.statistics].astype(np.int64))
+        spread = np.empty(int(self.unknowns.max()) + 1)
+        spread[self.unknowns] = cells
+        return spread
 
     @cached_property
     def _scaled(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
         return (self.matrix * self._spread).T.tocsr()
 
     def project(self, published: Floats) -> Floats:
-        """Return the counts nearest to the published ones, weighted by precision, that fit all equations."""
+        """Return the counts nearest to the published ones, weighted by precision, that fit all equations.
+
+        Cells with the same participants must have been published with the same value.
+        """
         from scipy.sparse.linalg import lsmr
 
-        standard = published / self._spread
+        values = np.empty(len(self._spread))
+        values[self.unknowns] = published
+        standard = values / self._spread
         found = lsmr(self._scaled, standard, atol=TOLERANCE, btol=TOLERANCE, conlim=0, maxiter=MOST_STEPS)
-        fitted: Floats = (standard - self._scaled @ found[0]) * self._spread
+        fitted: Floats = ((standard - self._scaled @ found[0]) * self._spread)[self.unknowns]
         return fitted
 
     def variance_ratio(self, statistic: int, cell: Sequence[int] | None = None) -> float:
         """Return the variance of the best linear estimate of one cell, in units of V."""
         from scipy.sparse.linalg import lsmr
 
-        target = np.zeros(self.cells)
-        place = self.place(statistic, cell)
+        place = int(self.unknowns[self.place(statistic, cell)])
+        target = np.zeros(len(self._spread))
         target[place] = self._spread[place]
         found = lsmr(
             self._scaled, target, atol=VARIANCE_TOLERANCE, btol=VARIANCE_TOLERANCE, conlim=0, maxiter=MOST_STEPS

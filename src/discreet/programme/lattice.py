@@ -12,6 +12,7 @@ Sums over all finer (or all coarser) statistics are taken axis by axis, so that 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import UnknownNameError
+from discreet.errors import ProgrammeError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.programme.model import Level, Programme, Table
     from discreet.programme.tree import CategoryTree
 
+MOST_MARGINS = 1 << 20
 RULES = ("levels", "flat")
 
 
@@ -104,6 +106,10 @@ class Lattice:
             self._neighbours[axis, step] = np.where(self._words[place] == wanted, place, -1)
         return self._neighbours[axis, step]
 
+    def coarser(self, axis: int) -> NDArray[np.int64]:
+        """Return the position of the statistic one step coarser along an axis, -1 if it is not here."""
+        return self._next(axis, -1)
+
     def over_finer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return for every statistic the sum of the values over itself and everything finer."""
         return self._over(values, step=1)
@@ -136,14 +142,12 @@ class Lattice:
         return found
 
     def position(self, name: str) -> int:
-        """Return the position of a statistic by its name; level names may stand in any order."""
-        names = self.names()
+        """Return the position of a published statistic by its name; level names may stand in any order."""
+        published = {n: place for place, n in enumerate(self.names()) if self.published[place]}
         wanted = " ".join(sorted(name.split())) if name != "total" else name
-        if wanted not in names:
-            raise UnknownNameError.among(
-                "statistic", name, [n for n, p in zip(names, self.published, strict=True) if p]
-            )
-        return names.index(wanted)
+        if wanted not in published:
+            raise UnknownNameError.among("statistic", name, published)
+        return published[wanted]
 
 
 def _as_words(depths: NDArray[np.int8]) -> NDArray[np.bytes_]:
@@ -234,12 +238,24 @@ def _axis(programme: Programme, name: str, depths: list[_Depth]) -> Axis:
     )
 
 
+def _check_size(choices: dict[str, list[int]]) -> None:
+    """Refuse a table with more margins than can be listed."""
+    margins = math.prod(max(depths) + 1 for depths in choices.values())
+    if margins > MOST_MARGINS:
+        raise ProgrammeError(
+            f"A table by {', '.join(list(choices)[:5])}, .. has {margins:,} margins; at most {MOST_MARGINS:,} are "
+            "counted. Break it down by fewer topics.",
+            topic="",
+        )
+
+
 def _close(axes: Sequence[Axis], published: Sequence[dict[str, list[int]]]) -> Lattice:
     """Count how many tables publish each statistic, and add the coarser ones between."""
     names = [axis.name for axis in axes]
     times: dict[tuple[int, ...], int] = {}
     closure: set[tuple[int, ...]] = set()
     for choices in published:
+        _check_size(choices)
         for depths in product(*(choices.get(name, [0]) for name in names)):
             times[depths] = times.get(depths, 0) + 1
         # Everything coarser than the finest cell of the table, whether its breakdowns say so or not.

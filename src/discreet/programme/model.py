@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from discreet.programme.tree import CategoryTree
 
 
+MOST_LEVELS = 100
+
+
 @dataclass(frozen=True)
 class Level:
     """One partition of the population by one topic.
@@ -47,6 +50,12 @@ class Topic:
 
     def __post_init__(self) -> None:
         sizes = [level.size for level in self.levels]
+        if not 1 <= len(sizes) <= MOST_LEVELS:
+            what = f"Topic {self.name} has {len(sizes)} levels; it must have 1 to {MOST_LEVELS}."
+            raise ProgrammeError(what, topic=self.name)
+        if self.name == "total" or not self.name or any(sign.isspace() for sign in self.name):
+            what = f"A topic cannot be called {self.name!r}: blanks separate the names in a statistic."
+            raise ProgrammeError(f"{what} Choose a name without blanks other than total.", topic=self.name)
         if any(size < 1 for size in sizes):
             raise ProgrammeError(
                 f"Topic {self.name} has a level with no categories. Give at least one.", topic=self.name

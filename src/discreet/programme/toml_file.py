@@ -77,9 +77,9 @@ class _Reader:
         ids = [str(table.get("id", number)) for number, table in enumerate(self._tables, start=1)]
         try:
             tables = tuple(self._table(name, table) for name, table in zip(ids, self._tables, strict=True))
-            notes = self.content.get("notes", [])
+            notes = self._texts("notes", self.content.get("notes", []))
             name = str(self.content.get("name", self.path.stem))
-            return Programme(name, self.topics, tables, tuple(map(str, notes)))
+            return Programme(name, self.topics, tables, tuple(notes))
         except ProgrammeError as error:
             raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
 
@@ -96,7 +96,10 @@ class _Reader:
         entries = self.content.get("topics", {})
         if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
             raise self.error("topics", "topics must be written as [topics.NAME].", "Give every topic its own heading.")
-        self._known_names("topic", self.content.get("columns", {}), entries)
+        columns = self.content.get("columns", {})
+        if not isinstance(columns, dict) or not all(isinstance(column, str) for column in columns.values()):
+            raise self.error("columns", "[columns] must bind topics to columns by name.", 'Write TOPIC = "column".')
+        self._known_names("topic", columns, entries)
         try:
             return {name: self._topic(name, entry) for name, entry in entries.items()}
         except ProgrammeError as error:
@@ -104,6 +107,9 @@ class _Reader:
 
     def _topic(self, name: str, entry: dict[str, Any]) -> Topic:
         self._check_keys("topic", entry, name)
+        given = [key for key in ("categories", "hierarchy", "size", "sizes") if key in entry]
+        if len(given) > 1:
+            raise self.error(name, f"topic {name} has {' and '.join(given)}.", "Keep the one that holds.")
         column = self.content.get("columns", {}).get(name)
         labels = _labels(entry.get("label"))
         sizes = entry.get("sizes", [entry["size"]] if "size" in entry else None)
@@ -136,7 +142,8 @@ class _Reader:
 
     def _tree(self, name: str, entry: dict[str, Any]) -> CategoryTree:
         if "categories" in entry:
-            return CategoryTree(name, tuple(Category(str(code)) for code in entry["categories"]))
+            codes = self._texts(name, entry["categories"], f"topic {name}: categories")
+            return CategoryTree(name, tuple(Category(code) for code in codes))
         hierarchy = entry.get("hierarchy")
         if isinstance(hierarchy, str):
             return CategoryTree(name, self._from_csv(name, hierarchy))
@@ -145,7 +152,7 @@ class _Reader:
             raise self.error(name, what, 'Add categories = [..], hierarchy = [..] or "file.csv", or size = n.')
         found = []
         for line in hierarchy:
-            if not isinstance(line, list) or not 1 <= len(line) <= 3:
+            if not isinstance(line, list) or not 1 <= len(line) <= 3 or not all(isinstance(x, str) for x in line):
                 raise self.error(
                     name, f"topic {name}: a line of its hierarchy is not [code, parent, label].", "Correct it."
                 )
@@ -158,13 +165,17 @@ class _Reader:
         try:
             with path.open(encoding="utf-8-sig", newline="") as lines:
                 rows = list(csv.DictReader(lines))
-        except OSError as error:
-            what = f"topic {name}: {file} cannot be read: {error.strerror}."
+        except (OSError, ValueError, csv.Error) as error:
+            why = getattr(error, "strerror", None) or "it is not CSV in UTF-8"
+            what = f"topic {name}: {file} cannot be read: {why}."
             raise self.error(file, what, "The path is relative to the programme.") from error
         if rows and not {"code", "parent"} <= set(rows[0]):
             raise ProgrammeFileError.at(path, 1, "needs the columns code, parent and label.", "Add the missing one.")
         found = []
-        for row in rows:
+        for number, row in enumerate(rows, start=2):
+            if None in row or row["parent"] is None:
+                what = "has another number of fields than the header."
+                raise ProgrammeFileError.at(path, number, what, "Complete the line, or quote its commas.")
             labels = {
                 key.partition(".")[2] or "en": text for key, text in row.items() if key.startswith("label") and text
             }
@@ -173,9 +184,12 @@ class _Reader:
 
     def _table(self, name: str, entry: dict[str, Any]) -> Table:
         self._check_keys("table", entry, name)
-        columns = entry.get("columns")
-        if not isinstance(columns, list) or not columns:
+        columns = self._texts(f'"{name}"', entry.get("columns", []), f"table {name}: columns")
+        if not columns:
             raise self.error(f'"{name}"', f"table {name} has no columns.", 'Add columns = ["..", ".."].')
+        for key in ("unit", "universe"):
+            if not isinstance(entry.get(key, ""), str):
+                raise self.error(f'"{name}"', f"table {name}: {key} must be text.", "Put it in quotes.")
         self._known_names("breakdown", columns, self.breakdowns, f"table {name} uses ")
         unit, universe = str(entry.get("unit", "persons")), entry.get("universe")
         return Table(name, tuple(self.breakdowns[code] for code in columns), unit, universe)
@@ -187,7 +201,11 @@ class _Reader:
         for name, topic in self.topics.items():
             found[name] = Breakdown(name, name, topic.levels)
             for short, depth in self._cuts(name).items():
-                found[f"{name}.{short}"] = Breakdown(f"{name}.{short}", name, topic.levels[:depth])
+                code = f"{name}.{short}"
+                if code in self.topics or depth > len(topic.levels):
+                    what = f"breakdown {code} is a topic too, or is cut at depth {depth} of {len(topic.levels)}."
+                    raise self.error(name, what, "Choose another name or depth.")
+                found[code] = Breakdown(code, name, topic.levels[:depth])
         return found
 
     def _check_keys(self, kind: str, entry: dict[str, Any], name: str | None) -> None:
@@ -200,6 +218,13 @@ class _Reader:
                 hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known) or 'none'}."
                 raise self.error(str(name), f"{owner}the unknown {kind} {name!r}.", hint)
 
+    def _texts(self, needle: str, given: object, owner: str = "") -> list[str]:
+        """Return a list of texts, or refuse anything else; whole numbers become text."""
+        owner = owner or needle
+        if not isinstance(given, list) or not all(isinstance(x, str) or type(x) is int for x in given):
+            raise self.error(needle, f"{owner} must be a list of texts.", 'Write ["..", ".."].')
+        return [str(x) for x in given]
+
     def error(self, needle: str, what: str, todo: str) -> ProgrammeFileError:
         """Return the error for the line where a word stands."""
         return ProgrammeFileError.at(self.path, self._line(needle), what, todo)
@@ -208,8 +233,13 @@ class _Reader:
         """Return the number of the first line that holds a word, if any does."""
         if not needle:
             return None
-        lines = enumerate(self.text.splitlines(), start=1)
-        return next((number for number, line in lines if needle in line.partition("#")[0]), None)
+        lines = [(number, line.partition("#")[0]) for number, line in enumerate(self.text.splitlines(), start=1)]
+        # The heading of a topic or the id of a table first; a name may stand in other lines too.
+        for sought in (f"[topics.{needle}]", f"id = {needle}", f'"{needle}"', needle):
+            for number, line in lines:
+                if sought in line:
+                    return number
+        return None
 
 
 def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+DEEPEST = 100
+
+
 @dataclass(frozen=True)
 class Category:
     """One category: its code as text, the code above it ("" for the total), its labels by language."""
@@ -44,6 +47,8 @@ class CategoryTree:
             raise ProgrammeError(
                 f"Topic {self.topic}: category {twice[0]!r} {what}. Keep one line for it.", topic=self.topic
             )
+        if not all(category.code for category in self.categories):
+            raise ProgrammeError(f"Topic {self.topic} has a category without a code. Give it one.", topic=self.topic)
         for category in self.categories:
             if category.parent and category.parent not in self._parents:
                 raise ProgrammeError.unknown_parent(self.topic, category.code, category.parent, list(self._parents))
@@ -61,6 +66,11 @@ class CategoryTree:
                     topic=self.topic,
                 )
             seen.append(above)
+        if len(seen) > DEEPEST:
+            raise ProgrammeError(
+                f"Topic {self.topic}: category {code!r} lies {len(seen)} levels deep; {DEEPEST} are the most.",
+                topic=self.topic,
+            )
 
     @cached_property
     def _parents(self) -> dict[str, str]:

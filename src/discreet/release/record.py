@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError
 from discreet.noise.catalogue import LAWS
 from discreet.noise.parameters import parameters, required
-from discreet.noise.ptable import PTable
+from discreet.noise.ptable import KEY_MODES, PTable
 from discreet.noise.settings import PTableSettings
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SCHEMA = "discreet/1"
 KIND = "record"
 MECHANISMS = ("cell-key", "coordinates", "fresh", "eps-dp")
+SHARED_NOISE = ("cell-key", "coordinates")
+"""Mechanisms that give the same participants, or the same coordinates, the same noise."""
+UNBOUNDED = ("geometric", "laplace")
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
 
@@ -56,9 +59,23 @@ class Record:
     made_by: str | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (("mechanism", self.mechanism, MECHANISMS), ("law", self.law, LAWS)):
-            if value not in known:
-                raise UnknownNameError.among(name, value, known)
+        for name, kind in (("programme", str), ("spsn", bool), ("parameters", dict)):
+            if not isinstance(getattr(self, name), kind):
+                raise ParameterError.outside("record", name, getattr(self, name), f"of type {kind.__name__}")
+        for name, known in (("mechanism", MECHANISMS), ("law", tuple(LAWS)), ("key_mode", KEY_MODES)):
+            if getattr(self, name) not in known:
+                raise UnknownNameError.among(name, str(getattr(self, name)), known)
+        if self.mechanism != "eps-dp" and self.spsn != (self.mechanism in SHARED_NOISE):
+            raise ParameterError(
+                f"The mechanism {self.mechanism} {'gives' if self.mechanism in SHARED_NOISE else 'does not give'} the "
+                f"same participants the same noise; spsn cannot be {str(self.spsn).lower()}. Correct one of them.",
+                parameter="spsn",
+            )
+        if self.mechanism == "eps-dp" and self.law not in UNBOUNDED:
+            raise ParameterError(
+                f"The mechanism eps-dp needs an unbounded law ({', '.join(UNBOUNDED)}), not {self.law}.",
+                parameter="law",
+            )
         self.noise()
 
     def noise(self) -> Noise:
@@ -120,7 +137,7 @@ def record_from_json(text: str, path: Path) -> Record:
     """Return the record in a JSON text, or refuse what is missing or unknown by name."""
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise RecordFileError.at(path, f"is not JSON: {error}.", "Give a record.json.") from error
     if not isinstance(content, dict) or (content.pop("schema", None), content.pop("kind", None)) != (SCHEMA, KIND):
         raise RecordFileError.at(path, f"is not a record of schema {SCHEMA}.", "Give a record.json.")

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from discreet.results import Result
 
 
+SUREST = 0.999999
+"""The largest confidence that can be asked for: beyond it rounding decides."""
+
+
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """What the measures found."""
@@ -43,6 +47,16 @@ class Assessment:
             row["alpha"] = success(variance, row["optimal"])
             rows.append(row)
         return rows
+
+    def left_out(self) -> list[str]:
+        """Return a sentence on the tables that count something else and are not in these figures."""
+        chosen = self.case.programme.of(self.case.population)[0].population
+        others = [f"{len(t)} of {name}" for name, t in self.case.programme.populations.items() if name != chosen]
+        if not others:
+            return []
+        return [
+            f"Not in these figures: tables that count something else ({', '.join(others)}); choose them as population."
+        ]
 
     def __str__(self) -> str:
         return "\n".join(result.sentence for result in self.results)
@@ -78,8 +92,12 @@ def assess(
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
     2316.0
     """
-    if not 0 < confidence < 1:
-        raise ParameterError.outside("assess", "confidence", confidence, "between 0 and 1", "0.68 to 0.95")
+    if not 0 < confidence <= SUREST:
+        raise ParameterError.outside("assess", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    if known is not None and exact is not None:
+        raise ParameterError(
+            "The projection does not use what is known; give known or exact, not both.", parameter="exact"
+        )
     record = _record(source, noise)
     case = Case(
         record, load_programme(record.programme), rule, keep_single, population, known, confidence, exact, records
@@ -96,12 +114,15 @@ def _record(source: str | Path | Record, noise: dict[str, Any]) -> Record:
         _refuse_noise(noise)
         try:
             return record_from_json(path.read_text(encoding="utf-8"), path)
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text in UTF-8"
             raise ParameterError(
-                f"{path} cannot be read: {error.strerror}. Check the path.", parameter="source"
+                f"{path} cannot be read: {why}. Check the path.",
+                parameter="source",
             ) from error
     law, spsn = noise.pop("law", "max-entropy"), noise.pop("spsn", True)
-    return Record(programme=str(source), law=law, spsn=spsn, parameters=noise)
+    mechanism = "cell-key" if spsn else "fresh"
+    return Record(programme=str(source), mechanism=mechanism, law=law, spsn=spsn, parameters=noise)
 
 
 def _refuse_noise(noise: dict[str, Any]) -> None:

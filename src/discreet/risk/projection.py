@@ -12,6 +12,7 @@ from discreet.risk.averaging import success
 from discreet.risk.registry import measure
 
 if TYPE_CHECKING:
+    from discreet.programme.lattice import Lattice
     from discreet.risk.case import Case
 
 CELLS_TRIED = 3
@@ -39,11 +40,22 @@ def projection(case: Case) -> list[Result]:
             sentence=f"By projection on all {equations.cells:,} published cells the best linear attack knows a count "
             f"of {name} with variance {ratios[worst]:.4f} V (closed form {closed:.4f} V) and is right to the person "
             f"with probability {success(variance, ratios[worst]):.3f}.",
-            worst=f"cell {cells[worst]} of {name}",
+            worst=f"{_codes(case.lattice, statistic, cells[worst])} of {name}",
             assumptions=(
-                f"the smallest of {len(cells)} cells tried: {', '.join(map(str, cells))}",
+                f"the smallest of {len(cells)} tried: {', '.join(_codes(case.lattice, statistic, c) for c in cells)}",
                 "blocks as in the category trees; as equal as can be where only numbers are known",
+                "with SPSN a category and its only child have one noise (cell keys)",
                 "counts well above the noise bound",
             ),
         )
     ]
+
+
+def _codes(lattice: Lattice, statistic: int, cell: tuple[int, ...]) -> str:
+    """Return the codes of a cell, or the numbers of its categories where codes are not known."""
+    words = []
+    for axis, depth, number in zip(lattice.axes, lattice.depths[statistic].tolist(), cell, strict=True):
+        codes = axis.codes[depth - 1] if depth else None
+        if depth:
+            words.append(f"{axis.levels[depth - 1]}={codes[number] if codes else number + 1}")
+    return " ".join(words) or "the total"

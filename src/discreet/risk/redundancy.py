@@ -13,10 +13,15 @@ from discreet.risk.registry import measure
 if TYPE_CHECKING:
     from discreet.risk.case import Case
 
-BLOCKS = "a surrogate: every category splits into equally many finer ones (closed form for equal blocks)"
+BLOCKS = (
+    "a surrogate: every category splits into equally many finer ones. Real trees differ both ways: a category that is "
+    "not split again brings no new noise, so that the attacker knows less; uneven blocks let her know single counts "
+    "better (--exact solves chosen ones)"
+)
 FLAT = "rule flat: the finest level of every breakdown only, which understates the risk"
 LARGE = "counts well above the noise bound; small counts contain fewer noise terms"
 INDEPENDENT = "noise independent between cells with different participants (mixed keys)"
+PLAIN = "plain keys: the noises of a total and its parts are related, so that the attacker can learn more than this"
 
 
 @measure("redundancy")
@@ -55,7 +60,8 @@ def averaging_risk(case: Case) -> list[Result]:
     paper = success(variance, float(found.greedy[worst]))
     needed = variance_needed(ratio, case.confidence)
     counting = BLOCKS if case.rule == "levels" else FLAT
-    assumptions = (counting, LARGE, INDEPENDENT, "errors of the estimate close to Gaussian")
+    keys = PLAIN if case.record.key_mode == "plain" else INDEPENDENT
+    assumptions = (counting, LARGE, keys, "errors of the estimate close to Gaussian")
     error = (variance * ratio) ** 0.5
     return [
         Result(

@@ -1,7 +1,8 @@
 """The measures that use additive tuples: parts and their total, published side by side.
 
-How many tuples a programme offers is counted as the paper counts sex breakdowns: every
-cell of every published statistic that refines a level of c categories, divided by c.
+How many tuples a programme offers is counted as the paper counts sex breakdowns: the
+cells of every published statistic by a level of c categories next to the total, divided by
+c. Tuples within deeper levels are not counted.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 MOST_CATEGORIES = 4
 """Levels with more categories reveal a bound so rarely that they add nothing."""
+COIN = 0.5
+"""Telling two bounds apart starts from a coin toss: a confidence below it asks for nothing."""
+WIDEST_ENUMERATED = 100
+"""The largest bound for which patterns are enumerated."""
 SMALL = 6
 """Published counts up to this are tried in every pattern of two parts and their total."""
 RARE = 1e-6
@@ -31,19 +36,23 @@ RARE = 1e-6
 
 
 def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]]:
-    """Return, by the number of categories, the first level that offers most independent tuples, and how many."""
-    times = np.where(lattice.published, 1 if spsn else lattice.tables, 0).astype(float)
-    finer = lattice.over_finer(times * lattice.cells)
+    """Return, by the number of categories, the first level that offers most independent tuples, and how many.
+
+    A tuple is a published cell together with its parts along one axis: every cell of a
+    statistic at the axis' first level, grouped by the rest, whose total is published too.
+    """
+    times = np.where(lattice.published, 1 if spsn else lattice.tables, 0)
     found: dict[int, tuple[str, int]] = {}
     for number, axis in enumerate(lattice.axes):
-        level = np.zeros(len(lattice.axes), dtype=np.int8)
-        level[number] = 1
-        place = np.flatnonzero((lattice.depths == level).all(axis=1))
         size = axis.sizes[0]
-        if len(place) and size <= MOST_CATEGORIES:
-            tuples = int(finer[place[0]] / size)
-            if tuples > found.get(size, ("", 0))[1]:
-                found[size] = (axis.levels[0], tuples)
+        if not 2 <= size <= MOST_CATEGORIES:
+            continue
+        parts = lattice.published & (lattice.depths[:, number] == 1)
+        whole = lattice.coarser(number)
+        parts &= (whole >= 0) & lattice.published[whole]
+        tuples = int((times * lattice.cells)[parts].sum() / size)
+        if tuples > found.get(size, ("", 0))[1]:
+            found[size] = (axis.levels[0], tuples)
     return dict(sorted(found.items()))
 
 
@@ -59,7 +68,7 @@ def bound(case: Case) -> list[Result]:
     ]
     worst = max(largest, key=lambda found: found.reached)
     results = [worst.result()]
-    if case.record.law == "max-entropy":
+    if case.record.law == "max-entropy" and case.confidence > COIN:
         wider = MaxEntropy(variance=law.variance, bound=int(law.bound) + 1)
         categories, (_, tuples) = next(iter(offered.items()))
         told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=case.confidence)
@@ -76,8 +85,9 @@ def margins(case: Case) -> list[Result]:
         return []
     categories, (_, tuples) = next(iter(offered.items()))
     results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
-    if case.record.law == "max-entropy":
-        noise_by = "coordinates" if case.record.mechanism == "coordinates" else "participants"
+    if case.record.law == "max-entropy" and law.bound <= WIDEST_ENUMERATED:
+        shared = case.record.spsn and case.record.mechanism == "cell-key"
+        noise_by = "participants" if shared else "coordinates"
         patterns = pattern_table(case.record.ptable(), largest=SMALL, noise_by=noise_by)
         results += patterns.results(at_least=RARE)
     return results

@@ -27,7 +27,7 @@ TOPICS = {
 def grid(country: str) -> Programme:
     """Return the grid programme of `DE:360000`: a country and its number of populated cells."""
     code, _, cells = country.partition(":")
-    if not cells.isdigit() or int(cells) < 1:
+    if not (cells.isascii() and cells.isdecimal()) or int(cells) < 1:
         raise ParameterError(
             f"grid2021:{country} does not say how many populated grid cells there are. "
             f"Write it after the country, as in grid2021:{code or 'DE'}:360000.",
