@@ -10,10 +10,12 @@ from hypothesis import given, settings
 
 from discreet.equations.margins import MarginEquations, containing
 from discreet.errors import ParameterError
+from discreet.noise.bits import SeededBits
+from discreet.noise.ptable import PTable
 from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
-from discreet.risk.averaging import averaging
+from discreet.risk.averaging import averaging, success
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
@@ -124,3 +126,21 @@ def test_a_programme_that_is_too_large_is_refused() -> None:
     made = programme([("A", "B")], {"A": (10_000,), "B": (10_000,)})
     with pytest.raises(ParameterError, match=r"has 100,020,001 cells; exact variances are computed up to 10,000,000"):
         MarginEquations(lattice(made))
+
+
+def test_real_noise_is_removed_as_far_as_the_formula_says() -> None:
+    """Publish a small programme many times with p-table noise, fit it, and compare errors with the prediction."""
+    equations = MarginEquations(lattice(programme([("A", "B"), ("B", "C")], {"A": (2, 4), "B": (3,), "C": (5,)})))
+    runs, ptable = 4000, PTable.max_entropy(variance=2, bound=5)
+    noise = ptable.rows[-1].sample(runs * equations.cells, SeededBits(5)).reshape(runs, equations.cells)
+    projection = np.stack([equations.project(unit) for unit in np.eye(equations.cells)])
+    errors = noise @ projection
+    for statistic in equations.statistics.tolist():
+        place = equations.place(statistic)
+        ratio = equations.variance_ratio(statistic)
+        # 4000 runs: the variance is known to about 2.2 percent, four of these are allowed.
+        assert errors[:, place].var() == pytest.approx(2 * ratio, rel=0.09)
+        right = (np.abs(errors[:, place]) < 0.5).mean()
+        assert right == pytest.approx(success(2, ratio), abs=0.04)
+    total = equations.place(equations.lattice.position("total"))
+    assert errors[:, total].var() < 2 * 0.7
