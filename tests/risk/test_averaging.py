@@ -18,6 +18,7 @@ from discreet.risk.averaging import (
     averaging,
     chebyshev,
     epsilon_allowed,
+    representations,
     success,
     variance_needed,
 )
@@ -45,6 +46,14 @@ def test_the_papers_footnote() -> None:
     assert total["greedy"] == pytest.approx(5 / 9)
     assert total["inverse_variance"] == pytest.approx((2 / 3) ** 2)
     assert found.optimal == pytest.approx((2 / 3) ** 2)
+
+
+def test_representations_are_listed_with_their_sizes() -> None:
+    found = representations(lattice(FOOTNOTE), "total")
+    assert [(way.statistic, way.terms) for way in found] == [("total", 1), ("SEX1", 2), ("AGE1", 2), ("AGE1 SEX1", 4)]
+    twice = programme([("A", "B"), ("A",)], {"A": (2,), "B": (3,)})
+    ways = {way.statistic: way.tables for way in representations(lattice(twice), "A1", spsn=False)}
+    assert ways == {"A1": 2, "A1 B1": 1}
 
 
 def test_one_table_with_all_margins_has_one_ratio_for_every_cell() -> None:

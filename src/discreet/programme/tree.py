@@ -102,6 +102,8 @@ class CategoryTree:
 
     def cut(self, depth: int) -> tuple[str, ...]:
         """Return the partition at a depth: the codes there, and leaves that end above it, in tree order."""
+        if depth in self._cuts:
+            return self._cuts[depth]
         found: list[str] = []
 
         def walk(code: str, level: int) -> None:
@@ -114,7 +116,12 @@ class CategoryTree:
 
         for code in self._children.get("", []):
             walk(code, 1)
-        return tuple(found)
+        self._cuts[depth] = tuple(found)
+        return self._cuts[depth]
+
+    @cached_property
+    def _cuts(self) -> dict[int, tuple[str, ...]]:
+        return {}
 
     def above(self, codes: Sequence[str], fine: Sequence[str]) -> list[int] | None:
         """Return for each fine code the position of the code that contains it, or None if one has none."""

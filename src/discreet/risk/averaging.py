@@ -115,8 +115,30 @@ def _first_low(sizes: Floats, times: NDArray[np.int64]) -> float:
     """Return k / t^2 where it first rises when IRRs of rising size are added one by one; a tie goes on."""
     sizes = np.repeat(sizes, times)
     ratio = np.cumsum(sizes) / np.arange(1, len(sizes) + 1) ** 2
-    rises = np.flatnonzero(np.diff(ratio) > 1e-12 * ratio[:-1])
-    return float(ratio[rises[0]] if len(rises) else ratio[-1])
+    rises = ratio[1:] > ratio[:-1] * (1 + 1e-12)
+    first = int(rises.argmax()) if len(rises) else 0
+    return float(ratio[first] if len(rises) and rises[first] else ratio[-1])
+
+
+@dataclass(frozen=True)
+class Representation:
+    """One way to compute a statistic: the finer statistic summed over, its terms per count, and how many tables have it."""
+
+    statistic: str
+    terms: float
+    tables: int
+
+
+def representations(lattice: Lattice, name: str, *, spsn: bool = True) -> list[Representation]:
+    """Return the independent redundant representations of a statistic, the shortest first; itself is one of them."""
+    place = lattice.position(name)
+    finer = np.flatnonzero((lattice.depths >= lattice.depths[place]).all(axis=1) & lattice.published)
+    finer = finer[np.argsort(lattice.cells[finer], kind="stable")]
+    names = lattice.names()
+    return [
+        Representation(names[s], float(lattice.cells[s] / lattice.cells[place]), 1 if spsn else int(lattice.tables[s]))
+        for s in finer.tolist()
+    ]
 
 
 def success(variance: float, ratio: float) -> float:

@@ -105,6 +105,7 @@ def _lists() -> dict[str, list[tuple[str, list[str]]]]:
     return found
 
 
+@cache
 def _tree(country: str) -> CategoryTree:
     """Return NUTS 1, 2, 3 (the code and its first three and four signs) and LAUs below them."""
     categories: dict[str, Category] = {}
