@@ -122,7 +122,7 @@ def _first_low(sizes: Floats, times: NDArray[np.int64]) -> float:
 
 @dataclass(frozen=True)
 class Representation:
-    """One way to compute a statistic: the finer statistic summed over, its terms per count, and how many tables have it."""
+    """One way to compute a statistic: the finer one summed over, its terms per count, and its number of tables."""
 
     statistic: str
     terms: float
