@@ -18,6 +18,7 @@ def test_a_result_is_frozen_and_becomes_json() -> None:
         "sentence": "One and a half.",
         "worst": None,
         "assumptions": ("a",),
+        "equation": "",
     }
     unlimited = dataclasses.replace(result, value=float("inf"))
     assert unlimited.to_json()["value"] is None

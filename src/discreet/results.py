@@ -18,6 +18,7 @@ class Result:
         sentence: the number in words, with the condition under which it holds.
         worst: what the number is worst for (a row, a statistic), or None.
         assumptions: what must be true for the number to hold.
+        equation: the formula it implements.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Result:
     sentence: str
     worst: str | None = None
     assumptions: tuple[str, ...] = ()
+    equation: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as the object that `--json` prints; JSON has no infinity, so such a value is null."""

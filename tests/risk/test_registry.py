@@ -44,6 +44,14 @@ def test_ours_are_registered() -> None:
     assert ours <= set(registry.measures())
 
 
+def test_every_result_of_ours_says_what_it_assumes_and_which_equation_it_implements() -> None:
+    found = assess("eu2021:MT", variance=3, bound=10, records=500_000, exact="SEX")
+    assert {name for name, results in found.by_measure.items() if not results} == set()
+    for result in found.results:
+        assert result.equation, result.name
+        assert result.assumptions, result.name
+
+
 def test_a_decorated_function_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.measures()
     monkeypatch.setattr(registry, "_MEASURES", dict(registry.measures()))

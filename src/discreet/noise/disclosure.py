@@ -39,6 +39,7 @@ def posterior_of_one(ptable: PTable) -> Result | None:
     zero = f"; a published 0 was one with probability {posteriors[0]:.3f}" if posteriors.get(0, 0) > 0 else ""
     return Result(
         name="posterior_of_one",
+        equation="P(1 | y) = p(1 -> y) / sum_i p(i -> y)",
         value=posterior,
         unit="1",
         sentence=f"A published {published} was a true 1 with probability {posterior:.3f} if every true count was "

@@ -98,6 +98,7 @@ def _typical_noise(ptable: PTable) -> Result:
     stay = sum(row.stay for row in serving) / len(serving)
     return Result(
         name="typical_noise",
+        equation="sqrt(sum v^2 p)",
         value=variance**0.5,
         unit="persons",
         sentence=f"Counts of {serving[0].count} and more change by ±{variance**0.5:.2f} (one standard deviation) "
@@ -110,6 +111,7 @@ def _typical_noise(ptable: PTable) -> Result:
 def _largest_noise(ptable: PTable) -> Result:
     return Result(
         name="largest_noise",
+        equation="max |v|",
         value=ptable.bound,
         unit="persons",
         sentence=f"No count ever changes by more than ±{ptable.bound}.",
@@ -127,6 +129,7 @@ def _shortfall(ptable: PTable) -> Result:
     more = f" {len(rest)} more rows fall short, by {rest[0]:.3g} at most." if rest else ""
     return Result(
         name="variance_shortfall",
+        equation="V - sum v^2 p",
         value=short[worst],
         unit="persons squared",
         sentence=f"Row {worst} reaches variance {row.variance:.3g} of {wanted:g}: a count of {worst} falls by "

@@ -98,6 +98,7 @@ class BoundDisclosure:
         verdict = "can" if self.inferable else "cannot"
         return Result(
             name="bound_revealed",
+            equation="1 - b (1 - p)^tuples; gap: b = 1, p = P(|sum x - x_T| > (c + 1)(E - 1)); all gaps: b = 1/2",
             value=self.reached,
             unit="1",
             sentence=f"An attacker who {ATTACKERS[self.attacker]} {verdict} find the secret bound {self.bound} at a "
@@ -229,6 +230,7 @@ def largest_variance(
     limit = ", the variance of uniform noise" if variance == uniform else ""
     return Result(
         name="largest_variance",
+        equation="largest V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))",
         value=variance,
         unit="persons squared",
         sentence=f"With {_number(tuples)} sets of {categories} published parts and their total, a bound of {bound} "

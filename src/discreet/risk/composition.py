@@ -126,6 +126,7 @@ class Composition:
     def _result(self, name: str, value: float, sentence: str) -> Result:
         return Result(
             name=name,
+            equation="delta(eps) = 1 - (1 - p_inf)^t + sum_{L > eps} P(L) (1 - e^(eps - L)), L the sum of t losses",
             value=value,
             unit="1",
             sentence=f"{sentence} This holds only if {self.condition}.",

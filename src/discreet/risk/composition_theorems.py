@@ -35,6 +35,7 @@ class Guarantee:
     Attributes:
         theorem: its name in words.
         name: its name in results.
+        equation: what it says.
         epsilon: the epsilon, an upper bound.
         delta: the delta that goes with it; 1 or more promises nothing.
         counts: how many noises are composed.
@@ -45,6 +46,7 @@ class Guarantee:
 
     theorem: str
     name: str
+    equation: str
     epsilon: float
     delta: float
     counts: int
@@ -61,6 +63,7 @@ class Guarantee:
             said = f"promises that {promise(what, self.who, self.epsilon, upwards(self.delta))}."
         return Result(
             name=self.name,
+            equation=self.equation,
             value=self.epsilon,
             unit="1",
             sentence=f"{self.theorem} {said} This holds only if {self.condition}.",
@@ -81,6 +84,7 @@ def basic_composition(
         neighbours,
         theorem="Basic composition",
         name="basic_composition",
+        equation="(t eps, t delta)",
         epsilon=counts * epsilon,
         delta=counts * delta,
     )
@@ -104,6 +108,7 @@ def advanced_composition(
         neighbours,
         theorem="Advanced composition",
         name="advanced_composition",
+        equation="eps' = sqrt(2 t log(1 / delta')) eps + t eps (e^eps - 1), delta = t delta_1 + delta'",
         epsilon=together,
         delta=counts * delta + slack,
     )
@@ -139,6 +144,7 @@ def concentrated_composition(
         neighbours,
         theorem=f"zCDP (conversion of {source})",
         name="zcdp_tight" if tight else "zcdp",
+        equation="rho = t lam (V = sigma^2: t / 2 V), converted to (eps, delta), plus the floor of the bound",
         epsilon=convert(counts * single, slack),
         delta=delta,
     )
@@ -176,11 +182,20 @@ def _single(law: Noise, neighbours: Neighbours, slack: float = 0.0) -> tuple[flo
 
 
 def _guarantee(
-    law: Noise, statistics: int, neighbours: Neighbours, *, theorem: str, name: str, epsilon: float, delta: float
+    law: Noise,
+    statistics: int,
+    neighbours: Neighbours,
+    *,
+    theorem: str,
+    name: str,
+    equation: str,
+    epsilon: float,
+    delta: float,
 ) -> Guarantee:
     return Guarantee(
         theorem=theorem,
         name=name,
+        equation=equation,
         epsilon=epsilon,
         delta=delta,
         counts=neighbours.counts(statistics),

@@ -55,6 +55,7 @@ def _delta_result(source: Source, epsilon: float, key_space: int | None, among: 
     flat = ", and no larger factor lowers it" if 0 < delta == worst.floor else ""
     return Result(
         name=f"delta_at_epsilon_{epsilon:g}",
+        equation="delta(eps) = max over adjacent rows of sum_y max(0, p(y) - e^eps p'(y))",
         value=delta,
         unit="1",
         sentence=f"{said.capitalize()}{flat}.",
@@ -77,6 +78,7 @@ def membership_advantage(source: Source, *, key_space: int | None = None) -> Res
     advantage = worst.delta(0.0)
     return Result(
         name="membership_advantage",
+        equation="delta(0), the total variation distance",
         value=advantage,
         unit="1",
         sentence="Whoever knows everything but whether one person is in a count, and tosses a coin without it, guesses "
@@ -107,6 +109,7 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
         sentence = f"{said.capitalize()} (epsilon {upwards(epsilon, 5)})."
     return Result(
         name=f"epsilon_at_delta_{delta:g}",
+        equation="least eps with delta(eps) <= delta",
         value=epsilon,
         unit="1",
         sentence=sentence,

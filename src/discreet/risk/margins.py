@@ -62,6 +62,7 @@ class ForcedTuples:
         """Return the expected number of tuples given away."""
         return Result(
             name="forced_tuples",
+            equation="2 p_E^(c + 1) times the number of tuples",
             value=self.expected,
             unit="tuples",
             sentence=f"Of {self.tuples:,} sets of {self.categories} parts and their total, {self.expected:.2g} are "
@@ -161,6 +162,7 @@ class TuplePosterior:
         return [
             Result(
                 name="posterior_of_truth",
+                equation="P(truth | published) ~ prior x product of p(i -> j) over the tuple",
                 value=float(self.probability[0]),
                 unit="1",
                 sentence=f"{published}, the true counts are {tuple_words(truth, sum(truth))} "
@@ -170,6 +172,7 @@ class TuplePosterior:
             ),
             Result(
                 name="posterior_of_one_in_tuple",
+                equation="largest sum of P(truth | published) over truths with a part of 1",
                 value=self.one,
                 unit="1",
                 sentence=f"{published}, the count likeliest to stand for a single person does so with probability "

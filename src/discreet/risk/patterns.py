@@ -85,6 +85,7 @@ class PatternTable:
             self._result("worst_posterior_of_truth", exact, "all true counts can be named rightly"),
             Result(
                 name="determined_patterns",
+                equation="number of (F, M, T) with max P(f, m | F, M, T) = 1",
                 value=sure,
                 unit="1",
                 sentence=f"{int(self.determined.sum())} patterns with counts up to {self.largest} leave no doubt about "
@@ -97,6 +98,7 @@ class PatternTable:
     def _result(self, name: str, worst: Pattern, what: str) -> Result:
         return Result(
             name=name,
+            equation="P(f, m | F, M, T) ~ prior(f, m) p(f -> F) p(m -> M) p(f + m -> T)",
             value=worst.posterior,
             unit="1",
             sentence=f"Where {worst} is published, {what} with probability {worst.posterior:.3g}; "

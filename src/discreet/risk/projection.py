@@ -35,6 +35,7 @@ def projection(case: Case) -> list[Result]:
     return [
         Result(
             name="projection",
+            equation="Var / V = |P e|^2, P the projection on parent = sum of children",
             value=ratios[worst],
             unit="V",
             sentence=f"By projection on all {equations.cells:,} published cells the best linear attack knows a count "

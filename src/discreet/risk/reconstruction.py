@@ -33,6 +33,7 @@ def exponential_attack(records: int, bound: float) -> Result:
     wrong = min(4 * bound, records)
     return Result(
         name="exponential_reconstruction",
+        equation="distance <= min(4 E, n) (Dinur and Nissim, theorem 2)",
         value=wrong,
         unit="records",
         sentence=f"If every possible count of the {records:,} records were published with noise up to {bound:g}, an "
@@ -90,6 +91,7 @@ class PolynomialAttack:
         held = "" if self.outputs is None else f", and {self.outputs:,} are published"
         return Result(
             name="polynomial_reconstruction",
+            equation="E / sqrt(n), t = n log^2 n (Dinur and Nissim, theorem 3)",
             value=self.ratio,
             unit="1",
             sentence=f"Noise up to {self.bound:g} is {self.ratio:.3g} times the square root of {self.records:,} "
@@ -120,6 +122,7 @@ def epsilon_of_reconstruction(records: int, confidence: float = 0.99) -> Result:
     epsilon = math.log(queries_needed(records) / (1 - confidence)) / math.sqrt(records)
     return Result(
         name="epsilon_of_reconstruction",
+        equation="eps = log(n log^2 n / (1 - alpha)) / sqrt(n)",
         value=epsilon,
         unit="per count",
         sentence=f"Above a privacy budget of {epsilon:.3g} per count, Laplace noise on about "

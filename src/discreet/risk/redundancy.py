@@ -35,6 +35,7 @@ def redundancy(case: Case) -> list[Result]:
     return [
         Result(
             name="redundancy",
+            equation="t = number of published s >= a, k = sum N_s / N_a",
             value=float(found.t[most]),
             unit="representations",
             sentence=f"{unique:,} different statistics are published {published:,} times; noise is {how}. The "
@@ -66,6 +67,7 @@ def averaging_risk(case: Case) -> list[Result]:
     return [
         Result(
             name="averaging_success",
+            equation="P(|N(0, V r)| < 1/2), r = N_a^-2 sum_{b <= a} prod(N_b - N_{b-1}) / sum_{s >= b} m_s / N_s",
             value=right,
             unit="1",
             sentence=f"An attacker who combines everything published knows a count of {name} to ±{error:.2f} and is "
@@ -76,6 +78,7 @@ def averaging_risk(case: Case) -> list[Result]:
         ),
         Result(
             name="variance_needed",
+            equation="V = 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2; eps = sqrt(2 / V)",
             value=needed,
             unit="persons squared",
             sentence=f"To hold her to {case.confidence:.0%} for every statistic a variance of {needed:.2f} "

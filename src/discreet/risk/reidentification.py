@@ -60,6 +60,7 @@ class Reidentification:
         return [
             Result(
                 name="reidentification",
+                equation="r_reid = r_recon r_match",
                 value=self.rate,
                 unit="1",
                 sentence=f"The attack finds the right record of the right person for {self.rate:.2%} of all persons; "
@@ -68,6 +69,7 @@ class Reidentification:
             ),
             Result(
                 name="reidentification_excess",
+                equation="(r_recon - r_guess) r_match",
                 value=self.excess,
                 unit="1",
                 sentence=self._excess_in_words(),

@@ -37,6 +37,7 @@ def sensitivity(statistics: int, neighbours: Neighbours = ONE_PERSON) -> Result:
     change = neighbours.counts(statistics) * neighbours.household
     return Result(
         name="sensitivity",
+        equation="Delta = t, times 2 for replace-one, times the household size",
         value=change,
         unit="persons",
         sentence=f"The presence of {neighbours.who} changes the published counts by {change} in total.",
@@ -51,6 +52,7 @@ def epsilon_per_count(epsilon: float, statistics: int, neighbours: Neighbours = 
     each = epsilon / change.value
     return Result(
         name="epsilon_per_count",
+        equation="eps_count = eps / Delta",
         value=each,
         unit="1",
         sentence=f"To keep epsilon {epsilon:g} for the whole output, every count may spend {each:.3g}.",
@@ -65,6 +67,7 @@ def laplace_scale(epsilon: float, statistics: int, neighbours: Neighbours = ONE_
     scale = change.value / epsilon
     return Result(
         name="laplace_scale",
+        equation="b = Delta / eps",
         value=scale,
         unit="persons",
         sentence=f"To keep epsilon {epsilon:g} for the whole output, every count gets Laplace noise of scale "
