@@ -6,6 +6,9 @@ The lobby: what users import. Inside the package, import from the home module.
 from importlib.metadata import version
 
 from discreet.errors import DiscreetError, InputError
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.protect import protect
 from discreet.noise.bits import SeededBits, SystemBits
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.formats.files import read_ptable, write_ptable
@@ -19,13 +22,16 @@ from discreet.noise.uniform import Uniform
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.release.record import Record
+from discreet.release.release import Release, open_release
 from discreet.risk.assess import assess
 
 __version__ = version("discreet")
 
 __all__ = [
+    "CellKey",
     "DiscreetError",
     "DiscreteGaussian",
+    "Exact",
     "Gaussian",
     "InputError",
     "Laplace",
@@ -33,6 +39,7 @@ __all__ = [
     "PTable",
     "Programme",
     "Record",
+    "Release",
     "SeededBits",
     "SystemBits",
     "Truncated",
@@ -40,6 +47,8 @@ __all__ = [
     "Uniform",
     "assess",
     "load_programme",
+    "open_release",
+    "protect",
     "ptable",
     "read_ptable",
     "write_ptable",

@@ -7,10 +7,11 @@ shows a true count, a key or a secret.
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -136,6 +137,10 @@ class RecordFileError(InputError):
         return cls(f"{path.name} {what} {todo}", path=path)
 
 
+class NothingToCountError(InputError):
+    """Data of which no record is left."""
+
+
 class DataFileError(InputError):
     """A data file that cannot be read, or that holds nothing to count; its values are never shown."""
 
@@ -147,6 +152,89 @@ class DataFileError(InputError):
     def at(cls, path: Path, what: str, todo: str) -> DataFileError:
         """Build the error for a file."""
         return cls(f"{path.name} {what} {todo}", path=path)
+
+
+class ColumnError(InputError):
+    """A column that the programme names and the data lack."""
+
+    def __init__(self, message: str, *, topic: str, column: str) -> None:
+        super().__init__(message)
+        self.topic = topic
+        self.column = column
+
+    @classmethod
+    def absent(
+        cls, source: str, topic: str, column: str, *, label: str, tables: Sequence[str], columns: Sequence[str]
+    ) -> ColumnError:
+        """Build the error with the tables that need the column, and the columns that look close or exist."""
+        folded = [other for other in columns if other.casefold() == column.casefold()]
+        near = folded or difflib.get_close_matches(column, columns, n=3, cutoff=0.4)
+        named = f"topic {topic}" + (f" ({label[0].lower()}{label[1:]})" if label else "")
+        called = "" if column == topic else f" called {column}"
+        used = ", ".join(tables[:3]) + (", .." if len(tables) > 3 else "")
+        which = f"used by {len(tables)} {'table' if len(tables) == 1 else 'tables'} ({used})"
+        listed = ", ".join(columns[:MOST_LISTED]) + (", .." if len(columns) > MOST_LISTED else "")
+        close = f"Columns that look close: {', '.join(near)}." if near else f"There are: {listed}."
+        bound = near[0] if near else "its column"
+        todo = f'Bind it in the programme with [columns] {topic} = "{bound}", or leave those tables out with --tables.'
+        return cls(f"{source} has no column{called} for {named}, {which}. {close} {todo}", topic=topic, column=column)
+
+
+@dataclass(frozen=True)
+class DataProblem:
+    """What was not in order in one column of the data.
+
+    Attributes:
+        column: its name.
+        topic: the topic it holds.
+        unknown: records with a code that the programme does not have.
+        coarse: records with a code that is coarser than the tables need.
+        missing: records without a value, where that is not allowed.
+        examples: some of the codes.
+        odd: whether its values are neither text nor numbers.
+    """
+
+    column: str
+    topic: str
+    unknown: int
+    coarse: int
+    missing: int
+    examples: tuple[str, ...]
+    odd: bool
+
+    def __str__(self) -> str:
+        if self.odd:
+            return f"{self.column}: its values are neither text nor numbers, so they cannot be codes of {self.topic}"
+        parts = [
+            f"{times:,} {'record' if times == 1 else 'records'} {what}"
+            for times, what in (
+                (self.missing, "without a value"),
+                (self.unknown, f"with a code that topic {self.topic} does not have"),
+                (self.coarse, f"with a category of {self.topic} that is too coarse for the tables"),
+            )
+            if times
+        ]
+        shown = f" (such as {', '.join(map(repr, self.examples))})" if self.examples else ""
+        return f"{self.column}: {' and '.join(parts)}{shown}"
+
+
+class DataProblemsError(InputError):
+    """Columns whose values cannot be counted as the programme asks."""
+
+    def __init__(self, message: str, *, problems: Sequence[DataProblem]) -> None:
+        super().__init__(message)
+        self.problems = problems
+
+    @classmethod
+    def found(cls, source: str, problems: Sequence[DataProblem]) -> DataProblemsError:
+        """Build the error with one line per column and the ways out that exist."""
+        ways = []
+        if any(problem.missing for problem in problems):
+            ways.append("give missing values a code, or choose --missing category or --missing drop")
+        if any(problem.unknown or problem.coarse or problem.odd for problem in problems):
+            ways.append("correct the data, add the codes to the programme, or bind another column in [columns]")
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        return cls(f"{source} cannot be counted:{lines}\nWays out: {'; '.join(ways)}.", problems=problems)
 
 
 class FileExistsAlreadyError(InputError):
@@ -170,5 +258,102 @@ class FileWriteError(InputError):
         return cls(f"{path} cannot be written: {why}. {todo}", path=path)
 
 
+class SettingsFileError(InputError):
+    """A settings file that cannot be read."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def at(cls, path: Path, what: str, todo: str) -> SettingsFileError:
+        """Build the error for a file."""
+        return cls(f"{path.name} {what} {todo}", path=path)
+
+
+class ReleaseError(InputError):
+    """A folder that is no release, or one that lacks something."""
+
+    def __init__(self, message: str, *, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @classmethod
+    def at(cls, path: Path, what: str, todo: str) -> ReleaseError:
+        """Build the error for a folder."""
+        return cls(f"{path} {what}. {todo}", path=path)
+
+
+class EngineError(InputError):
+    """The engine could not go on; its own text may show values of records and is left out."""
+
+    WAYS_OUT: ClassVar = {
+        "OutOfMemoryException": "it ran out of memory. Free some, or count fewer tables at a time (--tables)",
+        "IOException": "it could not read or write a file. Check the space left for temporary files",
+    }
+
+    def __init__(self, message: str, *, step: str) -> None:
+        super().__init__(message)
+        self.step = step
+
+    @classmethod
+    def refused(cls, step: str, error: Exception) -> EngineError:
+        """Build the error for a step from the engine's own."""
+        kind = type(error).__name__
+        return cls(f"The engine stopped at {step}: {cls.WAYS_OUT.get(kind, kind)}.", step=step)
+
+
 class SecretError(InputError):
     """A secret that is missing or too short; its value is never shown."""
+
+    @classmethod
+    def at(cls, place: Path | str, what: str, todo: str) -> SecretError:
+        """Build the error for a file, or for another place a secret was sought in."""
+        return cls(f"{place} {what} {todo}")
+
+
+class RecordIdError(InputError):
+    """Records without an id of their own, by their number in the data; no id is ever shown."""
+
+    def __init__(self, message: str, *, column: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+    @classmethod
+    def missing(cls, column: str, how_many: int, first: int) -> RecordIdError:
+        """Build the error for records whose id is missing."""
+        records = "1 record" if how_many == 1 else f"{how_many:,} records"
+        todo = "Every record needs an id of its own: complete them, or name a column that has one in every record."
+        return cls(f"{column} is missing in {records}, the first is record {first:,}. {todo}", column=column)
+
+    @classmethod
+    def repeated(cls, column: str, how_many: int, first: int, twin: int) -> RecordIdError:
+        """Build the error for records that share their id with another."""
+        what = f"{how_many:,} records share their {column} with another, such as records {first:,} and {twin:,}."
+        todo = "Every record needs an id of its own: remove copies, or name the column that tells records apart."
+        return cls(f"{what} {todo}", column=column)
+
+    @classmethod
+    def inexact(cls, column: str, kind: str) -> RecordIdError:
+        """Build the error for a column of a kind that ids cannot have."""
+        what = f"{column} holds values of type {kind}, but ids must be exact: text or whole numbers."
+        return cls(f"{what} Convert the column, or name another.", column=column)
+
+
+class RecordKeyError(InputError):
+    """A column of ready-made record keys that cannot be used; no key is ever shown."""
+
+    def __init__(self, message: str, *, column: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+    @classmethod
+    def unusable(cls, column: str, how_many: int, first: int, why: str, accepted: str) -> RecordKeyError:
+        """Build the error for records, with what is wrong in the first of them."""
+        records = "1 record" if how_many == 1 else f"{how_many:,} records"
+        return cls(f"{column} has no usable key in {records}: in record {first:,} it {why}. {accepted}", column=column)
+
+    @classmethod
+    def kind(cls, column: str, kind: str, accepted: str) -> RecordKeyError:
+        """Build the error for a column of a kind that keys cannot have."""
+        return cls(f"{column} holds values of type {kind}. {accepted}", column=column)

@@ -38,7 +38,10 @@ DOES_NOT_APPLY = {
 
 def assess(
     source: Annotated[
-        str, typer.Argument(metavar="SPEC|RECORD", help="A programme (eu2021:LU, a TOML file) or a record.json.")
+        str,
+        typer.Argument(
+            metavar="SPEC|RELEASE", help="A programme (eu2021:LU, a TOML file), a release or a record.json."
+        ),
     ],
     variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
     bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
@@ -80,7 +83,7 @@ def assess(
     parameters = {"variance": variance, "bound": bound, "threshold": threshold, "epsilon": epsilon}
     given = {"law": law, "spsn": spsn, **parameters, "scale": scale, "sigma": sigma}
     noise = {name: value for name, value in given.items() if value is not None}
-    if Path(source).suffix != ".json":
+    if Path(source).suffix != ".json" and not Path(source).is_dir():
         noise = _noise(noise)
     wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked is not None]
     chosen = _measures(measures, wanted, as_json=as_json)

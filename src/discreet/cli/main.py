@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import assess, demo, programme, ptable
+from discreet.cli import assess, demo, keys, programme, protect, ptable, synth
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError
 
@@ -25,8 +25,11 @@ app = typer.Typer(
 )
 app.add_typer(ptable.app, name="ptable")
 app.add_typer(programme.app, name="programme")
+app.add_typer(keys.app, name="keys")
 app.command("assess")(assess.assess)
+app.command("protect")(protect.protect)
 app.command("demo")(demo.demo)
+app.command("synth")(synth.synth)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback

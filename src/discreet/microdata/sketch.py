@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import DataFileError, ParameterError
+from discreet.microdata.files import open_files
+from discreet.microdata.reading import BLOCK, Reading
+from discreet.microdata.text import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+
+    from discreet.microdata.files import FileSource
 
 MOST_CATEGORIES = 500
 """Columns with more different values than this are no topics, unless asked for."""
 MOST_CELLS = 100_000
 """The starting table has a third topic while its cells are no more than this."""
-DELIMITERS = ",;\t|"
-BLOCK = 1 << 22
-"""How much is read at a time: bytes of a CSV file, values of a Parquet file."""
-
 LONGEST = 200
 """Characters of the longest code; a column with a longer text holds free text, or a quote was not closed."""
 
@@ -51,7 +48,7 @@ def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES
     if most_categories < 1:
         raise ParameterError.outside("sketch", "most_categories", most_categories, "a whole number of at least 1")
     path = Path(path)
-    columns = _columns(path, _reader(path), most_categories)
+    columns = _columns(_open(path), most_categories)
     topics = {name: column for name, column in _named(columns).items() if not column.reason}
     if not topics:
         what = f"has no topics: all columns look like identifiers, keys or text, or have over {most_categories} values."
@@ -76,7 +73,7 @@ class _Column:
 
     def add(self, values: pa.Array) -> None:
         """Look at the next values."""
-        texts = _as_text(values)
+        texts = as_text(values)
         if texts is None:
             self.odd = True
             return
@@ -114,20 +111,6 @@ class _Column:
         return sorted(self.codes, key=_natural)
 
 
-def _as_text(values: pa.Array) -> pa.Array | None:
-    """Return values as text with null for what is missing, or None if they have no text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        if pa.types.is_floating(values.type):
-            values = pc.if_else(pc.is_nan(values), None, values)
-        texts = pc.cast(values, pa.string())
-    except pa.ArrowException:
-        return None
-    return pc.if_else(pc.equal(texts, ""), None, texts)
-
-
 def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], str]:
     """Return a sorting key: numbers by value, then text with the numbers inside it by value."""
     nothing = Decimal(0)
@@ -137,149 +120,20 @@ def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], s
     return 1, nothing, [(0, Decimal(n), "") if n else (1, nothing, text.casefold()) for n, text in parts], code
 
 
-# --- Reading ---
-
-
-def _reader(path: Path) -> Callable[[Path], Iterator[pa.RecordBatch]]:
-    """Return the function that reads a file with this ending, once it is known to be there and not empty."""
-    readers = {".csv": _csv_batches, ".csv.gz": _csv_batches, ".parquet": _parquet_batches}
-    found = [reader for ending, reader in readers.items() if path.name.lower().endswith(ending)]
-    if not found:
-        what = "has an ending that stands for no data file we can read."
-        raise DataFileError.at(path, what, f"Give a file that ends in {', '.join(readers)}.")
+def _open(path: Path) -> FileSource:
     if path.is_dir():
         raise DataFileError.at(path, "is a folder.", "Name one file in it.")
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    if not size:
-        raise _empty(path)
-    return found[0]
+    # What a quote that is not closed has swallowed shows as long text.
+    return open_files([path], how=Reading(BLOCK, forgiving=True))
 
 
-def _columns(path: Path, read: Callable[[Path], Iterator[pa.RecordBatch]], most: int) -> list[_Column]:
-    columns: list[_Column] = []
-    rows = 0
-    for batch in read(path):
-        columns = columns or [_Column(name, place, most) for place, name in enumerate(batch.schema.names, start=1)]
-        rows += batch.num_rows
+def _columns(source: FileSource, most: int) -> list[_Column]:
+    columns = [_Column(name, place, most) for place, name in enumerate(source.columns, start=1)]
+    for batch in source.batches(source.columns):
         for column, values in zip(columns, batch.columns, strict=True):
             if not column.odd:
                 column.add(values)
-    if not rows:
-        raise DataFileError.at(path, "has columns but no records.", "Give a file with at least one record.")
     return columns
-
-
-def _csv_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-
-    delimiter, names = _header(path)
-    _check_names(path, names)
-    bad_rows: list[arrow_csv.InvalidRow] = []
-
-    def refuse(row: arrow_csv.InvalidRow) -> str:
-        bad_rows.append(row)
-        return "error"
-
-    try:
-        with pa.input_stream(str(path), compression="gzip" if _is_gzip(path) else None) as stream:
-            yield from arrow_csv.open_csv(
-                stream,
-                # Without threads a bad row is told with its number; the streaming reader loses no speed by it.
-                arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK),
-                arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-            )
-    except (pa.ArrowException, OSError) as error:
-        # The message of the library would show the values of the row, so it is not passed on.
-        raise _csv_error(path, str(error), bad_rows[0] if bad_rows else None) from None
-
-
-def _csv_error(path: Path, message: str, bad_row: pa.csv.InvalidRow | None) -> DataFileError:
-    if bad_row:
-        fields = f"{bad_row.actual_columns} fields instead of {bad_row.expected_columns}"
-        what = f"has {fields} in record {bad_row.number - 1} below the header."
-        return DataFileError.at(path, what, 'Correct the record; a value with a delimiter in it stands in "quotes".')
-    if "UTF8" in message:
-        return _not_utf8(path)
-    if _is_gzip(path):
-        return _bad_gzip(path)
-    return _bad_csv(path)
-
-
-def _header(path: Path) -> tuple[str, list[str]]:
-    """Return the delimiter and the column names: the delimiter that gives most columns."""
-    try:
-        opened = gzip.open if _is_gzip(path) else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            start = file.read(BLOCK)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path) from error
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise _bad_gzip(path) from error
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    if not start:
-        raise _empty(path)
-    try:
-        headers = {delimiter: _first_row(start, delimiter) for delimiter in DELIMITERS}
-    except csv.Error as error:
-        raise _bad_csv(path) from error
-    delimiter = max(headers, key=lambda d: len(headers[d]))
-    return delimiter, headers[delimiter]
-
-
-def _first_row(text: str, delimiter: str) -> list[str]:
-    return next((row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row), [])
-
-
-def _parquet_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            _check_names(path, names)
-            yield from file.iter_batches(batch_size=max(1024, BLOCK // len(names)))
-    except (pa.ArrowException, OSError) as error:
-        what = "is no Parquet file, or it is damaged."
-        raise DataFileError.at(path, what, "Write it again, or give a CSV file.") from error
-
-
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    if not names:
-        raise DataFileError.at(path, "has no columns.", "Give a file with a name for every column.")
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataFileError.at(path, f"has two columns named {twice[0]!r}.", "Give every column its own name.")
-
-
-def _is_gzip(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
-
-
-def _unreadable(path: Path, error: OSError) -> DataFileError:
-    return DataFileError.at(path, f"cannot be read: {error.strerror or 'the file is damaged'}.", "Check the path.")
-
-
-def _empty(path: Path) -> DataFileError:
-    return DataFileError.at(path, "is empty.", "Give a file with named columns and at least one record.")
-
-
-def _not_utf8(path: Path) -> DataFileError:
-    return DataFileError.at(path, "is not text in UTF-8.", "Save it as UTF-8.")
-
-
-def _bad_csv(path: Path) -> DataFileError:
-    return DataFileError.at(path, "cannot be read as CSV.", "Check its quotes, or give a Parquet file.")
-
-
-def _bad_gzip(path: Path) -> DataFileError:
-    return DataFileError.at(path, "is not gzipped, or it is damaged.", "Compress it again, or give it uncompressed.")
 
 
 # --- Writing ---

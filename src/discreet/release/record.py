@@ -8,25 +8,30 @@ user may know.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError
 from discreet.noise.catalogue import LAWS
+from discreet.noise.formats.own_toml import OwnToml
 from discreet.noise.parameters import parameters, required
-from discreet.noise.ptable import KEY_MODES, PTable
+from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
 from discreet.noise.settings import PTableSettings
+from discreet.programme.json_form import programme_from_json
+from discreet.programme.load import load_programme
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from discreet.noise.base import Noise
+    from discreet.programme.model import Programme
 
 SCHEMA = "discreet/1"
 KIND = "record"
-MECHANISMS = ("cell-key", "coordinates", "fresh", "eps-dp")
-SHARED_NOISE = ("cell-key", "coordinates")
+MECHANISMS = ("cell-key", "coordinates", "fresh", "eps-dp", "exact")
+SHARED_NOISE = ("cell-key", "coordinates", "exact")
 """Mechanisms that give the same participants, or the same coordinates, the same noise."""
+WITHOUT_LAW = ("p-table", "none")
+"""What stands for a law where there is none by name: a p-table from a file, and no noise at all."""
 UNBOUNDED = ("geometric", "laplace")
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
@@ -42,9 +47,14 @@ class Record:
         spsn: whether the same participants get the same noise in every table.
         law: the name of the law of noise.
         parameters: the law's parameters by name; for max-entropy also the p-table's settings.
+        ptable_text: for the law `p-table`, the table whole, in our TOML format.
         key_mode: `mixed` or `plain` cell keys.
+        key_space: the number of keys K.
         key_version: the version label of the record keys, if any.
         data_fingerprint: a digest of the input, if any.
+        definition: the programme as it was published, in its JSON form; taken from `programme` if left out.
+        missing: what was done with records without a value.
+        records: how many records were counted; the curator's alone.
         made_by: program and version.
     """
 
@@ -53,16 +63,21 @@ class Record:
     spsn: bool = True
     law: str = "max-entropy"
     parameters: dict[str, Any]
+    ptable_text: str | None = None
     key_mode: str = "mixed"
+    key_space: int | None = None
     key_version: str | None = None
     data_fingerprint: str | None = None
+    definition: dict[str, Any] | None = field(default=None, repr=False)
+    missing: str | None = None
+    records: int | None = None
     made_by: str | None = None
 
     def __post_init__(self) -> None:
         for name, kind in (("programme", str), ("spsn", bool), ("parameters", dict)):
             if not isinstance(getattr(self, name), kind):
                 raise ParameterError.outside("record", name, getattr(self, name), f"of type {kind.__name__}")
-        for name, known in (("mechanism", MECHANISMS), ("law", tuple(LAWS)), ("key_mode", KEY_MODES)):
+        for name, known in (("mechanism", MECHANISMS), ("law", (*LAWS, *WITHOUT_LAW)), ("key_mode", KEY_MODES)):
             if getattr(self, name) not in known:
                 raise UnknownNameError.among(name, str(getattr(self, name)), known)
         if self.mechanism != "eps-dp" and self.spsn != (self.mechanism in SHARED_NOISE):
@@ -76,20 +91,36 @@ class Record:
                 f"The mechanism eps-dp needs an unbounded law ({', '.join(UNBOUNDED)}), not {self.law}.",
                 parameter="law",
             )
-        self.noise()
+        if (self.mechanism == "exact") != (self.law == "none"):
+            raise ParameterError("The law none is for the mechanism exact, and only for it.", parameter="law")
+        if self.law != "none":
+            self.noise()
+
+    @property
+    def has_ptable(self) -> bool:
+        """Say whether every true count has its own law."""
+        return self.law in {"max-entropy", "p-table"}
+
+    def published(self) -> Programme:
+        """Return the programme that was published, or that is meant."""
+        return programme_from_json(self.definition) if self.definition else load_programme(self.programme)
 
     def noise(self) -> Noise:
         """Return the law of the noise of large counts."""
-        if self.law == "max-entropy":
+        if self.law == "none":
+            raise ParameterError("This release is exact: it has no noise to assess.", parameter="law")
+        if self.has_ptable:
             return self.ptable().rows[-1]
         self._check_parameters(LAWS[self.law])
         made: Noise = LAWS[self.law](**self.parameters)
         return made
 
     def ptable(self) -> PTable:
-        """Return the p-table of a max-entropy law."""
+        """Return the p-table, solved again from its settings or as it was given."""
+        if self.law == "p-table":
+            return OwnToml().read(self.ptable_text or "", Path("record.json"))
         self._check_parameters(PTableSettings)
-        return PTable.solve(PTableSettings(**self.parameters))
+        return PTable.solve(PTableSettings(**self.parameters), self.key_space or KEY_SPACE)
 
     def _check_parameters(self, taker: type) -> None:
         """Refuse parameters that the law does not know, and a law without those it needs."""
@@ -116,6 +147,8 @@ class Record:
         Exact parameters, keys and fingerprints stay with the curator: an exact
         bound helps an attacker (see the measure `bound`).
         """
+        if self.law == "none":
+            return {"programme": self.programme, "method": "none: these are true counts, not for publication"}
         law = self.noise()
         told: dict[str, Any] = {
             "programme": self.programme,
@@ -141,7 +174,7 @@ def record_from_json(text: str, path: Path) -> Record:
         raise RecordFileError.at(path, f"is not JSON: {error}.", "Give a record.json.") from error
     if not isinstance(content, dict) or (content.pop("schema", None), content.pop("kind", None)) != (SCHEMA, KIND):
         raise RecordFileError.at(path, f"is not a record of schema {SCHEMA}.", "Give a record.json.")
-    known = [field.name for field in fields(Record)]
+    known = [entry.name for entry in fields(Record)]
     for name in content:
         if name not in known:
             raise UnknownNameError.among("entry of a record", name, known)

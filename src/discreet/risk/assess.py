@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
-from discreet.programme.load import load_programme
 from discreet.release.record import Record, record_from_json
+from discreet.release.release import Release, open_release
 from discreet.risk.averaging import ONE_SIGMA, success
 from discreet.risk.case import Case
 from discreet.risk.registry import measures_named
@@ -63,7 +63,7 @@ class Assessment:
 
 
 def assess(
-    source: str | Path | Record,
+    source: str | Path | Record | Release,
     *,
     measures: Sequence[str] | None = None,
     rule: str = "levels",
@@ -78,7 +78,7 @@ def assess(
     """Return the risk of a record, or of a programme with the noise described by keywords.
 
     Args:
-        source: a Record, the path of a record.json, or a programme (`eu2021:LU` or a TOML file).
+        source: a Release or its folder, a Record or the path of a record.json, or a programme (`eu2021:LU`, a file).
         measures: names of the measures to take, all by default.
         rule: `levels` or `flat`.
         keep_single: count levels with one category as levels, as the paper did.
@@ -99,17 +99,18 @@ def assess(
             "The projection does not use what is known; give known or exact, not both.", parameter="exact"
         )
     record = _record(source, noise)
-    case = Case(
-        record, load_programme(record.programme), rule, keep_single, population, known, confidence, exact, records
-    )
+    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, records)
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 
 
-def _record(source: str | Path | Record, noise: dict[str, Any]) -> Record:
-    if isinstance(source, Record):
+def _record(source: str | Path | Record | Release, noise: dict[str, Any]) -> Record:
+    if isinstance(source, Record | Release):
         _refuse_noise(noise)
-        return source
+        return source.record if isinstance(source, Release) else source
     path = Path(source)
+    if path.is_dir():
+        _refuse_noise(noise)
+        return open_release(path).record
     if path.suffix == ".json":
         _refuse_noise(noise)
         try:

@@ -33,7 +33,7 @@ def statistics_of_a_person(case: Case) -> int:
 def _law(case: Case) -> Noise:
     """Return the law of large counts in the form that composes exactly."""
     law = case.record.noise()
-    if case.record.law == "max-entropy":
+    if case.record.has_ptable:
         return MaxEntropy(variance=law.variance, bound=int(law.bound))
     return law
 
@@ -41,7 +41,7 @@ def _law(case: Case) -> Noise:
 @measure("epsilon_delta")
 def epsilon_delta(case: Case) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
-    source = case.record.ptable() if case.record.law == "max-entropy" else case.record.noise()
+    source = case.record.ptable() if case.record.has_ptable else case.record.noise()
     return [delta_at(source, EPSILON), membership_advantage(source)]
 
 

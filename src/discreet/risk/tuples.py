@@ -68,7 +68,7 @@ def bound(case: Case) -> list[Result]:
     ]
     worst = max(largest, key=lambda found: found.reached)
     results = [worst.result()]
-    if case.record.law == "max-entropy" and case.confidence > COIN:
+    if case.record.has_ptable and case.confidence > COIN:
         wider = MaxEntropy(variance=law.variance, bound=int(law.bound) + 1)
         categories, (_, tuples) = next(iter(offered.items()))
         told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=case.confidence)
@@ -85,7 +85,7 @@ def margins(case: Case) -> list[Result]:
         return []
     categories, (_, tuples) = next(iter(offered.items()))
     results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
-    if case.record.law == "max-entropy" and law.bound <= WIDEST_ENUMERATED:
+    if case.record.has_ptable and law.bound <= WIDEST_ENUMERATED:
         shared = case.record.spsn and case.record.mechanism == "cell-key"
         noise_by = "participants" if shared else "coordinates"
         patterns = pattern_table(case.record.ptable(), largest=SMALL, noise_by=noise_by)

@@ -1,0 +1,47 @@
+"""`--settings FILE`: flags written down in TOML; what is given on the command line goes before."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import SettingsFileError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+    """Return the flags with those that were left out filled in from a file.
+
+    Args:
+        path: the file, if any.
+        given: flags by name, None where they were left out.
+        kinds: the type of every flag the file may hold.
+    """
+    found = dict(given)
+    if path is None:
+        return found
+    for name, value in _read(path).items():
+        flag = name.replace("-", "_")
+        if flag not in kinds:
+            raise UnknownNameError.among(f"setting in {path.name}", name, kinds)
+        kind = kinds[flag]
+        if isinstance(value, bool) != (kind is bool) or not isinstance(value, int | float if kind is float else kind):
+            wanted = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}[kind]
+            raise SettingsFileError.at(path, f"{name} must be {wanted}, not {value!r}.", "Correct it.")
+        if found[flag] is None:
+            found[flag] = value
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SettingsFileError.at(path, f"cannot be read: {error.strerror}.", "Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise SettingsFileError.at(path, "is not text in UTF-8.", "Save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsFileError.at(path, f"is not TOML: {error}.", "Correct the line.") from error

@@ -1,0 +1,62 @@
+"""`discreet synth`: a synthetic census to try things on."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.microdata.synthetic.write import synth as write_synthetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from discreet.microdata.synthetic.write import Synthetic
+
+
+def synth(
+    country: Annotated[str, typer.Option(metavar="CODE", help="Country, as in eu2021:LU.")],
+    persons: Annotated[int, typer.Option(metavar="N", help="How many persons, from 1 to 10^9.")],
+    seed: Annotated[int, typer.Option(metavar="S", help="A whole number; the same one gives the same file.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Write the persons to this file: .parquet or .csv.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Write a synthetic census: made-up persons in households, with a code for every topic of the EU census."""
+    with _bar(shown=sys.stderr.isatty() and not quiet) as progress:
+        made = write_synthetic(out, country=country, persons=persons, seed=seed, replace=replace, progress=progress)
+    if as_json:
+        settings = {"country": country, "persons": persons, "seed": seed, "out": str(out)}
+        own = {"persons": made.persons, "households": made.households, "written": str(made.written)}
+        typer.echo(answer("synth", settings, [], [made.sentence], **own))
+        return
+    typer.echo(_closing(made, country))
+
+
+def _closing(made: Synthetic, country: str) -> str:
+    return "\n".join(
+        [
+            f"Wrote {made.written}: {made.persons:,} persons in {made.households:,} private households.",
+            f"{made.sentence} Its shares are illustrative: it is for trying things out, not for statistics.",
+            f"The codes are those of eu2021:{country}. Next: discreet programme show eu2021:{country}",
+        ]
+    )
+
+
+@contextmanager
+def _bar(*, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function that moves a bar on standard error, or None if there is to be no bar."""
+    if not shown:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Making persons", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,92 @@
+"""DuckDB in this process: in memory, spilling to a private folder that is removed at the end."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+from discreet.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    import pyarrow as pa
+
+
+class DuckDB:
+    """One database in memory; queries may run in several threads, each on a cursor of its own.
+
+    Args:
+        threads: how many threads, all cores by default.
+        memory: the most memory, as in `2GB`; DuckDB's own default (80 %) if left out.
+        spill: a folder in which to make the private one; the system's for temporary files by default.
+    """
+
+    def __init__(self, *, threads: int | None = None, memory: str | None = None, spill: Path | None = None) -> None:
+        import duckdb
+
+        # Records that do not fit into memory are written here: nobody else may read them (mode 0700).
+        self._spill = tempfile.TemporaryDirectory(prefix="discreet-", dir=spill)
+        settings: dict[str, str | bool | int | float | list[str]] = {}
+        settings |= {"threads": threads} if threads else {}
+        settings |= {"memory_limit": memory} if memory else {}
+        fixed: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": self._spill.name,
+            # Nothing is fetched from elsewhere at run time, and no table keeps the order of its records.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "preserve_insertion_order": False,
+        }
+        try:
+            self._connection = duckdb.connect(config=settings | fixed)
+        except duckdb.Error as error:
+            self._spill.cleanup()
+            raise EngineError.refused("its settings", error) from None
+        self._made: set[str] = set()
+
+    def append(self, name: str, batch: pa.RecordBatch) -> None:
+        """Add records to a table of this name, which the first batch makes."""
+        import pyarrow as pa
+
+        with _named_errors("taking records in"):
+            self._connection.register("arriving", pa.Table.from_batches([batch]))
+            verb = f"INSERT INTO {name}" if name in self._made else f"CREATE TABLE {name} AS"
+            self._connection.execute(f"{verb} SELECT * FROM arriving")  # noqa: S608 - names are ours
+            self._connection.unregister("arriving")
+        self._made.add(name)
+
+    def table(self, sql: str) -> pa.Table:
+        """Return what a query gives, on a cursor of its own so that threads do not meet."""
+        with _named_errors("a query"), self._connection.cursor() as cursor:
+            return cursor.sql(sql).to_arrow_table()
+
+    def drop(self, name: str) -> None:
+        """Forget a table, if it is there."""
+        with _named_errors("dropping a table"):
+            self._connection.execute(f"DROP TABLE IF EXISTS {name}")
+        self._made.discard(name)
+
+    def close(self) -> None:
+        """Forget everything and remove what was spilled to disk."""
+        self._connection.close()
+        self._spill.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+@contextmanager
+def _named_errors(step: str) -> Iterator[None]:
+    """Turn an error of the engine into ours: its own text may show values of records."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise EngineError.refused(step, error) from None

@@ -1,0 +1,1 @@
+"""Output mechanisms: what is published, and which noise goes where."""

@@ -1,0 +1,129 @@
+"""What protecting would take, without doing it: cells, memory, disk and time.
+
+Cells follow from the programme. The rest is an estimate from rates measured on two cores
+(benchmarks/protect.py): a machine twice as fast takes half as long.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.mechanisms.protect import check_countable
+from discreet.mechanisms.reading import level_columns
+from discreet.microdata.binding import bind
+from discreet.microdata.sources import open_source
+from discreet.programme.choose import choose_tables
+from discreet.programme.load import load_programme
+from discreet.programme.model import Programme
+from discreet.tabulation.cells import DENSE_MOST
+from discreet.tabulation.plan import plan as plan_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from discreet.microdata.sources import Source
+    from discreet.tabulation.plan import Plan
+
+SECONDS_PER_CODE = 6e-9
+"""To code one value of one record."""
+SECONDS_PER_GROUP = 8e-9
+"""To put one record into its group in one maximal table."""
+SECONDS_PER_CELL = 12e-9
+"""To sum up one cell of a table, and to look its noise up."""
+SECONDS_PER_ROW = 120e-9
+"""To write one row."""
+SECONDS_PER_TABLE = 0.01
+BYTES_PER_ROW = 2.5
+"""On disk, in Parquet."""
+BYTES_PER_CELL = 12
+BYTES_PER_ROW_IN_MEMORY = 60
+BYTES_TO_START = 150_000_000
+BYTES_PER_CSV_RECORD = 60
+"""A guess, for CSV files, whose records are not counted before they are read."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take.
+
+    Attributes:
+        records: in the data; guessed from the size of the file where `guessed`.
+        guessed: whether the number of records is a guess.
+        tables: tables to make.
+        maximal: of these, how many are counted from the records.
+        statistics: different statistics.
+        cells: cells of all tables, empty ones too.
+        memory: bytes, about.
+        disk: bytes, at most about.
+        seconds: about.
+    """
+
+    records: int
+    guessed: bool
+    tables: int
+    maximal: int
+    statistics: int
+    cells: int
+    memory: int
+    disk: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the estimate as a JSON object."""
+        return dict(vars(self))
+
+
+def estimate(
+    data: object,
+    programme: Programme | str | Path,
+    *,
+    tables: Sequence[str] | None = None,
+    unit: str | None = None,
+) -> Estimate:
+    """Return what protecting would take; only the heads of the files are read."""
+    spec = programme if isinstance(programme, Programme) else load_programme(programme)
+    chosen = choose_tables(spec, tables, unit)
+    check_countable(chosen)
+    source = open_source(data)
+    bound = bind(chosen, source.columns, source.name)
+    plans = [plan_tables(chosen, population) for population in chosen.populations.values()]
+    records, guessed = _records(source)
+    widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
+    maximal = sum(len(plan.maximal) for plan in plans)
+    cells = sum(table.cells for plan in plans for table in plan.tables)
+    shown = [min(table.cells, records * len(table.statistics)) for plan in plans for table in plan.tables]
+    largest = max(_largest(plan) for plan in plans)
+    return Estimate(
+        records=records,
+        guessed=guessed,
+        tables=len(chosen.tables),
+        maximal=maximal,
+        statistics=sum(len(plan.uses) for plan in plans),
+        cells=cells,
+        memory=int(
+            BYTES_TO_START
+            + records * (sum(widths) + 4)
+            + largest * BYTES_PER_CELL
+            + max(shown) * BYTES_PER_ROW_IN_MEMORY
+        ),
+        disk=int(sum(shown) * BYTES_PER_ROW),
+        seconds=records * (len(bound) * SECONDS_PER_CODE + maximal * SECONDS_PER_GROUP)
+        + cells * SECONDS_PER_CELL
+        + sum(shown) * SECONDS_PER_ROW
+        + len(shown) * SECONDS_PER_TABLE,
+    )
+
+
+def _records(source: Source) -> tuple[int, bool]:
+    if source.rows is not None:
+        return source.rows, False
+    return max(source.size // BYTES_PER_CSV_RECORD, 1), True
+
+
+def _largest(plan: Plan) -> int:
+    """Return the most cells that are in memory at one time: those of the largest table."""
+    sizes = [sum(min(plan.size(statistic), DENSE_MOST) for statistic in table.statistics) for table in plan.tables]
+    return max(sizes, default=0) or math.prod(())

@@ -1,0 +1,65 @@
+"""The noise that was asked for by name: a p-table solved, one from a file, or a law."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.catalogue import LAWS
+from discreet.noise.formats.files import read_ptable
+from discreet.noise.parameters import required
+from discreet.noise.ptable import KEY_SPACE, PTable
+from discreet.noise.settings import PTableSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from discreet.noise.base import Noise
+
+CHOICES = tuple(name for name in LAWS if name != "truncated")
+
+
+def noise_named(
+    law: str | None = None,
+    *,
+    ptable: Path | None = None,
+    key_space: int = KEY_SPACE,
+    **parameters: Any,  # noqa: ANN401 - those of the law
+) -> PTable | Noise:
+    """Return a p-table or a law.
+
+    Args:
+        law: a name; `max-entropy`, a p-table, by default, or `geometric` where epsilon is given.
+        ptable: a file with a p-table instead.
+        key_space: K of a p-table that is solved here.
+        parameters: of the law, those that were given.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if ptable is not None:
+        _refuse_beside_file(law, given)
+        return read_ptable(ptable)
+    name = law or ("geometric" if "epsilon" in given else "max-entropy")
+    if name not in CHOICES:
+        raise UnknownNameError.among("law", name, CHOICES)
+    taker = PTableSettings if name == "max-entropy" else LAWS[name]
+    known = [entry.name for entry in fields(taker)]  # type: ignore[arg-type]  # every law is a dataclass
+    for parameter in given:
+        if parameter not in known:
+            raise UnknownNameError.among(f"parameter of the law {name}", parameter, known)
+    missing = [parameter for parameter in required(taker) if parameter not in given]
+    if missing:
+        raise ParameterError(
+            f"The law {name} needs --{' and --'.join(missing)}. Example: --variance 3 --bound 5", parameter=missing[0]
+        )
+    return PTable.solve(PTableSettings(**given), key_space) if name == "max-entropy" else LAWS[name](**given)
+
+
+def _refuse_beside_file(law: str | None, given: dict[str, Any]) -> None:
+    other = [name for name in (("law",) if law else ()) + tuple(given) if given.get(name, True) is not False]
+    if other:
+        raise ParameterError(
+            f"A p-table from a file says its noise itself; --{other[0].replace('_', '-')} cannot be given too. "
+            "Leave one out.",
+            parameter=other[0],
+        )

@@ -1,0 +1,242 @@
+"""Category codes to small whole numbers, once, and a report per column of what is not in order.
+
+Every level that some table needs becomes a column of positions: the place of the
+record's category in that level. A data code may be finer than the level (its category
+above is taken) but not coarser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import DataProblem, DataProblemsError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.programme.model import Topic
+    from discreet.programme.universe import Condition
+
+MISSING = ("error", "category", "drop")
+"""What to do with a record that has no value for a topic."""
+MOST_EXAMPLES = 5
+LONGEST_EXAMPLE = 20
+
+
+@dataclass(frozen=True)
+class LevelColumn:
+    """A coded column: the codes of a level, in the order of their positions."""
+
+    name: str
+    topic: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FilterColumn:
+    """A coded column that is 1 for the records of a universe."""
+
+    name: str
+    conditions: tuple[Condition, ...]
+
+
+@dataclass
+class _Seen:
+    """What was not in order in one column."""
+
+    missing: int = 0
+    unknown: int = 0
+    coarse: int = 0
+    odd: bool = False
+    examples: dict[str, None] = field(default_factory=dict)
+
+    def note(self, text: str, times: int, *, coarse: bool) -> None:
+        """Count records with a code that cannot be placed."""
+        self.coarse += times if coarse else 0
+        self.unknown += 0 if coarse else times
+        if len(self.examples) < MOST_EXAMPLES:
+            self.examples[text[:LONGEST_EXAMPLE]] = None
+
+
+UNKNOWN, COARSE = -1, -2
+MISSING_CODE = "_U"
+"""The code of a missing value where that is a category."""
+
+
+class TopicCoder:
+    """The codes of one topic and the positions each has in the levels asked for.
+
+    A row of the tables below is a category; the row after the last is for a missing value.
+    """
+
+    def __init__(
+        self, topic: Topic, column: str, levels: Sequence[LevelColumn], filters: Sequence[FilterColumn]
+    ) -> None:
+        self.topic = topic
+        self.column = column
+        self.seen = _Seen()
+        known = _paths(topic)
+        self._row = {code: row for row, code in enumerate(known)}
+        paths = list(known.values())
+        self.positions = {level.name: _positions(level, paths) for level in levels}
+        self.inside = {
+            filtered.name: _inside(filtered.conditions, topic, list(known))
+            for filtered in filters
+            if any(condition.topic == topic.name for condition in filtered.conditions)
+        }
+        finest = list(self.positions.values()) or [np.zeros(len(paths) + 1, dtype=np.int64)]
+        self._coarse = np.any([places[:-1] < 0 for places in finest], axis=0)
+        if self.inside and topic.tree:
+            # A universe is told by the finest codes: whether a coarser one lies in it is not known.
+            leaves = set(topic.tree.leaves)
+            self._coarse |= np.array([code not in leaves for code in known])
+
+    @property
+    def missing_row(self) -> int:
+        """Return the row that stands for a missing value."""
+        return len(self._row)
+
+    def rows(self, values: pa.Array) -> NDArray[np.int32]:
+        """Return the row of the category of every record, and note what has none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from discreet.microdata.text import as_text
+
+        encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
+        texts = as_text(encoded.dictionary)
+        if texts is None:
+            self.seen.odd = True
+            return np.full(len(values), self.missing_row, dtype=np.int32)
+        table = np.array([*(self._row_of(text) for text in texts.to_pylist()), self.missing_row], dtype=np.int32)
+        index = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        if (table[:-1] < 0).any() or encoded.null_count or (table[:-1] == self.missing_row).any():
+            self._note(table, np.bincount(index, minlength=len(table)), texts.to_pylist())
+            table = np.where(table < 0, self.missing_row, table)
+        rows: NDArray[np.int32] = table[index]
+        return rows
+
+    def _row_of(self, text: str | None) -> int:
+        if text is None:
+            return self.missing_row
+        row = self._row.get(text, UNKNOWN)
+        return COARSE if row >= 0 and self._coarse[row] else row
+
+    def _note(self, table: NDArray[np.int32], times: NDArray[np.int64], texts: list[str]) -> None:
+        self.seen.missing += int(times[table == self.missing_row].sum())
+        for place in np.flatnonzero((table < 0) & (times > 0)).tolist():
+            self.seen.note(texts[place], int(times[place]), coarse=bool(table[place] == COARSE))
+
+
+def _paths(topic: Topic) -> dict[str, tuple[str, ...]]:
+    """Return the codes from below the total down to every category."""
+    if topic.tree:
+        return {category.code: topic.tree.path(category.code) for category in topic.tree.categories}
+    return {code: (code,) for code in topic.levels[-1].codes or ()}
+
+
+def _positions(level: LevelColumn, paths: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
+    """Return for every category its place in a level, -1 where it is coarser; missing comes after the last."""
+    place = {code: position for position, code in enumerate(level.codes)}
+    found = [next((place[step] for step in path if step in place), UNKNOWN) for path in paths]
+    return np.array([*found, len(level.codes)])
+
+
+def _inside(conditions: Iterable[Condition], topic: Topic, codes: Sequence[str]) -> NDArray[np.bool_]:
+    """Return for every category, and for a missing value, whether a universe holds it."""
+    wanted = [condition.codes for condition in conditions if condition.topic == topic.name]
+    return np.array([all(code in chosen for chosen in wanted) for code in (*codes, MISSING_CODE)])
+
+
+class Coder:
+    """Codes batch after batch; `check` then says whether all was in order.
+
+    Args:
+        topics: by name, as the programme has them.
+        binding: topic name to data column.
+        levels: the columns to make.
+        filters: the universes to mark.
+        missing: `error`, `category` (a position after the last) or `drop`.
+    """
+
+    def __init__(
+        self,
+        topics: Mapping[str, Topic],
+        binding: Mapping[str, str],
+        levels: Sequence[LevelColumn],
+        filters: Sequence[FilterColumn],
+        missing: str,
+    ) -> None:
+        if missing not in MISSING:
+            raise UnknownNameError.among("way with missing values", missing, MISSING)
+        self._missing = missing
+        self._levels, self._filters = levels, filters
+        self.coders = [
+            TopicCoder(topics[name], column, [level for level in levels if level.topic == name], filters)
+            for name, column in binding.items()
+        ]
+        self.records = self.dropped = 0
+
+    def __call__(
+        self, batch: pa.RecordBatch
+    ) -> tuple[dict[str, NDArray[np.unsignedinteger]], NDArray[np.bool_] | None]:
+        """Return the coded columns of a batch, and which of its records are kept (None: all)."""
+        rows = {coder.topic.name: coder.rows(batch.column(coder.column)) for coder in self.coders}
+        keep = self._kept(rows, batch.num_rows)
+        if keep is not None:
+            rows = {name: row[keep] for name, row in rows.items()}
+        coded = {level.name: self._narrow[level.name][rows[level.topic]] for level in self._levels}
+        for filtered in self._filters:
+            marks = [
+                coder.inside[filtered.name][rows[coder.topic.name]]
+                for coder in self.coders
+                if filtered.name in coder.inside
+            ]
+            coded[filtered.name] = np.logical_and.reduce(marks).astype(np.uint8)
+        self.records += batch.num_rows
+        return coded, keep
+
+    @cached_property
+    def _narrow(self) -> dict[str, NDArray[np.unsignedinteger]]:
+        """Return the positions in the narrowest unsigned numbers; a code that cannot be placed never gets here."""
+        return {
+            name: np.where(places < 0, 0, places).astype(np.min_scalar_type(int(places.max())))
+            for coder in self.coders
+            for name, places in coder.positions.items()
+        }
+
+    def _kept(self, rows: dict[str, NDArray[np.int32]], size: int) -> NDArray[np.bool_] | None:
+        if self._missing != "drop":
+            return None
+        keep = np.ones(size, dtype=bool)
+        for coder in self.coders:
+            if coder.seen.missing:
+                keep &= rows[coder.topic.name] != coder.missing_row
+        self.dropped += size - int(keep.sum())
+        return None if keep.all() else keep
+
+    def check(self, source: str) -> None:
+        """Refuse the data if a column held what cannot be counted, with all columns in one message."""
+        problems = [problem for coder in self.coders if (problem := self._problem(coder))]
+        if problems:
+            raise DataProblemsError.found(source, problems)
+
+    def _problem(self, coder: TopicCoder) -> DataProblem | None:
+        seen = coder.seen
+        missing = seen.missing if self._missing == "error" else 0
+        if not (missing or seen.unknown or seen.coarse or seen.odd):
+            return None
+        return DataProblem(
+            coder.column, coder.topic.name, seen.unknown, seen.coarse, missing, tuple(seen.examples), seen.odd
+        )
+
+    def topics_with_missing(self) -> list[str]:
+        """Return the topics for which some record has no value."""
+        return [coder.topic.name for coder in self.coders if coder.seen.missing]

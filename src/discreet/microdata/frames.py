@@ -1,0 +1,144 @@
+"""Data in memory: Arrow tables and the data frames of other libraries."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.microdata.refusals import bad_frame, check_asked, check_names, no_records, not_utf8
+from discreet.microdata.text import is_utf8, without_views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+NAME = "the data frame"
+PLACE = Path(NAME)
+"""Stands for the frame in errors, which are about files otherwise."""
+ROWS = 1 << 18
+"""Rows of a batch."""
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """Data in memory; they are left out where the source is printed."""
+
+    table: pa.Table = field(repr=False)
+    name: str = NAME
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the column names."""
+        return tuple(self.table.column_names)
+
+    @property
+    def rows(self) -> int:
+        """Return the number of records."""
+        return int(self.table.num_rows)
+
+    @property
+    def size(self) -> int:
+        """Return the bytes in memory."""
+        return int(self.table.nbytes)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Return an iterator over the records: these columns in this order, none of it empty."""
+        check_asked(self.name, columns, self.columns)
+        return self._read(list(columns))
+
+    def fingerprint(self) -> str:
+        """Return the hash of the columns as an Arrow stream; pieces and dictionaries they are kept in do not count."""
+        import pyarrow as pa
+
+        hashed = _Hashed()
+        schema = pa.schema([(column.name, _plain(column.type)) for column in self.table.schema])
+        with pa.ipc.new_stream(pa.PythonFile(hashed, mode="w"), schema) as stream:
+            for start in range(0, self.rows, ROWS):
+                stream.write_table(_compact(self.table.slice(start, ROWS), schema))
+        return f"sha256:{hashed.digest.hexdigest()}"
+
+    def check_unchanged(self) -> None:
+        """Do nothing: Arrow tables never change, and what was a frame of another library is one now."""
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        # A table without columns has no records; one column is enough to count them.
+        read = list(dict.fromkeys(columns)) or [self.columns[0]]
+        for batch in self.table.select(read).to_batches(max_chunksize=ROWS):
+            if not all(map(is_utf8, batch.columns)):
+                raise not_utf8(PLACE)
+            if batch.num_rows:
+                yield without_views(batch.select(columns))
+
+
+def open_frame(data: object) -> FrameSource:
+    """Take over an Arrow table, or anything that gives its columns as an Arrow stream."""
+    import pyarrow as pa
+
+    try:
+        table = data if isinstance(data, pa.Table) else pa.table(data)
+    except Exception as error:  # noqa: BLE001 - every library raises its own
+        # The message of the library can show values, so it is not passed on.
+        raise bad_frame(PLACE, _where(error)) from None
+    check_names(PLACE, table.column_names, "data frame")
+    if not table.num_rows:
+        raise no_records(PLACE, NAME, "data frame")
+    return FrameSource(table)
+
+
+class _Hashed:
+    """A file that keeps nothing of what is written to it but the hash."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: nothing is kept back."""
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+def _where(error: Exception) -> str:
+    """Return the column at fault if the library names it; what else it says may be a value."""
+    place = str(error.args[-1]) if error.args else ""
+    return f" ({place})" if place.startswith("Conversion failed for column ") else ""
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if kind in {pa.string(), pa.string_view()}:
+        return pa.large_string()
+    return pa.large_binary() if kind == pa.binary_view() else kind
+
+
+def _compact(piece: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a copy of a piece in one block, without what lies in memory behind its end and under its nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    plain = pa.Table.from_batches(map(without_views, piece.to_batches())).cast(schema)
+    everything = np.arange(piece.num_rows)
+    return pa.table([_copy(column, everything) for column in plain.columns], schema)
+
+
+def _copy(column: pa.ChunkedArray, everything: NDArray[np.int64]) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return column.take(everything)
+    except pa.ArrowNotImplementedError:  # as for lists of texts that are views
+        return column

@@ -1,0 +1,135 @@
+"""The office's secret: made once, kept in a file that only its owner can read, and never shown."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+
+from discreet.errors import FileWriteError, SecretError
+from discreet.noise.mixing import SHORTEST_SECRET
+
+LONGEST_SECRET = 4096
+"""More bytes than this are no secret but some other file, named by mistake."""
+
+VARIABLE = "DISCREET_SECRET"
+"""The environment variable that holds the secret where no file is named."""
+
+
+def new_secret() -> bytes:
+    """Return 32 random bytes as 64 hexadecimal characters, the form in which they are kept and used."""
+    return secrets.token_hex(32).encode()
+
+
+def write_secret(path: Path, secret: bytes) -> None:
+    """Write a secret and a line end to a new file that only its owner can read.
+
+    A file that exists is never replaced: without the old secret no earlier release could be repeated.
+    """
+    check_secret(secret, "The secret")
+    _refuse_existing(path)
+    try:
+        # The temporary file is private from its first moment, and the finished one is the same file.
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.absolute().parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secret + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            _move_to_new(Path(name), path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except FileExistsError as error:
+        raise _existing(path) from error
+    except OSError as error:
+        todo = "Check the folder and the space left."
+        raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error
+
+
+def read_secret(path: Path | None) -> bytes | None:
+    """Return the secret from a file, or from the variable DISCREET_SECRET where none is named, or None.
+
+    Whitespace around the secret does not belong to it.
+    """
+    if path is not None:
+        return check_secret(_content(path), path)
+    text = os.environ.get(VARIABLE)
+    return None if text is None else check_secret(os.fsencode(text).strip(), f"The environment variable {VARIABLE}")
+
+
+def check_secret(secret: bytes, place: Path | str) -> bytes:
+    """Return a secret as it is, or refuse one that is no bytes, too short or too long."""
+    if not isinstance(secret, bytes):
+        raise SecretError.at(place, "is not bytes.", "Pass the secret as read_secret returns it.")
+    if len(secret) < SHORTEST_SECRET:
+        what = "holds no secret: it is empty." if not secret else f"is too short for a secret: {_limits()}."
+        raise SecretError.at(place, what, "Use the secret of earlier releases; `discreet keys new FILE` makes one.")
+    if len(secret) > LONGEST_SECRET:
+        what = f"is too long for a secret: {_limits()}."
+        raise SecretError.at(place, what, "Check that the right file was named.")
+    return secret
+
+
+def permissions_warning(path: Path) -> str | None:
+    """Return a sentence if others than its owner can use a secret file, None if not or where it cannot be told."""
+    if os.name != "posix":
+        return None
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return None
+    # A pipe from a vault has the mode of the system, not one that was chosen.
+    if not stat.S_ISREG(mode) or not mode & 0o077:
+        return None
+    return f"{path} holds the secret, and others on this machine can read it. Run: chmod 600 {path}"
+
+
+def _limits() -> str:
+    return f"one has from {SHORTEST_SECRET} to {LONGEST_SECRET} bytes"
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file holds without the whitespace around it, or its beginning where that is too much already."""
+    todo = "Check the path, or make a secret with `discreet keys new FILE`."
+    try:
+        if path.is_dir():
+            raise SecretError.at(path, "is a folder, not the file of a secret.", todo)
+        with path.open("rb") as file:
+            content = file.read(LONGEST_SECRET + 3)
+    except OSError as error:
+        what = f"cannot be read as the file of a secret: {error.strerror or 'the path is not usable'}."
+        raise SecretError.at(path, what, todo) from error
+    # What is left unread could be anything, so only a file that was read to its end is stripped.
+    return content.strip() if len(content) < LONGEST_SECRET + 3 else content
+
+
+def _refuse_existing(path: Path) -> None:
+    """Refuse before any work what writing would refuse after it; the name of a broken link is taken, too."""
+    try:
+        if path.is_symlink() or path.exists():
+            raise _existing(path)
+        if not path.absolute().parent.is_dir():
+            raise FileWriteError.to(path, "its folder does not exist", "Make the folder, or choose another.")
+    except OSError as error:
+        raise FileWriteError.to(path, error.strerror or "the path is not usable", "Choose another name.") from error
+
+
+def _existing(path: Path) -> SecretError:
+    what = "exists already and was left as it is: a secret that is overwritten makes earlier releases unrepeatable."
+    return SecretError.at(path, what, "Choose another name.")
+
+
+def _move_to_new(source: Path, target: Path) -> None:
+    """Give a file its name, unless another file got that name in the meantime."""
+    try:
+        # A link, unlike a move, fails where the name is taken.
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems know no links; between this look and the move lies the one gap that is left.
+        if target.is_symlink() or target.exists():
+            raise FileExistsError from None
+        source.rename(target)

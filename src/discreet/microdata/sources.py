@@ -1,0 +1,77 @@
+"""Where records come from: files, patterns, folders and data frames, all read the same way."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from discreet.microdata.file_search import find_files
+from discreet.microdata.files import open_files
+from discreet.microdata.frames import open_frame
+from discreet.microdata.refusals import not_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+
+class Source(Protocol):
+    """Records that can be read column by column, as often as needed."""
+
+    @property
+    def name(self) -> str:
+        """What to call the data in messages: a file, "census/*.parquet (12 files)", or "the data frame"."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, every one different."""
+
+    @property
+    def rows(self) -> int | None:
+        """The number of records where it is known without reading, else None."""
+
+    @property
+    def size(self) -> int:
+        """The bytes on disk or in memory."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Return an iterator over the records: only these columns, in this order, some 100,000 records at a time.
+
+        A column keeps its type, which may differ from file to file; `as_text` makes codes of any.
+
+        Raises:
+            UnknownNameError: at once, if a column is not there.
+            DataFileError: while reading, if a file is damaged or holds no records.
+        """
+
+    def fingerprint(self) -> str:
+        """Return "sha256:" and the hash of the data: the bytes of the files in name order, or of the columns."""
+
+    def check_unchanged(self) -> None:
+        """Refuse with a DataFileError what is not as it was when it was opened."""
+
+
+def open_source(data: object) -> Source:
+    """Return the source for what was given as data; files are opened and compared, but not read.
+
+    Args:
+        data: the path of a .parquet, .csv or .csv.gz file; a folder, which stands for its .parquet files or, if
+            it has none, its CSV files; a pattern such as "census/*.parquet"; a list of these; an Arrow table,
+            batch or reader; or a data frame that gives its columns as an Arrow stream, as pandas and polars do.
+    """
+    if isinstance(data, str | os.PathLike):
+        return _open_paths([data])
+    if isinstance(data, list | tuple):
+        return _open_paths(data)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return open_frame(data)
+    raise not_data(f"an object of type {type(data).__name__}")
+
+
+def _open_paths(given: Sequence[object]) -> Source:
+    paths = [item for item in given if isinstance(item, str | os.PathLike)]
+    if not paths or len(paths) < len(given):
+        raise not_data("a list without paths" if not paths else "a list with something else than paths")
+    name, files = find_files(paths)
+    return open_files(files, name=name)

@@ -1,0 +1,91 @@
+"""Where the tables of a release go while it is made: into a folder, or into memory."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Protocol, Self
+
+from discreet.release.folder import stage
+from discreet.release.release import Release, describe
+from discreet.release.tables import write_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from discreet.release.record import Record
+    from discreet.release.release import Summary
+    from discreet.release.tables import TableFile
+
+
+class Shelf(Protocol):
+    """Takes tables one by one and makes a release of them at the end, or nothing at all."""
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+        """Take a table, and its true counts if they are kept."""
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Make the release."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+
+class FolderShelf:
+    """A release on disk; nothing is seen of it before it is complete."""
+
+    def __init__(self, out: Path, form: str, *, replace: bool, exact: bool) -> None:
+        self._out, self._form, self._replace, self._exact = out, form, replace, exact
+        self._files: list[TableFile] = []
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._staging = self._open.enter_context(stage(self._out, replace=self._replace))
+        if self._exact:
+            self._staging.exact.mkdir()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.__exit__(kind, error, at)
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+        """Write a table."""
+        self._files.append(write_table(name, published, self._staging.tables, self._form))
+        if exact is not None:
+            write_table(name, exact, self._staging.exact, self._form)
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Write the descriptions and move everything into place."""
+        order = {table["id"]: place for place, table in enumerate((record.definition or {})["tables"])}
+        files = sorted(self._files, key=lambda file: order[file.id])
+        description = describe(record, files, self._form)
+        self._staging.finish(description, record.to_json())
+        return Release(self._out, description, summary=summary)
+
+
+class MemoryShelf:
+    """A release that is kept in memory."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, pa.Table] = {}
+        self._exact: dict[str, pa.Table] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        pass
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+        """Keep a table."""
+        self._tables[name] = published
+        if exact is not None:
+            self._exact[name] = exact
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Return the release with its tables and its record."""
+        return Release(None, describe(record, [], "memory"), summary=summary, held=self._tables, own_record=record)

@@ -1,0 +1,162 @@
+"""What must be counted for a set of tables: every statistic once, and where each comes from.
+
+A statistic is a tuple of depths, one per axis, as in the lattice of a programme: 0 is
+the total. Of all tables that count one population the maximal ones are counted from the
+records; a table whose finest statistic is coarser than another's is summed up from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+from discreet.tabulation.axes import columns, topic_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.programme.model import Programme, Table
+    from discreet.tabulation.axes import Column, TopicAxis
+
+Statistic = tuple[int, ...]
+"""The depth on every axis, in the order of the plan's axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class TablePlan:
+    """One table: its columns, and for every choice of one level per column the statistic it shows.
+
+    Attributes:
+        table: the table.
+        columns: its columns.
+        base: its finest statistic.
+    """
+
+    table: Table
+    columns: tuple[Column, ...]
+    places: tuple[int, ...]
+    axes: int
+
+    def statistic(self, depths: Sequence[int]) -> Statistic:
+        """Return the statistic with these depths of the columns."""
+        found = [0] * self.axes
+        for place, depth in zip(self.places, depths, strict=True):
+            found[place] = depth
+        return tuple(found)
+
+    @cached_property
+    def base(self) -> Statistic:
+        """Return the finest statistic, of which all others are sums."""
+        return self.statistic([column.deepest for column in self.columns])
+
+    @cached_property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """Return the statistics of the table, every finer one before those it sums up to."""
+        depths = [sorted({level.depth for level in column.levels}) for column in self.columns]
+        found = {self.statistic(choice) for choice in product(*depths)} | {self.base}
+        return tuple(sorted(found, key=lambda statistic: (-sum(statistic), statistic)))
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells the table shows, empty ones too."""
+        return math.prod(len(column.codes) for column in self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The tables of one population, their axes, and which finest statistics are counted from records.
+
+    Attributes:
+        axes: the topics, in an order that agrees with the columns of as many tables as can be.
+        tables: the tables in the order in which they are made.
+    """
+
+    axes: tuple[TopicAxis, ...]
+    tables: tuple[TablePlan, ...]
+
+    def shape(self, statistic: Statistic) -> tuple[int, ...]:
+        """Return the number of categories along every axis that is not summed over."""
+        return tuple(axis.size(depth) for axis, depth in zip(self.axes, statistic, strict=True) if depth)
+
+    def size(self, statistic: Statistic) -> int:
+        """Return the number of cells of a statistic, empty ones too."""
+        found = self._sizes.get(statistic)
+        if found is None:
+            found = self._sizes[statistic] = math.prod(self.shape(statistic))
+        return found
+
+    @cached_property
+    def _sizes(self) -> dict[Statistic, int]:
+        return {}
+
+    @cached_property
+    def maximal(self) -> tuple[Statistic, ...]:
+        """Return the finest statistics that no other table's contains, in the order of the tables."""
+        bases = list(dict.fromkeys(table.base for table in self.tables))
+        return tuple(base for base in bases if not any(contains(other, base) for other in bases if other != base))
+
+    def counted_in(self, base: Statistic) -> Statistic:
+        """Return the smallest maximal statistic that contains another table's finest."""
+        return min((other for other in self.maximal if contains(other, base)), key=self.size)
+
+    @cached_property
+    def uses(self) -> Counter[Statistic]:
+        """Return how many tables need each statistic."""
+        found = Counter(statistic for table in self.tables for statistic in table.statistics)
+        for base in dict.fromkeys(table.base for table in self.tables):
+            if base not in self.maximal:
+                found[self.counted_in(base)] += 1
+        return found
+
+    def parent(self, table: TablePlan, statistic: Statistic) -> tuple[Statistic, int]:
+        """Return the smallest statistic of the table that is one step finer, and the axis of that step."""
+        steps = []
+        for place, column in zip(table.places, table.columns, strict=True):
+            depths = sorted({level.depth for level in column.levels} | {column.deepest})
+            finer = [depth for depth in depths if depth > statistic[place]]
+            if finer:
+                parent = (*statistic[:place], finer[0], *statistic[place + 1 :])
+                steps.append((self.size(parent), parent, place))
+        _, parent, place = min(steps)
+        return parent, place
+
+
+def contains(fine: Statistic, coarse: Statistic) -> bool:
+    """Say whether every cell of the coarse statistic is a sum of cells of the fine one."""
+    return all(a >= b for a, b in zip(fine, coarse, strict=True))
+
+
+def plan(programme: Programme, tables: Sequence[Table]) -> Plan:
+    """Return the plan for tables of one population; axes have the levels of all tables of the programme."""
+    by_topic = topic_axes(programme)
+    order = _axis_order(tables)
+    axes = tuple(by_topic[topic] for topic in order)
+    place = {topic: number for number, topic in enumerate(order)}
+    found = []
+    for table in tables:
+        shown = columns(table, programme, by_topic)
+        found.append(TablePlan(table, shown, tuple(place[column.topic] for column in shown), len(axes)))
+    return Plan(axes, tuple(found))
+
+
+def _axis_order(tables: Sequence[Table]) -> list[str]:
+    """Return the topics so that columns stand in axis order in every table, or by first use if tables disagree.
+
+    Cells come sorted by axis; a table whose columns follow the axes needs no sorting of its own.
+    """
+    before: dict[str, set[str]] = {}
+    for table in tables:
+        topics = [breakdown.topic for breakdown in table.breakdowns]
+        for topic in topics:
+            before.setdefault(topic, set())
+        for first, second in pairwise(topics):
+            before[second].add(first)
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return list(before)

@@ -1,0 +1,103 @@
+"""CSV files: what is read of them, and what is said when they cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import traceback
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.errors import DataFileError
+from discreet.microdata.csv_files import CsvFile
+from discreet.microdata.reading import Reading
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKED = gzip.compress(b"a,b\n" + b"".join(b"%d,canary%d\n" % (i, i * i) for i in range(9_000)), mtime=0)
+
+
+def read(path: Path, columns: list[str], block: int = 1 << 20) -> list[dict[str, str]]:
+    return [row for batch in CsvFile.open(path).batches(columns, Reading(block)) for row in batch.to_pylist()]
+
+
+def test_only_the_asked_columns_are_read_and_all_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("a,b,c\n01,1.0,x\n,NA,\n")
+    file = CsvFile.open(path)
+    assert (file.columns, file.rows, file.delimiter) == (("a", "b", "c"), None, ",")
+    assert read(path, ["c", "a"]) == [{"c": "x", "a": "01"}, {"c": "", "a": ""}]
+    assert read(path, ["b"]) == [{"b": "1.0"}, {"b": "NA"}]
+    assert read(path, []) == [{}, {}]
+
+
+def test_a_column_that_is_not_asked_for_may_hold_anything(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"a,b\n1," + b"x" * 5_000_000 + b"\n2,\xe9\n")
+    assert read(path, ["a"], block=1 << 22) == [{"a": "1"}, {"a": "2"}]
+
+
+@pytest.mark.parametrize("name", ["d.csv", "D.CSV.GZ"])
+def test_long_files_come_in_pieces(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    text = "a;b\n" + "".join(f"{i};x\n" for i in range(20_000))
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("GZ") else text.encode())
+    sizes = [batch.num_rows for batch in CsvFile.open(path).batches(["a"], Reading(1 << 12))]
+    assert sum(sizes) == 20_000
+    assert max(sizes) < 3_000
+    assert [row["a"] for row in read(path, ["a"], 1 << 12)] == [str(i) for i in range(20_000)]
+
+
+def test_several_gzipped_pieces_in_one_file_are_read_to_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))
+    assert read(path, ["a"]) == [{"a": "1"}, {"a": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("d.csv", b"a,b\n1,2\ncanary,1,1\n", "d.csv has 3 fields instead of 2 in record 2 below the header. Correct"),
+        (
+            "d.csv",
+            b'a,b\n1,"canary\n2,canary\n',
+            'ends inside a quote, .* swallowed records. Close the quote; .* written "".',
+        ),
+        ("d.csv", b'a,b\n1,"', "ends inside a quote"),
+        ("d.csv", b'b,a\n"canary,2\n1,canary\n', "has 1 fields instead of 2 in record 1"),
+        ("d.csv", b"a,b,a\n1,canary,1\n", "has two columns named 'a'. Give every column its own name"),
+        ("d.csv", b"a,b\n1,canary\xe9\n", "is not text in UTF-8. Save it as UTF-8"),
+        ("d.csv", "a,b\n1,canary\n".encode("utf-16"), "is not text in UTF-8"),
+        ("d.csv", b"\n\n", "has no columns"),
+        ("d.csv", PACKED, "is not text in UTF-8"),
+        ("d.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
+        ("d.csv.gz", b"a,b\n1,canary\n", "is not gzipped, or it is damaged. Compress it again"),
+        ("d.csv.gz", PACKED[:-20], "is not gzipped, or it is damaged"),
+        ("d.csv.gz", PACKED[:500] + b"\xff" * 200 + PACKED[700:], "is not gzipped, or it is damaged"),
+    ],
+)
+def test_damage_is_told_without_a_value(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match=message) as caught:
+        read(path, ["b"])
+    assert caught.value.path == path
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_bytes_that_are_no_text_are_seen_far_inside(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"a,b\n" + b"1,canary\n" * 900_000 + b"1,canary\xe9\n")
+    with pytest.raises(DataFileError, match="is not text in UTF-8") as caught:
+        read(path, ["b"])
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_file_that_went_away_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("a\n1\n")
+    file = CsvFile.open(path)
+    path.unlink()
+    with pytest.raises(DataFileError, match=r"d.csv cannot be read: No such file or directory\. Check the path"):
+        list(file.batches(["a"], Reading()))
