@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.runtime ## show what discreet does; pictures and files go to demo-output
+demo: $(VENV)/.runtime ## show what discreet does; a page and its files go to demo-output
 	$(BIN)/discreet demo --out demo-output --replace
 
 test: $(VENV)/.dev ## run the tests and the examples in docstrings
@@ -32,7 +32,7 @@ lint: $(VENV)/.dev ## check style and layout
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev ## measure speed
+bench: $(VENV)/.bench ## measure speed, about half an hour
 	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/.dev ## run the examples in the documents and write down what they print
@@ -54,6 +54,11 @@ $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.made
 	@echo "Installing discreet and its tools in $(VENV)"
 	@$(PIP_INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.bench: pyproject.toml constraints.txt $(VENV)/.made
+	@echo "Installing discreet, its tools and the package it is measured against in $(VENV)"
+	@$(PIP_INSTALL) --editable '.[dev,bench]'
+	@touch $@ $(VENV)/.dev $(VENV)/.runtime
 
 # An environment whose interpreter is gone (a Python that was upgraded away) is made again.
 ifeq ($(realpath $(BIN)/python),)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import lookup, ptable, risk
+from benchmarks import lookup, peers, protect, ptable, risk, scaling
 
 if __name__ == "__main__":
     ptable.main()
     lookup.main()
     risk.main()
+    protect.main()
+    peers.main()
+    scaling.main()

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx"}
+HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx", "jinja2"}
 
 
 def loaded_by(statement: str) -> set[str]:

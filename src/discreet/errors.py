@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 40
 """Names listed in a message; more would hide its first sentence."""
+NOT_LISTED = (
+    "Those that exist are not shown: the name of one is a number, so the first line may be a record. "
+    "Give the data a header line."
+)
+
+
+def may_be_record(columns: Iterable[str]) -> bool:
+    """Say whether names of columns may be the values of a record, as in a CSV file without a header line."""
+    return any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in columns)
 
 
 class DiscreetError(Exception):
@@ -91,6 +100,13 @@ class UnknownNameError(InputError):
             f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
         )
         return cls(f"There is no {kind} {name!r}.{hint} There are: {listed}.", name=name, available=names)
+
+    @classmethod
+    def column(cls, kind: str, name: str, columns: Sequence[str]) -> UnknownNameError:
+        """Build the error for a column of the data."""
+        if may_be_record(columns):
+            return cls(f"There is no {kind} {name!r}. {NOT_LISTED}", name=name, available=())
+        return cls.among(kind, name, columns)
 
 
 class ProgrammeError(InputError):
@@ -167,14 +183,16 @@ class ColumnError(InputError):
         cls, source: str, topic: str, column: str, *, label: str, tables: Sequence[str], columns: Sequence[str]
     ) -> ColumnError:
         """Build the error with the tables that need the column, and the columns that look close or exist."""
+        hidden = may_be_record(columns)
         folded = [other for other in columns if other.casefold() == column.casefold()]
-        near = folded or difflib.get_close_matches(column, columns, n=3, cutoff=0.4)
+        near = [] if hidden else folded or difflib.get_close_matches(column, columns, n=3, cutoff=0.4)
         named = f"topic {topic}" + (f" ({label[0].lower()}{label[1:]})" if label else "")
         called = "" if column == topic else f" called {column}"
         used = ", ".join(tables[:3]) + (", .." if len(tables) > 3 else "")
         which = f"used by {len(tables)} {'table' if len(tables) == 1 else 'tables'} ({used})"
         listed = ", ".join(columns[:MOST_LISTED]) + (", .." if len(columns) > MOST_LISTED else "")
         close = f"Columns that look close: {', '.join(near)}." if near else f"There are: {listed}."
+        close = NOT_LISTED if hidden else close
         bound = near[0] if near else "its column"
         todo = f'Bind it in the programme with [columns] {topic} = "{bound}", or leave those tables out with --tables.'
         return cls(f"{source} has no column{called} for {named}, {which}. {close} {todo}", topic=topic, column=column)
@@ -190,7 +208,7 @@ class DataProblem:
         unknown: records with a code that the programme does not have.
         coarse: records with a code that is coarser than the tables need.
         missing: records without a value, where that is not allowed.
-        examples: some of the codes.
+        examples: some of the codes; none where they are too many to be codes.
         odd: whether its values are neither text nor numbers.
     """
 
@@ -215,6 +233,8 @@ class DataProblem:
             if times
         ]
         shown = f" (such as {', '.join(map(repr, self.examples))})" if self.examples else ""
+        if self.unknown and not self.examples:
+            shown = " (too many different ones to be codes, so none is shown; is it the right column?)"
         return f"{self.column}: {' and '.join(parts)}{shown}"
 
 

@@ -13,6 +13,7 @@ from discreet.cli.answer import answer
 from discreet.errors import ParameterError
 from discreet.noise.catalogue import LAWS
 from discreet.programme.lattice import RULES
+from discreet.release.folder import recover
 from discreet.risk.assess import Assessment
 from discreet.risk.assess import assess as assess_risk
 from discreet.risk.averaging import ONE_SIGMA
@@ -83,6 +84,8 @@ def assess(
     parameters = {"variance": variance, "bound": bound, "threshold": threshold, "epsilon": epsilon}
     given = {"law": law, "spsn": spsn, **parameters, "scale": scale, "sigma": sigma}
     noise = {name: value for name, value in given.items() if value is not None}
+    # A release whose last move was cut short is put in its place first: only then is the folder there.
+    recover(Path(source))
     if Path(source).suffix != ".json" and not Path(source).is_dir():
         noise = _noise(noise)
     wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked is not None]

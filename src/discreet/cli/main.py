@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import assess, demo, keys, programme, protect, ptable, synth
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 app = typer.Typer(
     name="discreet",
@@ -53,6 +57,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot print ± shows a question mark instead of ending in an error.
             stream.reconfigure(errors="replace")
+    _end_tidily()
     try:
         try:
             app()
@@ -64,6 +69,11 @@ def main() -> None:
     except InternalError as error:
         print(f"internal error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except MemoryError:
+        print("error: There is not enough memory. Free some, or do less at a time.", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -73,6 +83,18 @@ def main() -> None:
         print(f"error: {error.strerror or error}{where}. Check the path and the space left.", file=sys.stderr)  # noqa: T201
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+
+
+def _end_tidily() -> None:
+    """Let a signal to end be an exit like others, so that records in temporary files are removed."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        # nohup and the like have set their own.
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _exit)
+
+
+def _exit(number: int, _frame: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 def _show(error: InputError) -> None:

@@ -17,6 +17,7 @@ from discreet.mechanisms.estimate import Estimate, estimate
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.noise_choice import CHOICES, noise_named
 from discreet.mechanisms.protect import protect as protect_records
+from discreet.mechanisms.reading import Identity
 from discreet.microdata.coding import MISSING
 from discreet.microdata.secret import permissions_warning, read_secret
 from discreet.noise.ptable import KEY_MODES
@@ -25,11 +26,14 @@ from discreet.release.tables import FORMATS
 
 if TYPE_CHECKING:
     from discreet.mechanisms.base import Mechanism
+    from discreet.noise.base import Noise
+    from discreet.noise.ptable import PTable
     from discreet.release.release import Release
 
 MECHANISMS = ("cell-key", "exact")
 LAW = ("variance", "bound", "threshold", "perturb_zeros", "epsilon", "scale", "sigma")
 """Flags that are parameters of a law."""
+OTHER_LAWS = tuple(name for name in CHOICES if name != "max-entropy")
 KINDS: dict[str, type] = {
     "programme": str, "mechanism": str, "law": str, "variance": float, "bound": int, "threshold": int,
     "perturb_zeros": bool, "epsilon": float, "scale": float, "sigma": float, "ptable": str, "key_mode": str,
@@ -41,40 +45,46 @@ TRUE_COUNTS = "These are true counts, without noise: keep them, and publish them
 
 
 def protect(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet or CSV files, a folder or a pattern.")],
-    programme: Annotated[str | None, typer.Option(metavar="SPEC", help="A TOML file, or eu2021:LU.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the release.")] = None,
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet or CSV: files, a folder or a pattern.")],
+    programme: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to make, and DIR.curator.")] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Ids to make record keys from.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
+    secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
     bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
     threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
     perturb_zeros: Annotated[bool | None, typer.Option("--perturb-zeros", help="Give empty cells noise too.")] = None,
-    law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(CHOICES)}.")] = None,
+    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
+    law: Annotated[str | None, typer.Option(metavar="LAW", help=f"Or a law: {', '.join(OTHER_LAWS)}.")] = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="For the law geometric.")] = None,
     scale: Annotated[float | None, typer.Option(metavar="B", help="For the law laplace.")] = None,
     sigma: Annotated[float | None, typer.Option(metavar="S", help="For gaussian and discrete-gaussian.")] = None,
-    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="A p-table from a file instead.")] = None,
-    mechanism: Annotated[str | None, typer.Option(metavar="NAME", help=f"{' or '.join(MECHANISMS)}.")] = None,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="A stable id, to make keys.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Ready-made record keys instead.")] = None,
-    secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
-    key_mode: Annotated[str | None, typer.Option(metavar="MODE", help=f"{' or '.join(KEY_MODES)}.")] = None,
+    key_mode: Annotated[str | None, typer.Option(metavar="MODE", help=f"Keys: {' or '.join(KEY_MODES)}.")] = None,
     version_label: Annotated[str | None, typer.Option(metavar="LABEL", help="Another label, other keys.")] = None,
+    mechanism: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"{' or '.join(MECHANISMS)}, which has no noise.")
+    ] = None,
     tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; persons, mostly.")] = None,
-    missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"{', '.join(MISSING)}: missing values.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
+    missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORM", help=f"{' or '.join(FORMATS)}.")] = None,
-    keep_exact: Annotated[bool | None, typer.Option("--keep-exact", help="Keep true counts for the curator.")] = None,
-    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Any of these flags as TOML.")] = None,
+    keep_exact: Annotated[bool | None, typer.Option("--keep-exact", help="Keep true counts in DIR.curator.")] = None,
+    settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Flags from a TOML file.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and do nothing.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a release that exists.")] = False,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a line of JSON per stage; no data.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Count all tables of a programme, add noise, and write a release.
 
-    Example: discreet protect census.parquet --programme eu2021:LU --variance 3 --bound 5
-    --secret-file office.secret --id PERSON_ID --out release
+    Example: discreet protect census.parquet --programme eu2021:LU --id PERSON_ID
+    --secret-file office.secret --variance 3 --bound 5 --out release
     """
     flags = with_settings(
         settings,
@@ -92,6 +102,7 @@ def protect(
     chosen = [pattern.strip() for pattern in flags["tables"].split(",")] if flags["tables"] else None
     asked = {"data": data, **{name: value for name, value in _plain(flags).items() if value is not None}}
     if dry_run:
+        _check(flags, out, replace=replace)
         found = estimate(data, flags["programme"], tables=chosen, unit=flags["unit"])
         typer.echo(_json_estimate(asked, found) if as_json else estimate_text(found))
         return
@@ -116,6 +127,7 @@ def protect(
             form=flags["format"] or FORMATS[0],
             progress=stages,
         )
+    warnings += stages.warnings
     typer.echo(_json(asked, release, out, warnings) if as_json else protect_text(release, out, warnings))
 
 
@@ -130,8 +142,7 @@ def _mechanism(flags: dict[str, Any]) -> Mechanism:
         raise UnknownNameError.among("mechanism", name, MECHANISMS)
     if name == "exact":
         return Exact()
-    ptable = Path(flags["ptable"]) if flags["ptable"] else None
-    noise = noise_named(flags["law"], ptable=ptable, **{name: flags[name] for name in LAW})
+    noise = _noise(flags)
     mode = flags["key_mode"] or KEY_MODES[0]
     secret = read_secret(Path(flags["secret_file"]) if flags["secret_file"] else None)
     if secret is None and (mode == "mixed" or flags["id"]):
@@ -139,6 +150,34 @@ def _mechanism(flags: dict[str, Any]) -> Mechanism:
             "The secret is missing: give --secret-file or set DISCREET_SECRET. `discreet keys new FILE` makes one."
         )
     return CellKey(noise, secret=secret, mode=mode, version=flags["version_label"] or "1")
+
+
+def _noise(flags: dict[str, Any]) -> PTable | Noise:
+    """Return the noise that was asked for."""
+    return noise_named(flags["law"], ptable=Path(flags["ptable"]) if flags["ptable"] else None, **_law(flags))
+
+
+def _law(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a law; that zeros stay as they are, as a settings file may say, is none."""
+    return {name: None if flags[name] is False else flags[name] for name in LAW}
+
+
+def _check(flags: dict[str, Any], out: Path | None, *, replace: bool) -> None:
+    """Refuse in a dry run what the run itself would refuse; the secret, which it need not have at hand, is left out."""
+    for kind, flag, known in (
+        ("mechanism", "mechanism", MECHANISMS),
+        ("key mode", "key_mode", KEY_MODES),
+        ("way with missing values", "missing", MISSING),
+        ("format of tables", "format", FORMATS),
+    ):
+        if flags[flag] is not None and flags[flag] not in known:
+            raise UnknownNameError.among(kind, flags[flag], known)
+    Identity(flags["id"], flags["key"])
+    told = [flags["law"], flags["ptable"], *_law(flags).values()]
+    if flags["mechanism"] != "exact" and any(value is not None for value in told):
+        _noise(flags)
+    if out is not None:
+        check_free(out, replace=replace)
 
 
 def _warnings(flags: dict[str, Any]) -> list[str]:

@@ -20,22 +20,22 @@ def noise_results(release: Release) -> list[Result]:
     record = release.record
     if record.law == "none":
         return []
-    law = record.noise()
+    law, unit = record.noise(), release.programme.tables[0].unit
     typical = law.variance**0.5
     found = [
         Result(
             name="typical_noise",
             value=typical,
-            unit="persons",
+            unit=unit,
             sentence=f"A published count is typically {typical:.2f} away from the true one (standard deviation).",
             assumptions=("a count large enough for the last row of the p-table; smaller ones may have less noise",),
             equation="sqrt(V)",
         )
     ]
-    if math.isfinite(law.bound):
-        sentence = f"No published count is more than {law.bound:g} away from the true one."
+    if math.isfinite(record.bound):
+        sentence = f"No published count is more than {record.bound:g} away from the true one."
         found.append(
-            Result(name="largest_noise", value=float(law.bound), unit="persons", sentence=sentence, equation="E")
+            Result(name="largest_noise", value=float(record.bound), unit=unit, sentence=sentence, equation="E")
         )
     return found
 
@@ -44,26 +44,32 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
     """Return what was read, made and written, in sentences."""
     made, files = release.summary, release.description["files"]
     assert made is not None  # noqa: S101 - this run made it
-    seconds = made.seconds
+    seconds, exact = made.seconds, release.record.law == "none"
     size, shown = sum(file["bytes"] for file in files), sum(file["rows"] for file in files)
-    counting = seconds["counting"]
     rate = made.records / max(seconds["reading"], 1e-9)
+    dropped = f", {_number(made.dropped, 'other')} dropped for lack of a value" if made.dropped else ""
+    read = f"{_number(made.records, 'record')}{dropped}, {_number(made.topics, 'topic')}"
+    counted = f"{_number(len(files), 'table')}, {_number(made.statistics, 'statistic')}, {_number(made.cells, 'cell')}"
+    written = f"{_number(shown, 'cell')} that {'is' if shown == 1 else 'are'} not 0, {_bytes(size)}"
     lines = [
-        f"reading    {made.records:,} records, {made.topics} topics, {seconds['reading']:.1f} s, {rate:,.0f} a second",
-        f"counting   {_tables(len(files))}, {made.statistics:,} statistics, {made.cells:,} cells, {counting:.1f} s",
+        f"reading    {read}, {seconds['reading']:.1f} s, {rate:,.0f} a second",
+        f"counting   {counted}, {seconds['counting']:.1f} s",
         f"noise      {_noise(release)}, {seconds['noise']:.1f} s",
-        f"writing    {shown:,} cells that are not 0, {size / 1e6:,.1f} MB, {seconds['writing']:.1f} s",
+        f"writing    {written}, {seconds['writing']:.1f} s",
+        f"{out}/ is complete after {seconds['all']:.1f} s and holds "
+        + ("true counts: publish it nowhere." if exact else "nothing secret: publish it as a whole."),
+        f"{curator_folder(out)}/ is yours alone: never publish it.",
+        *(f"Warning: {warning}" for warning in warnings),
     ]
-    if made.dropped:
-        lines.append(f"Dropped    {made.dropped:,} records: a value is missing in each of them.")
-    lines.append(f"{out}/ is complete after {seconds['all']:.1f} s and holds nothing secret.")
-    lines.append(f"{curator_folder(out)}/ is yours alone: never publish it.")
-    lines += [f"Warning: {warning}" for warning in warnings]
-    return "\n".join([*lines, f"Next: discreet assess {out}"])
+    return "\n".join(lines if exact else [*lines, f"Next: discreet assess {out}"])
 
 
-def _tables(number: int) -> str:
-    return "1 table" if number == 1 else f"{number} tables"
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
 def _noise(release: Release) -> str:
@@ -71,18 +77,22 @@ def _noise(release: Release) -> str:
     if record.law == "none":
         return "none: these are true counts"
     law = record.noise()
-    bound = f", never more than {law.bound:g}" if math.isfinite(law.bound) else ", without a bound"
+    bound = f", never more than {record.bound:g}" if math.isfinite(record.bound) else ", without a bound"
     return f"standard deviation {law.variance**0.5:.2f}{bound}"
 
 
 def estimate_text(found: Estimate) -> str:
     """Return what a run would take, in sentences."""
-    about = "About " if found.guessed else ""
-    counted = f"{found.maximal} of them counted from the records"
-    memory = f"Memory about {found.memory / 1e6:,.0f} MB, disk at most about {found.disk / 1e6:,.1f} MB"
+    about = "about " if found.guessed else ""
+    counted = f"{found.maximal:,} counted from the records, the others summed up from these"
+    counted = "all counted from the records" if found.maximal == found.tables else counted
+    sizes = f"{_number(found.statistics, 'statistic')}, {_number(found.cells, 'cell')}"
     lines = [
-        f"Dry run: nothing was counted or written. {about}{found.records:,} records.",
-        f"{_tables(found.tables)}, {counted}; {found.statistics:,} statistics, {found.cells:,} cells.",
-        f"{memory}, time about {found.seconds:,.0f} s on two cores.",
+        "Dry run: nothing was counted, nothing was written.",
+        f"data       {about}{_number(found.records, 'record')}",
+        f"programme  {_number(found.tables, 'table')} ({counted}), {sizes}",
+        f"memory     about {found.memory / 1e6:,.0f} MB",
+        f"disk       at most about {_bytes(found.disk)}",
+        f"time       {f'about {found.seconds:,.0f} s' if found.seconds >= 1 else 'less than 1 s'} on two cores",
     ]
     return "\n".join(lines)

@@ -26,11 +26,12 @@ def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[st
     for name, value in _read(path).items():
         flag = name.replace("-", "_")
         if flag not in kinds:
-            raise UnknownNameError.among(f"setting in {path.name}", name, kinds)
+            raise UnknownNameError.among(f"setting in {path.name}", name, [kind.replace("_", "-") for kind in kinds])
         kind = kinds[flag]
         if isinstance(value, bool) != (kind is bool) or not isinstance(value, int | float if kind is float else kind):
             wanted = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}[kind]
-            raise SettingsFileError.at(path, f"{name} must be {wanted}, not {value!r}.", "Correct it.")
+            what = f"has a wrong value for {name}: it must be {wanted}."
+            raise SettingsFileError.at(path, what, "Correct it.")
         if found[flag] is None:
             found[flag] = value
     return found

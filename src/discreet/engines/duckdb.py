@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
@@ -29,7 +30,7 @@ class DuckDB:
         import duckdb
 
         # Records that do not fit into memory are written here: nobody else may read them (mode 0700).
-        self._spill = tempfile.TemporaryDirectory(prefix="discreet-", dir=spill)
+        self._spill = _private_folder(spill)
         settings: dict[str, str | bool | int | float | list[str]] = {}
         settings |= {"threads": threads} if threads else {}
         settings |= {"memory_limit": memory} if memory else {}
@@ -81,6 +82,18 @@ class DuckDB:
         self.close()
 
 
+def _private_folder(spill: Path | None) -> tempfile.TemporaryDirectory[str]:
+    """Make the folder for records; where one was asked for, no other is good enough, as Python would have it."""
+    step, asked = "making its folder for temporary files", spill or os.environ.get("TMPDIR")
+    if asked and not os.access(asked, os.W_OK | os.X_OK):
+        what = f"{asked} is not there or cannot be written"
+        raise EngineError(f"The engine stopped at {step}: {what}. Set TMPDIR to another folder.", step=step)
+    try:
+        return tempfile.TemporaryDirectory(prefix="discreet-", dir=spill)
+    except OSError as error:
+        raise EngineError.refused(step, error) from None
+
+
 @contextmanager
 def _named_errors(step: str) -> Iterator[None]:
     """Turn an error of the engine into ours: its own text may show values of records."""
@@ -90,3 +103,8 @@ def _named_errors(step: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise EngineError.refused(step, error) from None
+    except RuntimeError as error:
+        # So the engine calls a signal that reaches it in the main thread.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise

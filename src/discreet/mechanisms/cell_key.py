@@ -54,7 +54,9 @@ class CellKey:
             raise UnknownNameError.among("key mode", self.mode, KEY_MODES)
         if self.key_space > WIDEST_KEY_SPACE:
             raise ParameterError.outside("cell key", "key_space", self.key_space, f"at most {WIDEST_KEY_SPACE}")
-        if self.mode == "mixed":
+        if self.perturbs_zeros and self.secret is None:
+            raise SecretError("Noise on empty cells is drawn by their coordinates and needs the office's secret.")
+        if self.mode == "mixed" or self.perturbs_zeros:
             KeyMixer(self.secret)
 
     @property
@@ -83,8 +85,6 @@ class CellKey:
         """Return the noise of empty cells, drawn by their coordinates: the keys of all of them are 0."""
         if not isinstance(self.noise, PTable) or not self.perturbs_zeros:
             return np.zeros(len(coordinates), dtype=np.int64)
-        if self.secret is None:
-            raise SecretError("Noise on empty cells is drawn by their coordinates and needs the office's secret.")
         return self.noise.rows[0].draw(self._mixer(coordinates), WORDS)
 
     def described(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.mechanisms.protect import check_countable
+from discreet.mechanisms.countable import check_countable
 from discreet.mechanisms.reading import level_columns
 from discreet.microdata.binding import bind
 from discreet.microdata.sources import open_source
@@ -94,7 +94,12 @@ def estimate(
     widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
     maximal = sum(len(plan.maximal) for plan in plans)
     cells = sum(table.cells for plan in plans for table in plan.tables)
-    shown = [min(table.cells, records * len(table.statistics)) for plan in plans for table in plan.tables]
+    # A record is in one cell of every choice of levels; levels that are one partition each show it under their codes.
+    shown = [
+        min(table.cells, records * math.prod(len(column.levels) for column in table.columns))
+        for plan in plans
+        for table in plan.tables
+    ]
     largest = max(_largest(plan) for plan in plans)
     return Estimate(
         records=records,

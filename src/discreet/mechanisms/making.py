@@ -7,22 +7,24 @@ import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.reading import MICRO
-from discreet.tabulation.cells import DENSE_MOST
+from discreet.tabulation.cells import DENSE_MOST, counts_of, keys_of
 from discreet.tabulation.coordinates import coordinate_words
 from discreet.tabulation.plan import plan as plan_tables
 from discreet.tabulation.rows import Values, rows
 from discreet.tabulation.tabulate import Records, tabulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from discreet.engines.base import Engine
     from discreet.mechanisms.base import Mechanism
@@ -148,18 +150,21 @@ class Making:
         if not counted.new:
             return
         occupied = [counted.cells[statistic].occupied() for statistic in counted.new]
-        counts = np.concatenate([count for _, count, _ in occupied])
-        keys = np.concatenate([key for _, _, key in occupied])
-        ends = np.cumsum([len(index) for index, _, _ in occupied])[:-1]
-        noisy = np.split(self.mechanism.publish(counts, keys), ends)
+        words = np.concatenate([word for _, word in occupied])
+        index = np.concatenate([place for place, _ in occupied])
+        ends = np.cumsum([0, *(len(place) for place, _ in occupied)])
+        counts = counts_of(words)
+        published = self.mechanism.publish(counts, keys_of(words))
         self.statistics += len(counted.new)
-        for statistic, (index, count, _), value in zip(counted.new, occupied, noisy, strict=True):
-            if self.keep_exact:
-                truth[statistic] = Values(index, count)
-            shown = Values(index, value)
-            values[statistic] = (
-                self._with_empty(plan, statistic, shown) if self.mechanism.perturbs_zeros else _without_zeros(shown)
-            )
+        if self.keep_exact:
+            truth.update(_split(counted.new, index, counts, ends))
+        if self.mechanism.perturbs_zeros:
+            for statistic, occupied_cells in _split(counted.new, index, published, ends).items():
+                values[statistic] = self._with_empty(plan, statistic, occupied_cells)
+            return
+        # A cell that is published as 0 is not written.
+        shown = np.flatnonzero(published)
+        values.update(_split(counted.new, index[shown], published[shown], np.searchsorted(shown, ends)))
 
     def _with_empty(self, plan: Plan, statistic: Statistic, occupied: Values) -> Values:
         """Return the cells with noise on the empty ones too, drawn by their coordinates."""
@@ -173,10 +178,16 @@ class Making:
         key = hashlib.blake2b(self.release.encode(), digest_size=32).digest()
         value = self.mechanism.publish_empty(coordinate_words(plan, statistic, key))
         value[occupied.index] = occupied.value
-        return _without_zeros(Values(np.arange(size), value))
+        shown = np.flatnonzero(value)
+        return Values(shown, value[shown])
 
 
-def _without_zeros(cells: Values) -> Values:
-    """Return the cells that are published: one that is not written is a published 0."""
-    shown = cells.value != 0
-    return cells if shown.all() else Values(cells.index[shown], cells.value[shown])
+def _split(
+    statistics: Sequence[Statistic], index: NDArray[np.int64], value: NDArray[np.int64], ends: NDArray[np.int64]
+) -> dict[Statistic, Values]:
+    """Return the cells of several statistics that stand one after the other, each for itself."""
+    pairs = pairwise(ends.tolist())
+    return {
+        statistic: Values(index[first:last], value[first:last])
+        for statistic, (first, last) in zip(statistics, pairs, strict=True)
+    }

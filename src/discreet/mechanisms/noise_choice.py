@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from discreet.noise.base import Noise
 
 CHOICES = tuple(name for name in LAWS if name != "truncated")
+EXAMPLES = {"variance": 3, "bound": 5, "epsilon": 0.5, "scale": 2, "sigma": 1.5}
+"""A usual value of every parameter that a law cannot do without."""
 
 
 def noise_named(
@@ -46,12 +48,14 @@ def noise_named(
     known = [entry.name for entry in fields(taker)]  # type: ignore[arg-type]  # every law is a dataclass
     for parameter in given:
         if parameter not in known:
-            raise UnknownNameError.among(f"parameter of the law {name}", parameter, known)
+            # What the caller has no name for, a flag that does not exist, is no way out.
+            ways = [other for other in known if other in parameters] or known
+            raise UnknownNameError.among(f"parameter of the law {name}", parameter, ways)
     missing = [parameter for parameter in required(taker) if parameter not in given]
     if missing:
-        raise ParameterError(
-            f"The law {name} needs --{' and --'.join(missing)}. Example: --variance 3 --bound 5", parameter=missing[0]
-        )
+        example = " ".join(f"--{parameter} {EXAMPLES[parameter]}" for parameter in required(taker))
+        what = f"The law {name} needs --{' and --'.join(missing)}. Example: {example}"
+        raise ParameterError(what, parameter=missing[0])
     return PTable.solve(PTableSettings(**given), key_space) if name == "max-entropy" else LAWS[name](**given)
 
 

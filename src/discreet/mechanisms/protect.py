@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import ParameterError, ProgrammeError
+from discreet.errors import ParameterError
+from discreet.mechanisms.countable import check_countable
 from discreet.mechanisms.making import Making
 from discreet.mechanisms.reading import Identity, load
 from discreet.microdata.sources import open_source
@@ -74,10 +76,11 @@ def protect(
     tell = progress or _tell_nobody
     begin = time.perf_counter()
     shelf: Shelf = MemoryShelf() if out is None else FolderShelf(Path(out), form, replace=replace, exact=keep_exact)
-    with shelf, nullcontext(engine) if engine else DuckDB() as place:
+    with shelf, nullcontext(engine) if engine else DuckDB() as place, ThreadPoolExecutor(max_workers=1) as beside:
+        hashing = beside.submit(source.fingerprint)
         loaded = load(source, chosen, mechanism, identity, place, missing=missing, tell=tell)
+        fingerprint = hashing.result()
         reading = time.perf_counter() - begin
-        fingerprint = source.fingerprint()
         made = Making(loaded, place, mechanism, keep_exact, f"{mechanism.version} {fingerprint}", tell).run(shelf)
         source.check_unchanged()
         record = Record(
@@ -102,19 +105,6 @@ def protect(
 
 def _tell_nobody(stage: str, done: int, total: int | None) -> None:
     pass
-
-
-def check_countable(programme: Programme) -> None:
-    """Refuse topics of which only the number of categories is known: there is nothing to compare the data with."""
-    for table in programme.tables:
-        for breakdown in table.breakdowns:
-            topic = programme.topics[breakdown.topic]
-            if any(level.codes is None for level in breakdown.levels) or (len(breakdown.levels) > 1 and not topic.tree):
-                raise ProgrammeError(
-                    f"Topic {topic.name} has no list of categories, only their number, so table {table.id} cannot be "
-                    "counted. Give the topic categories or a hierarchy, or leave the table out.",
-                    topic=topic.name,
-                )
 
 
 def _check_keys(mechanism: Mechanism, identity: Identity) -> None:

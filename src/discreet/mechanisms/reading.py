@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from discreet.tabulation.axes import in_counted_order, topic_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import TracebackType
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 MICRO = "micro"
 """The engine's table of coded records."""
+ENOUGH = 1 << 20
+"""Records that go into the engine together: it takes large lots in with all its threads."""
 
 
 @dataclass(frozen=True)
@@ -80,34 +84,46 @@ def load(
     binding = bind(programme, source.columns, source.name)
     for column in identity.columns:
         if column not in source.columns:
-            raise UnknownNameError.among(f"column in {source.name}", column, source.columns)
+            raise UnknownNameError.column(f"column in {source.name}", column, source.columns)
+    _check_apart(binding, identity)
     coding = also_missing_category(programme, list(binding)) if missing == "category" else programme
     levels, filters = level_columns(coding, missing), _filters(coding)
     coder = Coder(programme.topics, binding, list(levels.values()), list(filters.values()), missing)
     keys = _Keys(mechanism, identity)
     wanted = list(dict.fromkeys([*binding.values(), *identity.columns]))
-    kept = 0
     engine.drop(MICRO)
-    for batch in source.batches(wanted):
-        key = keys.of(batch)
-        coded, keep = coder(batch)
-        kept += _append(engine, coded, key if keep is None else key[keep])
-        tell("reading", coder.records, source.rows)
+    with _Arriving(engine) as arriving:
+        for batch in source.batches(wanted):
+            key = keys.of(batch)
+            coded, keep = coder(batch)
+            arriving.add({**coded, "k": key if keep is None else key[keep]})
+            tell("reading", coder.records, source.rows)
     source.check_unchanged()
     coder.check(source.name)
     keys.finish(source)
-    if not kept:
+    if not arriving.records:
         raise NothingToCountError(
             f"{source.name} has no record left once those with a missing value are dropped. Choose --missing category."
         )
     with_category = coder.topics_with_missing() if missing == "category" else []
     return Loaded(
         also_missing_category(programme, with_category) if with_category else programme,
-        kept,
+        arriving.records,
         coder.dropped,
         {level: column.name for level, column in levels.items()},
         {None: None, **{text: f"{column.name} = 1" for text, column in filters.items()}},
     )
+
+
+def _check_apart(binding: dict[str, str], identity: Identity) -> None:
+    """Refuse a column of ids or keys as a topic: the message on unknown codes would show some of them."""
+    for topic, column in binding.items():
+        if column in identity.columns:
+            raise ParameterError(
+                f"Column {column} is named as id or key of a record, and the programme takes it for topic {topic}. "
+                "Bind the topic to another column in [columns], or name another id or key.",
+                parameter="id" if column == identity.id else "key",
+            )
 
 
 def level_columns(programme: Programme, missing: str) -> dict[str, LevelColumn]:
@@ -137,12 +153,49 @@ def _filters(programme: Programme) -> dict[str, FilterColumn]:
     return found
 
 
-def _append(engine: Engine, coded: dict[str, NDArray[np.unsignedinteger]], key: NDArray[np.uint32]) -> int:
-    import pyarrow as pa
+class _Arriving:
+    """Coded records on their way into the engine: many at a time, and while the next ones are coded."""
 
-    if len(key):
-        engine.append(MICRO, pa.record_batch({**coded, "k": key}))
-    return len(key)
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._waiting: list[dict[str, NDArray[np.unsignedinteger]]] = []
+        self._size = self.records = 0
+        self._pool = ThreadPoolExecutor(max_workers=1)
+        self._taken: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._take()
+                self._settle()
+        finally:
+            self._pool.shutdown()
+
+    def add(self, coded: dict[str, NDArray[np.unsignedinteger]]) -> None:
+        """Keep records until there are enough to be worth a call of the engine."""
+        self._waiting.append(coded)
+        self._size += len(coded["k"])
+        if self._size >= ENOUGH:
+            self._take()
+
+    def _take(self) -> None:
+        import pyarrow as pa
+
+        self._settle()
+        if self._size:
+            columns = {name: np.concatenate([batch[name] for batch in self._waiting]) for name in self._waiting[0]}
+            self._taken = self._pool.submit(self._engine.append, MICRO, pa.record_batch(columns))
+            self.records += self._size
+        self._waiting, self._size = [], 0
+
+    def _settle(self) -> None:
+        """Wait until the records that were taken before are in, or tell what went wrong."""
+        if self._taken:
+            self._taken.result()
+            self._taken = None
 
 
 class _Keys:

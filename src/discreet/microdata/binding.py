@@ -31,6 +31,12 @@ def bind(programme: Programme, columns: Sequence[str], source: str) -> dict[str,
         column = topic.column or name
         if column not in columns:
             label = topic.labels.get("en", "")
-            raise ColumnError.absent(source, name, column, label=label, tables=tables, columns=columns)
+            # What looks close to one topic is often the column of another.
+            free = [other for other in columns if other not in _named(programme)] or columns
+            raise ColumnError.absent(source, name, column, label=label, tables=tables, columns=free)
         found[name] = column
     return found
+
+
+def _named(programme: Programme) -> set[str]:
+    return {topic.column or name for name, topic in programme.topics.items()}

@@ -28,6 +28,8 @@ MISSING = ("error", "category", "drop")
 """What to do with a record that has no value for a topic."""
 MOST_EXAMPLES = 5
 LONGEST_EXAMPLE = 20
+MOST_DIFFERENT = 20
+"""Unknown codes of which examples are shown; more different ones are no codes, but ids or names of persons."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,14 @@ class _Seen:
     coarse: int = 0
     odd: bool = False
     examples: dict[str, None] = field(default_factory=dict)
+    different: set[str] = field(default_factory=set)
 
     def note(self, text: str, times: int, *, coarse: bool) -> None:
         """Count records with a code that cannot be placed."""
         self.coarse += times if coarse else 0
         self.unknown += 0 if coarse else times
+        if not coarse and len(self.different) <= MOST_DIFFERENT:
+            self.different.add(text)
         if len(self.examples) < MOST_EXAMPLES:
             self.examples[text[:LONGEST_EXAMPLE]] = None
 
@@ -106,17 +111,17 @@ class TopicCoder:
     def rows(self, values: pa.Array) -> NDArray[np.int32]:
         """Return the row of the category of every record, and note what has none."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         from discreet.microdata.text import as_text
 
-        encoded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
-        texts = as_text(encoded.dictionary)
-        if texts is None:
+        encoded = _encoded(values)
+        texts = None if encoded is None else as_text(encoded.dictionary)
+        if encoded is None or texts is None:
             self.seen.odd = True
             return np.full(len(values), self.missing_row, dtype=np.int32)
         table = np.array([*(self._row_of(text) for text in texts.to_pylist()), self.missing_row], dtype=np.int32)
-        index = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        # The numbers of a dictionary may be just wide enough for its entries, and missing is one more.
+        index = encoded.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
         if (table[:-1] < 0).any() or encoded.null_count or (table[:-1] == self.missing_row).any():
             self._note(table, np.bincount(index, minlength=len(table)), texts.to_pylist())
             table = np.where(table < 0, self.missing_row, table)
@@ -133,6 +138,18 @@ class TopicCoder:
         self.seen.missing += int(times[table == self.missing_row].sum())
         for place in np.flatnonzero((table < 0) & (times > 0)).tolist():
             self.seen.note(texts[place], int(times[place]), coarse=bool(table[place] == COARSE))
+
+
+def _encoded(values: pa.Array) -> pa.DictionaryArray | None:
+    """Return values by their number among the different ones, or None if the library cannot tell them apart."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        return values
+    try:
+        return values.dictionary_encode()
+    except pa.ArrowNotImplementedError:  # lists and other values made of values
+        return None
 
 
 def _paths(topic: Topic) -> dict[str, tuple[str, ...]]:
@@ -233,9 +250,8 @@ class Coder:
         missing = seen.missing if self._missing == "error" else 0
         if not (missing or seen.unknown or seen.coarse or seen.odd):
             return None
-        return DataProblem(
-            coder.column, coder.topic.name, seen.unknown, seen.coarse, missing, tuple(seen.examples), seen.odd
-        )
+        examples = tuple(seen.examples) if len(seen.different) <= MOST_DIFFERENT else ()
+        return DataProblem(coder.column, coder.topic.name, seen.unknown, seen.coarse, missing, examples, seen.odd)
 
     def topics_with_missing(self) -> list[str]:
         """Return the topics for which some record has no value."""

@@ -165,4 +165,4 @@ def _check_same_columns(files: Sequence[CsvFile | ParquetFile]) -> None:
             known = set(one.columns)
             lacking = [column for column in other.columns if column not in known]
             if lacking:
-                raise lacks_column(one.path, lacking[0], other.path)
+                raise lacks_column(one.path, lacking, other.path, other.columns)

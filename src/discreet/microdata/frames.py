@@ -57,13 +57,19 @@ class FrameSource:
 
         hashed = _Hashed()
         schema = pa.schema([(column.name, _plain(column.type)) for column in self.table.schema])
-        with pa.ipc.new_stream(pa.PythonFile(hashed, mode="w"), schema) as stream:
+        hashed.write(str(schema).encode())
+        texts = [name for name in self.columns if schema.field(name).type == pa.large_string()]
+        others = pa.schema([column for column in schema if column.name not in texts])
+        with pa.ipc.new_stream(pa.PythonFile(hashed, mode="w"), others) as stream:
             for start in range(0, self.rows, ROWS):
-                stream.write_table(_compact(self.table.slice(start, ROWS), schema))
+                stream.write_table(_compact(self.table.select(others.names).slice(start, ROWS), others))
+        for name in texts:
+            for start in range(0, self.rows, ROWS):
+                _hash_texts(hashed, self.table.column(name).slice(start, ROWS))
         return f"sha256:{hashed.digest.hexdigest()}"
 
     def check_unchanged(self) -> None:
-        """Do nothing: Arrow tables never change, and what was a frame of another library is one now."""
+        """Do nothing: Arrow tables do not change, and of a frame changed in place only the fingerprint tells."""
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         # A table without columns has no records; one column is enough to count them.
@@ -133,6 +139,33 @@ def _compact(piece: pa.Table, schema: pa.Schema) -> pa.Table:
     plain = pa.Table.from_batches(map(without_views, piece.to_batches())).cast(schema)
     everything = np.arange(piece.num_rows)
     return pa.table([_copy(column, everything) for column in plain.columns], schema)
+
+
+def _hash_texts(hashed: _Hashed, column: pa.ChunkedArray) -> None:
+    """Add texts to a hash: the different ones in order, and for every record the place of its own among them.
+
+    Millions of records share few texts; to write each out would take many times as long.
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if pa.types.is_dictionary(column.type):
+        # Room for the texts of all pieces together.
+        column = column.cast(pa.dictionary(pa.int32(), column.type.value_type))
+    encoded = pc.dictionary_encode(column).unify_dictionaries().combine_chunks()
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    texts = encoded.dictionary.cast(pa.large_string())
+    index = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
+    used = np.flatnonzero(np.bincount(index, minlength=len(texts) + 1)[: len(texts)])
+    order = used[pc.array_sort_indices(texts.take(used)).to_numpy()]
+    place = np.full(len(texts) + 1, -1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    for text in (texts[k].as_py().encode() for k in order.tolist()):
+        hashed.write(len(text).to_bytes(8, "little") + text)
+    hashed.write(place[index].tobytes())
 
 
 def _copy(column: pa.ChunkedArray, everything: NDArray[np.int64]) -> pa.ChunkedArray:

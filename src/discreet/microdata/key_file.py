@@ -96,7 +96,7 @@ def _check_not_read(source: Source, out: Path) -> None:
 def _check_columns(source: Source, id_column: str, column: str) -> None:
     """Refuse an id that is not there, and a name for the keys that is taken."""
     if id_column not in source.columns:
-        raise UnknownNameError.among("column", id_column, source.columns)
+        raise UnknownNameError.column("column", id_column, source.columns)
     # Databases do not tell upper from lower case.
     if not column or column.casefold() in {name.casefold() for name in source.columns}:
         what = f"{source.name} has a column {column} already" if column else "The column of keys needs a name"

@@ -213,6 +213,8 @@ def ready_keys(
         offset: how many records came in earlier batches.
         fraction: which of the two the whole column holds; judged by these values alone if left out.
     """
+    import pyarrow as pa
+
     if not 1 <= key_space <= WIDEST_SPACE:
         raise ParameterError.outside("ready_keys", "key_space", key_space, "a whole number from 1 to 2^53")
     accepted = (
@@ -223,6 +225,10 @@ def ready_keys(
     if not _may_hold_keys(values.type):
         raise RecordKeyError.kind(column, str(values.type), accepted)
     fraction = is_fraction(values) if fraction is None else fraction
+    if pa.types.is_integer(values.type) and not fraction and not values.null_count:
+        whole = values.to_numpy(zero_copy_only=False)
+        if whole.size and whole.min() >= 0 and whole.max() < key_space:
+            return whole.astype(np.uint64)
     missing, numbers = _as_numbers(values)
     faults = {
         "is missing": missing,

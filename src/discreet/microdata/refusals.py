@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from discreet.errors import DataFileError, InputError, UnknownNameError
+from discreet.errors import DataFileError, InputError, UnknownNameError, may_be_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,8 @@ ACCEPTED = (
     "Give the path of a .parquet, .csv or .csv.gz file, a folder of such files, a pattern such as census/*.parquet, "
     "a list of paths, an Arrow table, or a data frame of pandas or polars."
 )
+NUMBERED = " (some names are numbers: is its first line a record?)"
+"""In place of a name that may be the value of a record, in a file without a header line."""
 
 
 def not_data(what: str) -> InputError:
@@ -105,9 +107,10 @@ def given_twice(path: Path) -> DataFileError:
     return DataFileError.at(path, "is given twice.", "Name every file once; links to it count as the file.")
 
 
-def lacks_column(path: Path, column: str, other: Path) -> DataFileError:
-    """Build the error for files that do not belong together."""
-    what = f"has no column {column!r}, but {other.name} has."
+def lacks_column(path: Path, lacking: Sequence[str], other: Path, columns: Sequence[str]) -> DataFileError:
+    """Build the error for files that do not belong together; the columns are those of the other one."""
+    which = f"{lacking[0]!r}, but {other.name} has" if not may_be_record(columns) else f"that {other.name} has{NUMBERED}"
+    what = f"has no column {which}."
     return DataFileError.at(path, what, "Give files with the same columns.")
 
 
@@ -122,7 +125,8 @@ def check_names(path: Path, names: Sequence[str], kind: str = "file") -> None:
         raise DataFileError.at(path, "has no columns.", f"Give a {kind} with a name for every column.")
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise DataFileError.at(path, f"has two columns named {twice[0]!r}.", "Give every column its own name.")
+        named = f"named {twice[0]!r}" if not may_be_record(names) else f"of one name{NUMBERED}"
+        raise DataFileError.at(path, f"has two columns {named}.", "Give every column its own name.")
 
 
 def check_asked(name: str, asked: Sequence[str], columns: Sequence[str]) -> None:
@@ -130,4 +134,4 @@ def check_asked(name: str, asked: Sequence[str], columns: Sequence[str]) -> None
     known = set(columns)
     for column in asked:
         if column not in known:
-            raise UnknownNameError.among(f"column of {name}", column, columns)
+            raise UnknownNameError.column(f"column of {name}", column, columns)

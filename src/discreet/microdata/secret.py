@@ -14,6 +14,9 @@ from discreet.noise.mixing import SHORTEST_SECRET
 LONGEST_SECRET = 4096
 """More bytes than this are no secret but some other file, named by mistake."""
 
+LONGEST_NAME_SHOWN = 32
+"""Characters of a file's name from which on it is not shown if there is no such file."""
+
 VARIABLE = "DISCREET_SECRET"
 """The environment variable that holds the secret where no file is named."""
 
@@ -100,7 +103,9 @@ def _content(path: Path) -> bytes:
             content = file.read(LONGEST_SECRET + 3)
     except OSError as error:
         what = f"cannot be read as the file of a secret: {error.strerror or 'the path is not usable'}."
-        raise SecretError.at(path, what, todo) from error
+        # A name as long as a secret may be the secret itself, given in place of its file.
+        shown = path if len(path.name) < LONGEST_NAME_SHOWN else "What was named"
+        raise SecretError.at(shown, what, todo) from error
     # What is left unread could be anything, so only a file that was read to its end is stripped.
     return content.strip() if len(content) < LONGEST_SECRET + 3 else content
 

@@ -205,6 +205,17 @@ class PTable:
         """Return the largest absolute noise of any row, before rounding."""
         return max(row.bound for row in self.rows)
 
+    @cached_property
+    def large(self) -> PTableRow:
+        """Return the law of large counts: the last row, or the mean of those that take turns."""
+        if self.repeat == 1:
+            return self.rows[-1]
+        share: dict[int, float] = {}
+        for row in self.rows[-self.repeat :]:
+            for value, probability in zip(row.values, row.probabilities, strict=True):
+                share[value] = share.get(value, 0.0) + probability / self.repeat
+        return PTableRow(self.rows[-1].count, tuple(sorted(share)), tuple(share[value] for value in sorted(share)))
+
     @property
     def perturbs_zeros(self) -> bool:
         """Say whether a true 0 may be published as something else."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,24 +20,27 @@ def exchange(new: Path, old: Path) -> None:
 
     Between the first two of three renames nothing stands in the old place for a moment.
     """
-    if not _in_one_step(new, old):
-        aside = new.with_name(f"{new.name}.old")
-        old.rename(aside)
+    if _in_one_step(new, old):
+        return
+    aside = new.with_name(f"{new.name}.old")
+    old.rename(aside)
+    try:
         new.rename(old)
         aside.rename(new)
+    except OSError:
+        if old.exists():
+            old.rename(new)
+        aside.rename(old)
+        raise
 
 
 def _in_one_step(new: Path, old: Path) -> bool:
+    """Say whether it was done; where it was not, three renames do it or say what is wrong."""
     if not sys.platform.startswith("linux"):
         return False
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
         return False
-    if rename(AT_FDCWD, os.fsencode(new), AT_FDCWD, os.fsencode(old), RENAME_EXCHANGE) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
-        # A file system that does not know how.
-        return False
-    raise OSError(number, os.strerror(number), str(old))
+    found: int = rename(AT_FDCWD, os.fsencode(new), AT_FDCWD, os.fsencode(old), RENAME_EXCHANGE)
+    return found == 0

@@ -9,39 +9,42 @@
 
 Both are made in one hidden folder beside OUT (mode 0700). Moving takes two steps: the
 curator's folder first, then the public one. A run that is killed between them leaves the
-hidden folder with the complete public part; whoever opens the release next finishes the move.
+hidden folder with the complete public part; the next command of the same user on this release
+finishes the move.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import FileExistsAlreadyError, FileWriteError
-from discreet.release.exchange import exchange
+from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError
+from discreet.release.locks import alone, hold, taken_over
+from discreet.release.moves import Moves, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RELEASE, RECORD, TABLES, EXACT = "release.json", "record.json", "tables", "exact"
 PUBLIC, CURATOR = "public", "curator"
-COMPLETE = "complete.json"
-"""In the hidden folder: all is written, only the moves are left; it holds the digests of the two descriptions."""
+CONTENTS = {PUBLIC: (RELEASE, TABLES), CURATOR: (RECORD, EXACT)}
+"""What each part holds, its description first."""
 LOCK = "lock"
-DESCRIPTIONS = {CURATOR: RECORD, PUBLIC: RELEASE}
-"""The parts in the order in which they are moved, and the file that tells one version from another."""
+NO_NAME = frozenset({"", ".."})
+"""What `.`, `/` and `..` are called."""
 
 
 def curator_folder(out: Path) -> Path:
-    """Return the curator's folder beside a release."""
-    return out.with_name(f"{out.name}.curator")
+    """Return the curator's folder beside a release; of a link, beside what it points to."""
+    named = _followed(out)
+    return named.with_name(f"{named.name}.curator")
 
 
 @dataclass(frozen=True)
@@ -64,106 +67,201 @@ class Staging:
 
     def finish(self, release: dict[str, Any], record: str) -> None:
         """Write the two descriptions, then move everything into place."""
-        texts = {PUBLIC: json.dumps(release, indent=1, ensure_ascii=False) + "\n", CURATOR: record}
-        for part, name in DESCRIPTIONS.items():
-            file = self.folder / part / name
-            file.touch(mode=0o600 if part == CURATOR else 0o666)
-            file.write_text(texts[part], encoding="utf-8")
+        with write_errors(self.out):
+            (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
+            (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
+            _make_private(self.folder / CURATOR)
+            with alone(self.out.parent):
+                self._take_place()
+
+    def _take_place(self) -> None:
+        # Another run may have ended, or have been killed between its moves, since this one began.
+        _recover(self.out, besides=self.folder)
         check_free(self.out, replace=self.replace)
-        digests = {part: _digest(self.folder / part / name) for part, name in DESCRIPTIONS.items()}
-        (self.folder / COMPLETE).write_text(json.dumps(digests), encoding="utf-8")
-        _move(self.folder, self.out)
+        moves = _moves(self.folder, self.out)
+        moves.promise(replace=self.replace)
+        moves.carry_out_or_undo()
+        with suppress(OSError):
+            moves.forget()
+        _drop_older(self.out, besides=self.folder)
 
 
 @contextmanager
 def stage(out: Path, *, replace: bool) -> Iterator[Staging]:
     """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end."""
-    out = out.absolute()
     recover(out)
     check_free(out, replace=replace)
-    try:
+    out = out.absolute()
+    with write_errors(out), alone(out.parent):
         folder = Path(tempfile.mkdtemp(prefix=_prefix(out), dir=out.parent))
-    except OSError as error:
-        raise FileWriteError.to(out, error.strerror or "not a folder", "Choose another place.") from error
-    lock = (folder / LOCK).open("w")
+        lock = hold(folder / LOCK)
     try:
-        _hold(lock.fileno())
-        (folder / PUBLIC / TABLES).mkdir(parents=True)
-        (folder / CURATOR).mkdir(mode=0o700)
+        with write_errors(out):
+            (folder / PUBLIC / TABLES).mkdir(parents=True)
+            (folder / CURATOR).mkdir(mode=0o700)
         yield Staging(out, folder, replace)
-    except OSError as error:
-        why = error.strerror or "the write failed"
-        raise FileWriteError.to(out, why, "Check the folder and the space left.") from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.close()
+        try:
+            with alone(out.parent):
+                _settle(_moves(folder, out))
+        finally:
+            os.close(lock)
+
+
+@contextmanager
+def write_errors(out: Path) -> Iterator[None]:
+    """Turn what the system says of a write into our error about the release."""
+    try:
+        yield
+    except OSError as error:
+        # The text of other libraries is long; the system's own is short.
+        why = os.strerror(error.errno) if error.errno else "the write failed"
+        raise FileWriteError.to(out, why, "Check the folder and the space left.") from error
 
 
 def check_free(out: Path, *, replace: bool) -> None:
-    """Refuse a place that is taken, unless by a release that is to be replaced."""
-    if not out.name or not out.absolute().parent.is_dir():
-        raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
-    for folder, content in ((out, RELEASE), (curator_folder(out), RECORD)):
-        if not os.path.lexists(folder):
-            continue
-        if not replace:
-            raise FileExistsAlreadyError(folder)
-        if folder.is_symlink() or not folder.is_dir() or not (folder / content).is_file():
-            what = f"something is there that is no release (it holds no {content})"
-            raise FileWriteError.to(folder, what, "Nothing was replaced. Choose another name.")
+    """Refuse a place that is taken, unless by a release that is to be replaced; an empty folder is free."""
+    if out.name in NO_NAME:
+        raise FileWriteError.to(out, "a release needs a name of its own", "Name a folder that is to be made.")
+    with write_errors(out):
+        if not out.absolute().parent.is_dir():
+            raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
+        for part in (PUBLIC, CURATOR):
+            _check_place(part, _places(out)[part], replace=replace)
 
 
 def recover(out: Path) -> None:
     """Finish the moves of a run that was killed between them, and remove what killed runs left unfinished."""
-    out = out.absolute()
-    for folder in sorted(out.parent.glob(f"{_prefix(out)}*")) if out.parent.is_dir() else []:
-        if _abandoned(folder):
-            if (folder / COMPLETE).exists():
-                _move(folder, out)
-            shutil.rmtree(folder, ignore_errors=True)
+    out = _followed(out).absolute()
+    if _leftovers(out):
+        with alone(out.parent):
+            _recover(out)
+
+
+def _followed(out: Path) -> Path:
+    """Return a path that has a name and is no link; one that the system does not take stays as it is."""
+    is_link = os.path.islink(out)  # noqa: PTH114 - raises nothing
+    return Path(os.path.realpath(out)) if is_link or out.name in NO_NAME else out
+
+
+def _places(out: Path) -> dict[str, Path]:
+    """Return the parts in the order in which they are moved, and where to."""
+    return {CURATOR: curator_folder(out), PUBLIC: out}
+
+
+def _moves(folder: Path, out: Path) -> Moves:
+    return Moves(folder, _places(out))
+
+
+def _as_text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _make_private(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _check_place(part: str, place: Path, *, replace: bool) -> None:
+    description, *more = CONTENTS[part]
+    what = ""
+    if not os.path.lexists(place) or (place.is_dir() and not place.is_symlink() and is_empty(place)):
+        return
+    if place.is_symlink() or not place.is_dir():
+        what = "a link or a file of this name is there"
+    elif not (place / description).is_file():
+        what = f"something is there that is no release (it holds no {description})"
+    elif not replace:
+        raise FileExistsAlreadyError(place)
+    elif others := _others(place, {description, *more}):
+        what = f"it holds more than a release ({', '.join(others)})"
+    if what:
+        raise FileWriteError.to(place, what, "Nothing was replaced. Choose another name.")
+
+
+def _others(place: Path, own: set[str]) -> list[str]:
+    """Return what somebody else put into a release: it would be lost. Systems put hidden files anywhere."""
+    return sorted(path.name for path in place.iterdir() if path.name not in own and not path.name.startswith("."))[:3]
 
 
 def _prefix(out: Path) -> str:
     return f".{out.name}.making-"
 
 
-def _move(folder: Path, out: Path) -> None:
-    """Move the parts into place, those that are not there already."""
-    digests = json.loads((folder / COMPLETE).read_text(encoding="utf-8"))
-    for part, place in ((CURATOR, curator_folder(out)), (PUBLIC, out)):
-        if place.exists() and _digest(place / DESCRIPTIONS[part]) == digests[part]:
-            continue
-        if place.exists():
-            exchange(folder / part, place)
-        else:
-            (folder / part).rename(place)
-
-
-def _digest(path: Path) -> str | None:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-
-
-def _hold(descriptor: int) -> None:
-    """Keep a lock for as long as this process lives; the system releases it however the process ends."""
+def _leftovers(out: Path) -> list[Path]:
+    """Return the hidden folders of runs into OUT, of this user alone: others' are neither trusted nor touched."""
+    # Eight signs are what the system adds; more of them belong to an OUT with a longer name.
+    name = re.compile(re.escape(_prefix(out)) + r"[a-z0-9_]{8}")
     try:
-        import fcntl
-    except ImportError:  # Windows: what a killed run leaves there is removed by hand.
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _abandoned(folder: Path) -> bool:
-    """Say whether the run that made a hidden folder has ended: then nobody holds its lock."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        with (folder / LOCK).open("r+") as lock:
-            fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        with os.scandir(out.parent) as entries:
+            return sorted(Path(entry) for entry in entries if name.fullmatch(entry.name) and _own_folder(entry))
     except OSError:
-        # Killed before it could lock: an empty folder is all there is.
-        return folder.is_dir() and not any(folder.iterdir())
+        # A folder that may be written can still be one that may not be listed.
+        return []
+
+
+def _own_folder(entry: os.DirEntry[str]) -> bool:
+    if not entry.is_dir(follow_symlinks=False):
+        return False
+    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+
+
+def _recover(out: Path, besides: Path | None = None) -> None:
+    for folder in _leftovers(out):
+        # Who may not write here goes on with things as they are.
+        with suppress(OSError), _ended(folder) as ended:
+            if ended and folder != besides and _made_good(_moves(folder, out)):
+                _remove(folder)
+
+
+def _drop_older(out: Path, besides: Path) -> None:
+    """Remove what runs before this one could not finish: it must not take the place of the new release some day."""
+    for folder in _leftovers(out):
+        with suppress(OSError), _ended(folder) as ended:
+            if ended and folder != besides:
+                _remove(folder)
+
+
+@contextmanager
+def _ended(folder: Path) -> Iterator[bool]:
+    """Say whether the run that made a hidden folder has ended: then nobody holds its lock."""
+    if not (folder / LOCK).exists():
+        # The lock comes first and goes last: this run was killed before it made anything, or after it removed all.
+        yield is_empty(folder)
+        return
+    with taken_over(folder / LOCK) as ended:
+        yield ended
+
+
+def _made_good(moves: Moves) -> bool:
+    """Carry out what a killed run had promised, unless something else has come into the place since."""
+    try:
+        for part in moves.waiting():
+            _check_place(part, moves.places[part], replace=moves.may_replace)
+    except InputError:
+        return False
+    moves.carry_out()
     return True
+
+
+def _settle(moves: Moves) -> None:
+    """Carry on if an interrupt came between the moves, then remove the hidden folder.
+
+    What the system lets us neither finish nor undo is left for the next run.
+    """
+    with suppress(OSError):
+        moves.carry_out_or_undo()
+    if not moves.waiting():
+        with suppress(OSError):
+            _remove(moves.folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a hidden folder: the promise first, so that nothing half removed is ever moved; the lock last."""
+    Moves(folder, {}).forget()
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+    shutil.rmtree(folder)

@@ -108,9 +108,10 @@ class Record:
     def noise(self) -> Noise:
         """Return the law of the noise of large counts."""
         if self.law == "none":
-            raise ParameterError("This release is exact: it has no noise to assess.", parameter="law")
+            what = "This release is exact: it has no noise to assess."
+            raise ParameterError(f"{what} Publish it nowhere, and assess one with noise.", parameter="law")
         if self.has_ptable:
-            return self.ptable().rows[-1]
+            return self.ptable().large
         self._check_parameters(LAWS[self.law])
         made: Noise = LAWS[self.law](**self.parameters)
         return made
@@ -141,6 +142,11 @@ class Record:
         """Return the variance of one noise term on a large count."""
         return self.noise().variance
 
+    @property
+    def bound(self) -> float:
+        """Return the largest absolute noise of any count; in a p-table from a file small counts may have more."""
+        return self.ptable().bound if self.has_ptable else self.noise().bound
+
     def public(self) -> dict[str, Any]:
         """Return what a data user may know: the size of the noise, a vague bound, and what totals do.
 
@@ -148,18 +154,23 @@ class Record:
         bound helps an attacker (see the measure `bound`).
         """
         if self.law == "none":
-            return {"programme": self.programme, "method": "none: these are true counts, not for publication"}
-        law = self.noise()
+            return {"programme": self._public_name, "method": "none: these are true counts, not for publication"}
+        law, bound = self.noise(), self.bound
         told: dict[str, Any] = {
-            "programme": self.programme,
+            # Its name: where the file lies on the curator's machine is nobody's business.
+            "programme": self._public_name,
             "method": "random noise" + (" with cell keys" if self.mechanism == "cell-key" else ""),
             "typical_noise": round(law.variance**0.5, 1),
             "same_count_same_noise": self.spsn,
             "totals": "Every count has noise of its own: totals differ a little from the sums of their parts.",
         }
-        if law.bound < VAGUE_BOUNDS[-1]:
-            told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if law.bound < vague)}"
+        if bound < VAGUE_BOUNDS[-1]:
+            told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if bound < vague)}"
         return told
+
+    @property
+    def _public_name(self) -> str:
+        return self.definition["name"] if self.definition else self.programme
 
     def to_json(self) -> str:
         """Return the record as text."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import math
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.errors import ReleaseError, UnknownNameError
+from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, UnknownNameError
 from discreet.programme.json_form import programme_from_json
-from discreet.release.folder import RECORD, RELEASE, TABLES, curator_folder, recover
+from discreet.release.description import AGAIN, KIND, read_description
+from discreet.release.folder import EXACT, RECORD, RELEASE, curator_folder, recover
 from discreet.release.record import SCHEMA, Record, record_from_json
 from discreet.release.tables import TableFile, read_table
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.programme.model import Programme
 
-KIND = "release"
+CURATOR_ALONE = "Only the curator who made a release can assess it."
 ABSENT = "A cell of the programme that has no row is a published 0."
 
 
@@ -55,6 +57,7 @@ class Release:
         description: what its release.json says.
         summary: of the run that made it, where that is this one.
         held: the tables of a release in memory.
+        held_exact: their true counts, where they were kept.
         own_record: the record of a release in memory.
     """
 
@@ -62,17 +65,30 @@ class Release:
     description: dict[str, Any]
     summary: Summary | None = None
     held: Mapping[str, pa.Table] | None = field(default=None, repr=False)
+    held_exact: Mapping[str, pa.Table] | None = field(default=None, repr=False)
     own_record: Record | None = field(default=None, repr=False)
 
     @cached_property
     def programme(self) -> Programme:
         """Return the programme as it was published."""
-        return programme_from_json(self.description["programme"])
+        try:
+            return programme_from_json(self.description["programme"])
+        except ProgrammeError as error:
+            what = f"has a {RELEASE} whose programme is wrong: {str(error).removesuffix('.')}"
+            raise ReleaseError.at(self._place, what, AGAIN) from error
 
     @property
     def files(self) -> dict[str, str]:
         """Return the file of every table, by id."""
-        return {entry["id"]: entry["file"] for entry in self.description["files"]}
+        return {name: entry["file"] for name, entry in self._entries.items()}
+
+    @property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        return {entry["id"]: entry for entry in self.description["files"]}
+
+    @property
+    def _place(self) -> Path:
+        return self.path or Path("This release in memory")
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -80,15 +96,39 @@ class Release:
         return tuple(self.files) if self.held is None else tuple(self.held)
 
     def table(self, name: str) -> pa.Table:
-        """Return one table: a column per breakdown, and `value`."""
-        if name not in self.ids:
-            raise UnknownNameError.among("table of the release", name, self.ids)
+        """Return one table: a column per breakdown, and `value`; refuse a file that is not the one published."""
+        self._check_known(name)
         if self.path is None:
             return (self.held or {})[name]
-        path = self.path / self.files[name]
-        if not path.is_file():
-            raise ReleaseError.at(self.path, f"has no file {self.files[name]}", "Make the release again.")
-        return read_table(path)
+        entry = self._entries[name]
+        return self._read(self.path / entry["file"], entry["file"], entry["sha256"])
+
+    def exact(self, name: str) -> pa.Table:
+        """Return the true counts of one table, where they were kept; they are the curator's alone."""
+        self._check_known(name)
+        if name in (self.held_exact or {}):
+            return (self.held_exact or {})[name]
+        path = curator_folder(self.path) / EXACT / Path(self.files[name]).name if self.path else None
+        if path is None or not os.path.lexists(path):
+            what = f"has no true counts of table {name} beside it"
+            raise ReleaseError.at(self._place, what, "Make it with --keep-exact to have them.")
+        return self._read(path, f"{path.parent.parent.name}/{EXACT}/{path.name}", None)
+
+    def _check_known(self, name: str) -> None:
+        if name not in self.ids:
+            raise UnknownNameError.among("table of the release", name, self.ids)
+
+    def _read(self, path: Path, called: str, sha256: str | None) -> pa.Table:
+        try:
+            return read_table(path, sha256)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ReleaseError.at(self._place, f"has no file {called}", AGAIN) from error
+        except OSError as error:
+            what = f"has a file {called} that cannot be read ({error.strerror})"
+            raise ReleaseError.at(self._place, what, "Check its permissions.") from error
+        except ValueError as error:
+            what = f"has a file {called} that is damaged or was changed"
+            raise ReleaseError.at(self._place, what, f"Take it from a copy. {AGAIN}") from error
 
     @cached_property
     def record(self) -> Record:
@@ -96,10 +136,28 @@ class Release:
         if self.own_record or self.path is None:
             return cast("Record", self.own_record)
         path = curator_folder(self.path) / RECORD
-        if not path.is_file():
-            what = f"has no {curator_folder(self.path).name}/{RECORD} beside it"
-            raise ReleaseError.at(self.path, what, "Only the curator who made a release can assess it.")
-        return record_from_json(path.read_text(encoding="utf-8"), path)
+        called = f"{path.parent.name}/{RECORD}"
+        try:
+            found = record_from_json(path.read_text(encoding="utf-8"), path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ReleaseError.at(self.path, f"has no {called} beside it", CURATOR_ALONE) from error
+        except OSError as error:
+            what = f"has beside it a {called} that cannot be read ({error.strerror})"
+            raise ReleaseError.at(self.path, what, CURATOR_ALONE) from error
+        except UnicodeDecodeError as error:
+            raise RecordFileError.at(path, "is not text in UTF-8.", "Give a record.json.") from error
+        if not self._fits(found):
+            what = f"and the {called} beside it belong to different releases"
+            raise ReleaseError.at(self.path, what, "Put the folder of its own curator beside it.")
+        return found
+
+    def _fits(self, record: Record) -> bool:
+        """Say whether a record is of this release: its programme is the one published, its noise as large as told."""
+        if record.definition is not None and record.definition != self.description["programme"]:
+            return False
+        told, made = (noise.get("typical_noise") for noise in (self.description["noise"], record.public()))
+        # Both are rounded to one decimal.
+        return told == made or (told is not None and made is not None and math.isclose(told, made, abs_tol=0.11))
 
     def __str__(self) -> str:
         noise = self.description["noise"]
@@ -126,23 +184,8 @@ def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str,
     }
 
 
-def is_release(path: Path) -> bool:
-    """Say whether a path is a folder with a release in it."""
-    return path.is_dir() and (path / RELEASE).is_file()
-
-
 def open_release(path: Path | str) -> Release:
     """Return the release in a folder, or refuse what is none."""
     path = Path(path)
     recover(path)
-    try:
-        content = json.loads((path / RELEASE).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ReleaseError.at(
-            path, f"holds no {RELEASE}", f"Give the folder of a release ({TABLES}/, {RELEASE})."
-        ) from error
-    except ValueError as error:
-        raise ReleaseError.at(path, f"has a {RELEASE} that is not JSON", "Make the release again.") from error
-    if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
-        raise ReleaseError.at(path, f"has a {RELEASE} of another kind than {SCHEMA}", "Make the release again.")
-    return Release(path, content)
+    return Release(path, read_description(path))

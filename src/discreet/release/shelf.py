@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol, Self
 
-from discreet.release.folder import stage
+from discreet.release.folder import stage, write_errors
 from discreet.release.release import Release, describe
-from discreet.release.tables import write_table
+from discreet.release.tables import file_stem, write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -41,12 +42,11 @@ class FolderShelf:
     def __init__(self, out: Path, form: str, *, replace: bool, exact: bool) -> None:
         self._out, self._form, self._replace, self._exact = out, form, replace, exact
         self._files: list[TableFile] = []
+        self._stems: list[str] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
         self._staging = self._open.enter_context(stage(self._out, replace=self._replace))
-        if self._exact:
-            self._staging.exact.mkdir()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -54,13 +54,17 @@ class FolderShelf:
 
     def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
         """Write a table."""
-        self._files.append(write_table(name, published, self._staging.tables, self._form))
-        if exact is not None:
-            write_table(name, exact, self._staging.exact, self._form)
+        stem = file_stem(name, self._stems)
+        self._stems.append(stem)
+        with write_errors(self._out):
+            self._files.append(write_table(name, published, self._staging.tables, self._form, stem))
+            if exact is not None:
+                self._staging.exact.mkdir(mode=0o700, exist_ok=True)
+                write_table(name, exact, self._staging.exact, self._form, stem)
 
     def finish(self, record: Record, summary: Summary) -> Release:
         """Write the descriptions and move everything into place."""
-        order = {table["id"]: place for place, table in enumerate((record.definition or {})["tables"])}
+        order = _order(record)
         files = sorted(self._files, key=lambda file: order[file.id])
         description = describe(record, files, self._form)
         self._staging.finish(description, record.to_json())
@@ -88,4 +92,11 @@ class MemoryShelf:
 
     def finish(self, record: Record, summary: Summary) -> Release:
         """Return the release with its tables and its record."""
-        return Release(None, describe(record, [], "memory"), summary=summary, held=self._tables, own_record=record)
+        held = {name: self._tables[name] for name in _order(record)}
+        description = describe(record, [], "memory")
+        return Release(None, description, summary=summary, held=held, held_exact=self._exact, own_record=record)
+
+
+def _order(record: Record) -> Mapping[str, int]:
+    """Return the place of every table in the programme: tables are made in another order."""
+    return {table["id"]: place for place, table in enumerate((record.definition or {})["tables"])}

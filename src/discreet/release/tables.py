@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -10,11 +12,16 @@ from urllib.parse import quote
 from discreet.errors import UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pyarrow as pa
 
 FORMATS = ("parquet", "csv")
+LONGEST_STEM = 150
+"""Signs of a file name before its ending; most systems allow 255."""
+DIGITS = 16
+"""Hexadecimal digits that tell ids apart whose beginnings are the same."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,31 @@ def check_format(name: str) -> None:
         raise UnknownNameError.among("format of tables", name, FORMATS)
 
 
-def write_table(name: str, rows: pa.Table, folder: Path, form: str) -> TableFile:
-    """Write a table and return what a description of the release says of it.
+def file_stem(name: str, taken: Iterable[str] = ()) -> str:
+    """Return the file name of a table without its ending: its id, with what a file name cannot hold as in an address.
 
-    An id may hold signs that a file name cannot; they are written as in an address (%2F).
+    A second id that differs by case alone gets a number, for many systems take both names for one.
+
+    >>> file_stem("2/1"), file_stem(".."), file_stem("A", taken=["a"])
+    ('2%2F1', '%2E.', 'A~2')
     """
-    path = folder / f"{quote(name, safe=' +,;=@')}.{form}"
+    stem = quote(name, safe=" +,;=@")
+    if not stem or stem.startswith("."):
+        # A file whose name begins with a dot is hidden.
+        stem = "%2E" + stem[1:] if stem else "%"
+    if len(stem) > LONGEST_STEM:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:DIGITS]
+        stem = f"{stem[: LONGEST_STEM - DIGITS - 1]}~{digest}"
+    folded, free, number = {other.casefold() for other in taken}, stem, 1
+    while free.casefold() in folded:
+        number += 1
+        free = f"{stem}~{number}"
+    return free
+
+
+def write_table(name: str, rows: pa.Table, folder: Path, form: str, stem: str | None = None) -> TableFile:
+    """Write a table and return what a description of the release says of it."""
+    path = folder / f"{file_stem(name) if stem is None else stem}.{form}"
     if form == "csv":
         _write_csv(rows, path)
     else:
@@ -76,18 +102,34 @@ def _write_csv(rows: pa.Table, path: Path) -> None:
     arrow_csv.write_csv(pa.table(plain, names=rows.column_names), path, options)
 
 
-def read_table(path: Path) -> pa.Table:
-    """Return a table as it was written: codes as text, values as whole numbers."""
+def read_table(path: Path, sha256: str | None = None) -> pa.Table:
+    """Return a table as it was written: codes as text, values as whole numbers.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is damaged, or not the one with this digest.
+    """
     import pyarrow as pa
-    import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq
 
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8") as file:
-            names = file.readline().rstrip("\r\n").split(",")
-        types = {name.strip('"'): pa.string() for name in names[:-1]}
-        options = arrow_csv.ConvertOptions(
-            column_types={**types, names[-1].strip('"'): pa.int64()}, strings_can_be_null=False
-        )
-        return arrow_csv.read_csv(path, convert_options=options)
-    return pq.read_table(path)
+    data = path.read_bytes()
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError("another digest")
+    try:
+        return _from_csv(data) if path.suffix == ".csv" else pq.ParquetFile(pa.BufferReader(data)).read()
+    except (pa.ArrowException, OSError, csv.Error, StopIteration) as error:
+        raise ValueError("no table") from error
+
+
+def _from_csv(data: bytes) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    # A name may itself hold a comma, a quote or a line break.
+    names = next(csv.reader(io.StringIO(data.decode(), newline="")))
+    types = {**dict.fromkeys(names[:-1], pa.string()), names[-1]: pa.int64()}
+    return arrow_csv.read_csv(
+        pa.BufferReader(data),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+    )

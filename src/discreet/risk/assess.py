@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
+from discreet.release.folder import recover
 from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
 from discreet.risk.averaging import ONE_SIGMA, success
@@ -108,9 +109,11 @@ def _record(source: str | Path | Record | Release, noise: dict[str, Any]) -> Rec
         _refuse_noise(noise)
         return source.record if isinstance(source, Release) else source
     path = Path(source)
+    recover(path)
     if path.is_dir():
+        release = open_release(path)
         _refuse_noise(noise)
-        return open_release(path).record
+        return release.record
     if path.suffix == ".json":
         _refuse_noise(noise)
         try:

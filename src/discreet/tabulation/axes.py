@@ -8,6 +8,7 @@ that contains it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,18 +19,38 @@ import numpy as np
 from discreet.errors import InternalError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from discreet.programme.model import Level, Programme, Table, Topic
+    from discreet.programme.tree import CategoryTree
 
 
 @dataclass(frozen=True)
+class Runs:
+    """How the positions at a fine depth fall into those at a coarse one, as runs that can be summed.
+
+    Attributes:
+        order: the fine positions so that those of one coarse position stand side by side; None if they do so already.
+        starts: where every run begins, and where the last one ends.
+    """
+
+    order: NDArray[np.int64] | None
+    starts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class TopicAxis:
-    """One topic: for every depth from 1 on the levels that are this partition, the first of them named first."""
+    """One topic: for every depth from 1 on the levels that are this partition, the first of them named first.
+
+    `same` gives, for a category that is the only one below another, the topmost that holds the same records.
+    """
 
     topic: str
     depths: tuple[tuple[Level, ...], ...]
     ups: tuple[NDArray[np.int64], ...]
+    same: Mapping[str, str]
 
     def size(self, depth: int) -> int:
         """Return the number of categories at a depth; the total has one."""
@@ -45,6 +66,20 @@ class TopicAxis:
         for depth in range(fine, coarse, -1):
             found = self.ups[depth - 1][found]
         return found
+
+    def runs(self, fine: int, coarse: int) -> Runs:
+        """Return the runs from a fine depth to a coarse one, made once."""
+        if (fine, coarse) not in self._runs:
+            up = self.up(fine, coarse)
+            sorted_already = bool((up[1:] >= up[:-1]).all())
+            order = None if sorted_already else np.argsort(up, kind="stable")
+            ends = np.flatnonzero(np.diff(up if order is None else up[order], prepend=-1))
+            self._runs[fine, coarse] = Runs(order, np.append(ends, len(up)))
+        return self._runs[fine, coarse]
+
+    @cached_property
+    def _runs(self) -> dict[tuple[int, int], Runs]:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -70,6 +105,11 @@ class Column:
     topic: str
     codes: tuple[str, ...]
     levels: tuple[Published, ...]
+
+    @cached_property
+    def finer(self) -> dict[int, int]:
+        """Return for every depth that the column shows the next one it shows."""
+        return dict(pairwise(sorted({level.depth for level in self.levels})))
 
     @cached_property
     def deepest(self) -> int:
@@ -99,7 +139,21 @@ def _axis(topic: Topic, used: set[Level]) -> TopicAxis:
             depths.append((level,))
     ups = [np.zeros(depths[0][0].size, dtype=np.int64)] if depths else []
     ups += [containing(topic, coarse[0], fine[0]) for coarse, fine in pairwise(depths)]
-    return TopicAxis(topic.name, tuple(depths), tuple(ups))
+    return TopicAxis(topic.name, tuple(depths), tuple(ups), same_records(topic.tree) if topic.tree else {})
+
+
+def same_records(tree: CategoryTree) -> dict[str, str]:
+    """Return, for every category that is the only one below another, the topmost of the chain."""
+    parents = {category.code: category.parent for category in tree.categories}
+    children = Counter(parents.values())
+    found = {}
+    for code in parents:
+        top = code
+        while (above := parents[top]) and children[above] == 1:
+            top = above
+        if top != code:
+            found[code] = top
+    return found
 
 
 def containing(topic: Topic, coarse: Level, fine: Level) -> NDArray[np.int64]:

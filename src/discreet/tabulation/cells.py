@@ -1,9 +1,12 @@
 """The cells of one statistic: how many records each holds, and the sum of their keys modulo the key space.
 
-Dense: one number per cell, empty ones too, as flat arrays in the order of the axes.
-Sparse: the occupied cells alone, with their flat index in rising order.
 Counts and keys are both additive over disjoint cells, so a coarser statistic is a sum:
-n(a) = sum of n(s) over the cells s in a, and k(a) = sum of k(s) mod K.
+n(a) = sum of n(s) over the cells s in a, and k(a) = sum of k(s) mod K. Both are kept in one
+64-bit word per cell, k * 2^32 + n: sums of words add counts in the lower half and keys,
+modulo 2^32, in the upper half at the same time.
+
+Dense: one word per cell, empty ones too, in the order of the axes. Sparse: the occupied
+cells alone, with their flat index in rising order. An empty cell is the word 0.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,14 +24,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.engines.base import Engine
+    from discreet.noise.arrays import Words
     from discreet.tabulation.axes import TopicAxis
 
 DENSE_MOST = 20_000_000
 """Cells of the largest statistic that is kept dense; above it empty cells cost more than they save."""
 FINER = "finer"
 """The engine's table of sparse cells that are being summed up."""
-WHOLE_SPACE = 1 << 32
-"""The key space in which 32-bit sums wrap around by themselves."""
+HALF = np.uint64(32)
+LOWER = np.uint64(0xFFFFFFFF)
+WIDE = 2048
+"""Cells side by side from which a loop over runs is faster than reduceat (measured)."""
+
+
+def packed(count: NDArray[np.integer], key: NDArray[np.integer]) -> Words:
+    """Return words k * 2^32 + n; counts stay below 2^32."""
+    return (key.astype(np.uint64) << HALF) | count.astype(np.uint64)
+
+
+def counts_of(words: Words) -> NDArray[np.int64]:
+    """Return the counts in words."""
+    return (words & LOWER).astype(np.int64)
+
+
+def keys_of(words: Words) -> NDArray[np.uint32]:
+    """Return the keys in words."""
+    return (words >> HALF).astype(np.uint32)
 
 
 @dataclass(frozen=True)
@@ -36,41 +58,36 @@ class Cells:
 
     Attributes:
         shape: the number of categories along each axis that is not summed over.
-        count: records per cell.
-        key: sum of the keys per cell, modulo the key space; 0 where nobody is.
+        words: count and key per cell.
         index: None if dense, else the flat index of every occupied cell.
     """
 
     shape: tuple[int, ...]
-    count: NDArray[np.int64]
-    key: NDArray[np.uint32]
+    words: Words
     index: NDArray[np.int64] | None = None
 
-    @property
-    def size(self) -> int:
-        """Return the number of cells, empty ones too."""
-        return math.prod(self.shape)
-
-    def occupied(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
-        """Return flat index, count and key of the cells that hold someone."""
+    def occupied(self) -> tuple[NDArray[np.int64], Words]:
+        """Return flat index and word of the cells that hold someone."""
         if self.index is not None:
-            return self.index, self.count, self.key
-        index = np.flatnonzero(self.count)
-        return index, self.count[index], self.key[index]
+            return self.index, self.words
+        index = np.flatnonzero(self.words)
+        return index, self.words[index]
 
 
-def from_groups(
-    shape: tuple[int, ...], index: NDArray[np.int64], count: NDArray[np.int64], key: NDArray[np.uint32]
-) -> Cells:
-    """Return cells from the rows of a GROUP BY, dense if they are few enough."""
-    size = math.prod(shape)
-    if size > DENSE_MOST:
+def from_groups(shape: tuple[int, ...], index: NDArray[np.integer], words: Words) -> Cells:
+    """Return cells from occupied ones in any order, dense if the statistic is small enough."""
+    if math.prod(shape) > DENSE_MOST:
         order = np.argsort(index)
-        return Cells(shape, count[order], key[order], index[order])
-    dense_count, dense_key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint32)
-    dense_count[index] = count
-    dense_key[index] = key
-    return Cells(shape, dense_count, dense_key)
+        return Cells(shape, words[order], index[order].astype(np.int64))
+    dense = np.zeros(math.prod(shape), dtype=np.uint64)
+    dense[index] = words
+    return Cells(shape, dense)
+
+
+def grouped(shape: tuple[int, ...], rows: pa.Table, key_space: int) -> Cells:
+    """Return cells from the Arrow table of a GROUP BY: index i, count n, and sum of keys k, not yet reduced."""
+    index, count, key = (rows.column(name).to_numpy() for name in ("i", "n", "k"))
+    return from_groups(shape, index, packed(count, key % key_space))
 
 
 @dataclass(frozen=True)
@@ -101,49 +118,54 @@ def roll_up(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
     """Return the cells with one axis summed up; the engine sums those that are sparse."""
     if cells.index is not None:
         return _sparse(cells, step, key_space, engine)
-    block = step.block(cells.shape)
-    count = _summed(cells.count.reshape(block), step, np.int64)
-    if key_space == WHOLE_SPACE:
-        key = _summed(cells.key.reshape(block), step, np.uint32)
+    words = cells.words.reshape(step.block(cells.shape))
+    if (1 << 32) % key_space == 0:
+        # Sums modulo 2^32 are sums modulo K too, once they are reduced.
+        total = _summed(words, step)
+        found = total if key_space == 1 << 32 else _reduced(total, key_space)
     else:
-        wide = _summed(cells.key.reshape(block), step, np.uint64)
-        key = (wide % np.uint64(key_space)).astype(np.uint32)
-    return Cells(step.shape(cells.shape), count.reshape(-1), key.reshape(-1))
+        keys = _summed(words >> HALF, step) % np.uint64(key_space)
+        found = (keys << HALF) | _summed(words & LOWER, step)
+    return Cells(step.shape(cells.shape), found.reshape(-1))
 
 
-def _summed(values: NDArray[np.integer], step: Step, kind: type[np.integer]) -> NDArray[Any]:
+def _reduced(words: Words, key_space: int) -> Words:
+    return ((words >> HALF) % np.uint64(key_space) << HALF) | (words & LOWER)
+
+
+def _summed(words: Words, step: Step) -> Words:
     """Return sums over the middle axis, by the coarse category that contains each fine one."""
     if not step.coarse:
-        return np.asarray(values.sum(axis=1, dtype=kind))
-    up = step.up
-    if (up[1:] < up[:-1]).any():
-        # Children of one parent must stand side by side to be summed as a run.
-        order = np.argsort(up, kind="stable")
-        values, up = values[:, order], up[order]
-    starts = np.flatnonzero(np.diff(up, prepend=-1))
-    return np.add.reduceat(values, starts, axis=1, dtype=kind)
+        total: Words = words.sum(axis=1, dtype=np.uint64)
+        return total
+    runs = step.axis.runs(step.fine, step.coarse)
+    if runs.order is not None:
+        words = words[:, runs.order]
+    if words.shape[0] * words.shape[2] < WIDE:
+        return np.add.reduceat(words, runs.starts[:-1], axis=1, dtype=np.uint64)
+    return _summed_in_runs(words, runs.starts.tolist())
+
+
+def _summed_in_runs(words: Words, ends: list[int]) -> Words:
+    """Return the same run by run: faster than reduceat where a run is long along the other axes."""
+    found = np.empty((words.shape[0], len(ends) - 1, words.shape[2]), dtype=np.uint64)
+    for number, (first, last) in enumerate(pairwise(ends)):
+        np.add.reduce(words[:, first:last], axis=1, out=found[:, number])
+    return found
 
 
 def _sparse(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
     """Return the sums of occupied cells, grouped by the engine."""
     import pyarrow as pa
 
+    index, words = cells.occupied()
     _, size, inner = step.block(cells.shape)
-    outer, rest = np.divmod(cells.occupied()[0], size * inner)
+    outer, rest = np.divmod(index, size * inner)
     middle, last = np.divmod(rest, inner)
-    index = (outer * step.axis.size(step.coarse) + step.up[middle]) * inner + last
+    coarse = (outer * step.axis.size(step.coarse) + step.up[middle]) * inner + last
     engine.drop(FINER)
-    engine.append(FINER, pa.record_batch({"i": index, "n": cells.count, "k": cells.key}))
-    return grouped(step.shape(cells.shape), engine.table(_sums(key_space)))
+    engine.append(FINER, pa.record_batch({"i": coarse, "n": counts_of(words), "k": keys_of(words)}))
+    return grouped(step.shape(cells.shape), engine.table(SUMS), key_space)
 
 
-def _sums(key_space: int) -> str:
-    """Return the SQL that adds up cells of one index."""
-    key = f"CAST(SUM(k) % {key_space} AS BIGINT)"
-    return f"SELECT i, CAST(SUM(n) AS BIGINT) AS n, {key} AS k FROM {FINER} GROUP BY i"  # noqa: S608 - names are ours
-
-
-def grouped(shape: tuple[int, ...], rows: pa.Table) -> Cells:
-    """Return cells from the Arrow table of a GROUP BY with the columns i, n and k."""
-    columns = [rows.column(name).to_numpy() for name in ("i", "n", "k")]
-    return from_groups(shape, columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2].astype(np.uint32))
+SUMS = f"SELECT i, CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) AS BIGINT) AS k FROM {FINER} GROUP BY i"  # noqa: S608 - names are ours

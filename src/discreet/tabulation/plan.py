@@ -81,17 +81,18 @@ class Plan:
 
     def shape(self, statistic: Statistic) -> tuple[int, ...]:
         """Return the number of categories along every axis that is not summed over."""
-        return tuple(axis.size(depth) for axis, depth in zip(self.axes, statistic, strict=True) if depth)
+        found = self._shapes.get(statistic)
+        if found is None:
+            found = tuple(axis.size(depth) for axis, depth in zip(self.axes, statistic, strict=True) if depth)
+            self._shapes[statistic] = found
+        return found
 
     def size(self, statistic: Statistic) -> int:
         """Return the number of cells of a statistic, empty ones too."""
-        found = self._sizes.get(statistic)
-        if found is None:
-            found = self._sizes[statistic] = math.prod(self.shape(statistic))
-        return found
+        return math.prod(self.shape(statistic))
 
     @cached_property
-    def _sizes(self) -> dict[Statistic, int]:
+    def _shapes(self) -> dict[Statistic, tuple[int, ...]]:
         return {}
 
     @cached_property
@@ -101,29 +102,40 @@ class Plan:
         return tuple(base for base in bases if not any(contains(other, base) for other in bases if other != base))
 
     def counted_in(self, base: Statistic) -> Statistic:
-        """Return the smallest maximal statistic that contains another table's finest."""
+        """Return the smallest maximal statistic that contains a table's finest; itself if that is maximal."""
         return min((other for other in self.maximal if contains(other, base)), key=self.size)
 
     @cached_property
     def uses(self) -> Counter[Statistic]:
-        """Return how many tables need each statistic."""
+        """Return how often each statistic is needed: by the tables that show it, and to sum up the finest of others."""
         found = Counter(statistic for table in self.tables for statistic in table.statistics)
-        for base in dict.fromkeys(table.base for table in self.tables):
-            if base not in self.maximal:
-                found[self.counted_in(base)] += 1
+        found.update(source for base, source in self.sources.items() if source != base)
+        return found
+
+    @cached_property
+    def sources(self) -> dict[Statistic, Statistic]:
+        """Return the maximal statistic that every finest one is taken from, in the order of the tables.
+
+        The finest of a table that an earlier one shows among its margins is there already and has none.
+        """
+        found: dict[Statistic, Statistic] = {}
+        shown: set[Statistic] = set()
+        for table in self.tables:
+            if table.base not in shown:
+                found[table.base] = self.counted_in(table.base)
+            shown.update(table.statistics)
         return found
 
     def parent(self, table: TablePlan, statistic: Statistic) -> tuple[Statistic, int]:
         """Return the smallest statistic of the table that is one step finer, and the axis of that step."""
-        steps = []
+        growth = {}
         for place, column in zip(table.places, table.columns, strict=True):
-            depths = sorted({level.depth for level in column.levels} | {column.deepest})
-            finer = [depth for depth in depths if depth > statistic[place]]
-            if finer:
-                parent = (*statistic[:place], finer[0], *statistic[place + 1 :])
-                steps.append((self.size(parent), parent, place))
-        _, parent, place = min(steps)
-        return parent, place
+            finer = column.finer.get(statistic[place])
+            if finer is not None:
+                # Sizes are products: the smallest parent is the one that grows least.
+                growth[self.axes[place].size(finer) / self.axes[place].size(statistic[place]), place] = finer
+        (_, place), finer = min(growth.items())
+        return (*statistic[:place], finer, *statistic[place + 1 :]), place
 
 
 def contains(fine: Statistic, coarse: Statistic) -> bool:

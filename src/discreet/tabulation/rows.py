@@ -86,6 +86,11 @@ class _Layout:
         return [math.prod(sizes[number + 1 :]) for number in range(len(sizes))]
 
     @cached_property
+    def _moved(self) -> dict[tuple[int, ...], tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]]:
+        """Return the addresses of choices that were made before, without what their levels of one category add."""
+        return {}
+
+    @cached_property
     def _steps(self) -> dict[tuple[int, int], NDArray[np.unsignedinteger]]:
         """Return what every position of every level adds to an address; one that is shown elsewhere leads beyond."""
         found = {}
@@ -107,11 +112,14 @@ class _Layout:
         steps = [self._steps[number, id(choice[number])] for number in by_axis]
         start = self.kind.type(sum(int(step[0]) for step, n in zip(steps, by_axis, strict=True) if not choice[n].depth))
         along = [step for step, n in zip(steps, by_axis, strict=True) if choice[n].depth]
-        address = _summed(along, self.plan.shape(statistic), found.index, start)
-        if self.in_order:
-            return address, found.value
-        order = np.argsort(address)
-        return address[order], found.value[order]
+        # A level of one category repeats the rows of the total under its own code: they are moved, not made again.
+        known = tuple(id(level) for level in choice if level.depth)
+        if known not in self._moved:
+            address = _summed(along, self.plan.shape(statistic), found.index, self.kind)
+            order = None if self.in_order else np.argsort(address)
+            self._moved[known] = (address, found.value) if order is None else (address[order], found.value[order])
+        address, value = self._moved[known]
+        return address + start, value
 
     def labels(self, address: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.signedinteger]]:
         """Give the code of every row as its number among the codes of the column, column by column."""
@@ -127,15 +135,15 @@ def _summed(
     steps: Sequence[NDArray[np.unsignedinteger]],
     shape: tuple[int, ...],
     index: NDArray[np.int64],
-    start: np.unsignedinteger,
+    kind: np.dtype[np.unsignedinteger],
 ) -> NDArray[np.unsignedinteger]:
     """Return the sum of one step per axis at every index: through all cells, or cell by cell if few are wanted."""
     if math.prod(shape) <= WORTH_AN_ARRAY * len(index):
-        total = np.array([start])
+        total = np.zeros(1, dtype=kind)
         for step in steps:
             total = (total[:, None] + step).reshape(-1)
         return total[index]
-    total = np.full(len(index), start)
+    total = np.zeros(len(index), dtype=kind)
     for step, place in zip(steps, _positions(shape, index), strict=True):
         total += step[place]
     return total

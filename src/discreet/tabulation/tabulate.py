@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ class Records:
             index = index.replace("BIGINT", "INTEGER")
         where = f" WHERE {self.condition}" if self.condition else ""
         return (
-            f"SELECT {index} AS i, COUNT(*) AS n, CAST(SUM(k) % {self.key_space} AS BIGINT) AS k "  # noqa: S608 - names are ours
+            f"SELECT {index} AS i, COUNT(*) AS n, CAST(SUM(k) AS BIGINT) AS k "  # noqa: S608 - names are ours
             f"FROM {self.name}{where} GROUP BY 1"
         )
 
@@ -64,7 +64,7 @@ class Counted:
         table: what it shows.
         cells: every statistic of it.
         new: the statistics that no table before it had, the finest first.
-        last: the statistics that no table after it needs.
+        last: the statistics that no table after it shows.
     """
 
     table: TablePlan
@@ -90,16 +90,11 @@ class _Counting:
     given: set[Statistic] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.waiting = deque(self._wanted())
+        # The maximal statistics in the order in which the tables will ask for them.
+        self.waiting = deque(dict.fromkeys(self.plan.sources.values()))
         self.running: dict[Statistic, Future[pa.Table]] = {}
         self.left = self.plan.uses.copy()
-
-    def _wanted(self) -> list[Statistic]:
-        """Return the maximal statistics in the order in which the tables will ask for them."""
-        found: dict[Statistic, None] = {}
-        for table in self.plan.tables:
-            found[table.base if table.base in self.plan.maximal else self.plan.counted_in(table.base)] = None
-        return list(found)
+        self.unshown = Counter(statistic for table in self.plan.tables for statistic in table.statistics)
 
     def tables(self) -> Iterator[Counted]:
         self._start()
@@ -109,12 +104,14 @@ class _Counting:
                     self.cells[statistic] = self._computed(table, statistic)
             new = [statistic for statistic in table.statistics if statistic not in self.given]
             self.given.update(new)
-            for statistic in table.statistics:
-                self.left[statistic] -= 1
-            last = [statistic for statistic in table.statistics if not self.left[statistic]]
+            self.left.subtract(table.statistics)
+            self.unshown.subtract(table.statistics)
+            last = [statistic for statistic in table.statistics if not self.unshown[statistic]]
             yield Counted(table, {statistic: self.cells[statistic] for statistic in table.statistics}, new, last)
             for statistic in last:
-                del self.cells[statistic]
+                # One that is shown no more may still be needed to sum up the finest of a later table.
+                if not self.left[statistic]:
+                    del self.cells[statistic]
 
     def _start(self) -> None:
         """Let the engine count the next maximal statistics while the present ones are summed up."""
@@ -127,9 +124,9 @@ class _Counting:
         if statistic != table.base:
             parent, place = self.plan.parent(table, statistic)
             return self._summed(parent, statistic, [place])
-        if statistic in self.plan.maximal:
+        larger = self.plan.sources[statistic]
+        if larger == statistic:
             return self._counted(statistic)
-        larger = self.plan.counted_in(statistic)
         if larger not in self.cells:
             self.cells[larger] = self._counted(larger)
         found = self._summed(larger, statistic, range(len(statistic)))
@@ -142,7 +139,7 @@ class _Counting:
         """Return what the engine counted, and set it to the next."""
         rows = self.running.pop(statistic).result()
         self._start()
-        return grouped(self.plan.shape(statistic), rows)
+        return grouped(self.plan.shape(statistic), rows, self.records.key_space)
 
     def _summed(self, fine: Statistic, coarse: Statistic, places: list[int] | range) -> Cells:
         """Return a statistic as sums of a finer one, axis by axis."""

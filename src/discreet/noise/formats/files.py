@@ -46,10 +46,10 @@ def _recognised(text: str, path: Path) -> PTableFormat:
     for candidate in formats().values():
         if candidate.recognises(text):
             return candidate
-    first = text.lstrip().splitlines()[0][:60]
+    # The line itself is not shown: the file named by mistake may hold the secret, or a record.
     layouts = "; ".join(f"{name}: {known.layout}" for name, known in formats().items())
     raise PTableFileError.at(
-        path, "line 1", f"{first!r} begins no p-table format we know.", f"A file looks like one of these: {layouts}."
+        path, "line 1", "it begins no p-table format we know.", f"A file looks like one of these: {layouts}."
     )
 
 

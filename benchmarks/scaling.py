@@ -1,0 +1,87 @@
+"""How time grows with records and with cells: two series, their exponents, and a picture."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.census import persons_file, protected
+from benchmarks.clock import RESULTS
+from discreet.charts.paper import ACCENT, DARK, blank_figure, save_png
+
+RECORDS = (30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+COUNTRIES = ("MT", "LU", "SI", "PT", "AT", "DE")
+"""From few areas to many; every country has the same 103 tables of persons."""
+PERSONS = 1_000_000
+TAIL = 3
+"""The exponent is fitted to the last points, where fixed costs no longer hide it."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Seconds against one quantity."""
+
+    name: str
+    sizes: list[int]
+    seconds: list[float]
+
+    @property
+    def exponent(self) -> float:
+        """Return b of seconds = a * size^b, by least squares on the logarithms of the last points."""
+        return float(np.polyfit(np.log(self.sizes[-TAIL:]), np.log(self.seconds[-TAIL:]), 1)[0])
+
+
+def by_records(folder: Path) -> Series:
+    """Measure Luxembourg with more and more persons."""
+    seconds = []
+    for persons in RECORDS:
+        data = persons_file(folder, "LU", persons)
+        seconds.append(min(protected(data, "LU", folder / "release")[1].wall for _ in range(2)))
+    return Series("records (Luxembourg, 3.2 million cells)", list(RECORDS), seconds)
+
+
+def by_cells(folder: Path) -> Series:
+    """Measure a million persons in countries with more and more areas."""
+    sizes, seconds = [], []
+    for country in COUNTRIES:
+        data = persons_file(folder, country, PERSONS)
+        runs = [protected(data, country, folder / "release") for _ in range(2)]
+        summary = runs[0][0].summary
+        assert summary is not None
+        sizes.append(summary.cells)
+        seconds.append(min(spent.wall for _, spent in runs))
+        data.unlink()
+    return Series("cells (a million persons)", sizes, seconds)
+
+
+def draw(series: list[Series], path: Path) -> None:
+    """Draw the series side by side on logarithmic axes, with their exponents."""
+    figure = blank_figure(8, 3.4, "Time grows with records and cells no faster than they do")
+    for axes, one in zip(figure.subplots(1, len(series)), series, strict=True):
+        axes.loglog(one.sizes, one.seconds, marker="o", color=ACCENT)
+        axes.set_xlabel(one.name)
+        axes.set_ylabel("wall seconds")
+        axes.text(0.05, 0.9, f"exponent {one.exponent:.2f} (last {TAIL})", transform=axes.transAxes, color=DARK, size=9)
+    save_png(figure, path)
+
+
+def main() -> None:
+    """Measure both series, print the exponents, keep figures and picture."""
+    with tempfile.TemporaryDirectory() as name:
+        series = [by_records(Path(name)), by_cells(Path(name))]
+    for one in series:
+        points = ", ".join(f"{size:,}: {seconds:.2f} s" for size, seconds in zip(one.sizes, one.seconds, strict=True))
+        print(f"  {one.name}: exponent {one.exponent:.2f}; {points}")
+    content = [
+        {"name": one.name, "sizes": one.sizes, "seconds": one.seconds, "exponent": one.exponent} for one in series
+    ]
+    (RESULTS / "scaling.json").write_text(json.dumps(content, indent=2) + "\n")
+    draw(series, RESULTS / "scaling.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The description of a release, read back: whatever is missing or wrong in it is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ReleaseError
+from discreet.release.folder import RELEASE, TABLES
+from discreet.release.record import SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KIND = "release"
+ENTRIES: dict[str, type] = {"name": str, "noise": dict, "format": str, "files": list, "programme": dict}
+FILE_ENTRIES: dict[str, type] = {"id": str, "file": str, "rows": int, "bytes": int, "sha256": str}
+WORDS = {str: "text", dict: "an object", list: "a list", int: "a whole number"}
+AGAIN = "Make the release again."
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return what the release.json of a folder says."""
+    try:
+        content = json.loads((folder / RELEASE).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        todo = f"Give the folder of a release ({TABLES}/, {RELEASE})."
+        raise ReleaseError.at(folder, f"holds no {RELEASE}", todo) from error
+    except OSError as error:
+        what = f"has a {RELEASE} that cannot be read ({error.strerror})"
+        raise ReleaseError.at(folder, what, "Check the path and its permissions.") from error
+    except (ValueError, RecursionError) as error:
+        raise ReleaseError.at(folder, f"has a {RELEASE} that is not JSON", AGAIN) from error
+    if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
+        raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {SCHEMA}", AGAIN)
+    _check_entries(folder, content, ENTRIES, "")
+    for number, entry in enumerate(content["files"]):
+        _check_file(folder, entry, f"files[{number}]")
+    return content
+
+
+def _check_file(folder: Path, entry: object, where: str) -> None:
+    if not isinstance(entry, dict):
+        raise _wrong(folder, f"{where} is not {WORDS[dict]}")
+    _check_entries(folder, entry, FILE_ENTRIES, f"{where}.")
+    # A description may come from elsewhere; it must not lead out of its folder.
+    path = PurePosixPath(entry["file"])
+    if path.is_absolute() or ".." in path.parts:
+        raise _wrong(folder, f"{where}.file is not in the release")
+
+
+def _check_entries(folder: Path, content: dict[str, Any], wanted: dict[str, type], where: str) -> None:
+    for name, kind in wanted.items():
+        if name not in content:
+            raise _wrong(folder, f"{where}{name} is missing")
+        if not isinstance(content[name], kind):
+            raise _wrong(folder, f"{where}{name} is not {WORDS[kind]}")
+
+
+def _wrong(folder: Path, what: str) -> ReleaseError:
+    return ReleaseError.at(folder, f"has a {RELEASE} in which {what}", AGAIN)

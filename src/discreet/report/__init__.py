@@ -1,0 +1,1 @@
+"""Pages that tell what was published and what it reveals: results in words and pictures, nothing computed here."""

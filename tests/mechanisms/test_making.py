@@ -1,0 +1,269 @@
+"""Making the tables: every one is put on the shelf, errors of either side end the run, and nothing piles up."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from discreet.errors import EngineError, FileWriteError, ParameterError
+from discreet.mechanisms import making
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.making import WRITING_AHEAD, Making
+from discreet.mechanisms.protect import protect
+from discreet.mechanisms.reading import Identity, load
+from discreet.microdata.sources import open_source
+from discreet.noise.ptable import PTable
+from discreet.tabulation.rows import rows
+from tests.mechanisms.town import SECRET, SEX, TOWN, cells, participants, people
+from tests.tabulation.small_data import by, programme, topic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+    from typing import Self
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.engines.base import Engine
+    from discreet.engines.duckdb import DuckDB
+    from discreet.mechanisms.base import Mechanism
+    from discreet.programme.model import Programme
+    from discreet.release.record import Record
+    from discreet.release.release import Release, Summary
+    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+    from discreet.tabulation.rows import Values
+
+ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
+MIXED = CellKey(PTable.max_entropy(variance=2, bound=5), secret=SECRET)
+
+
+@dataclass
+class Kept:
+    """A shelf that keeps what it is given, and may fail at one table."""
+
+    fails_at: str = ""
+    published: dict[str, pa.Table] = field(default_factory=dict)
+    exact: dict[str, pa.Table | None] = field(default_factory=dict)
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+        if name == self.fails_at:
+            raise FileWriteError("the disk is full", path=None)  # type: ignore[arg-type]  # no path is needed here
+        self.published[name], self.exact[name] = published, exact
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        raise AssertionError((record, summary))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+
+Told = list[tuple[str, int, int | None]]
+
+
+def ready(
+    engine: Engine,
+    spec: Programme = TOWN,
+    mechanism: Mechanism = MIXED,
+    *,
+    keep_exact: bool = False,
+    release: str = "1 sha256:0",
+    data: pa.Table | None = None,
+) -> tuple[Making, Told]:
+    """Return a run over loaded records, and what it tells."""
+    told: Told = []
+    records = people(150) if data is None else data
+    loaded = load(
+        open_source(records), spec, mechanism, Identity(id="ID"), engine, missing="error", tell=lambda *_: None
+    )
+    return Making(loaded, engine, mechanism, keep_exact, release, lambda *step: told.append(step)), told
+
+
+def within(seconds: float, action: Callable[[], object]) -> object:
+    """Do something in another thread, and fail if it takes too long."""
+    pool = ThreadPoolExecutor(max_workers=1)
+    try:
+        return pool.submit(action).result(seconds)
+    finally:
+        pool.shutdown(wait=False)
+
+
+# --- What is made ---
+
+
+def test_every_table_is_made_with_its_true_counts_if_they_are_kept(engine: DuckDB) -> None:
+    run, told = ready(engine, keep_exact=True)
+    shelf = Kept()
+    made = run.run(shelf)
+    assert sorted(shelf.published) == sorted(table.id for table in TOWN.tables)
+    records = people(150).to_pylist()
+    for table in TOWN.tables[:3]:
+        exact = shelf.exact[table.id]
+        assert exact is not None
+        hand = {cell: len(numbers) for cell, numbers in participants(TOWN, table, records).items() if numbers}
+        assert cells(exact) == hand
+        noisy = cells(shelf.published[table.id])
+        assert set(noisy) <= set(hand)
+        assert 0 < max(abs(value - hand[cell]) for cell, value in noisy.items()) <= 5
+    # Everyone: GEO, AGE, SEX with two, two and one depths below the total, and AGE by EMP without its total;
+    # the smaller population: GEO by SEX, and EMP by SEX, which share SEX and the total.
+    assert made.statistics == (3 * 3 * 2 + 3) + (2 * 2 + 2)
+    assert made.cells == sum(len(participants(TOWN, table, [])) for table in TOWN.tables)
+    assert set(made.seconds) == {"counting", "noise", "writing"}
+    assert all(seconds > 0 for seconds in made.seconds.values())
+    for stage in ("counting", "noise", "writing"):
+        assert [step[1:] for step in told if step[0] == stage] == [(number, 5) for number in range(1, 6)]
+
+
+def test_true_counts_are_not_made_unless_they_are_kept(engine: DuckDB) -> None:
+    run, _ = ready(engine)
+    shelf = Kept()
+    run.run(shelf)
+    assert set(shelf.exact.values()) == {None}
+
+
+@dataclass(frozen=True)
+class Counting(CellKey):
+    """The cell key method, and how many cells were given to it at a time."""
+
+    given: list[int] = field(default_factory=list)
+
+    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+        self.given.append(len(counts))
+        return super().publish(counts, keys)
+
+
+def test_noise_is_drawn_once_for_every_statistic_and_once_per_table(engine: DuckDB) -> None:
+    sexes, ages = topic("SEX", "F M"), topic("AGE", "y o")
+    spec = programme([sexes, ages], [by(sexes), by(ages)], [by(sexes)], [by(ages), by(sexes)])
+    data = pa.table({"ID": [1, 2, 3, 4], "SEX": list("FFMM"), "AGE": list("yoyo")})
+    mechanism = Counting(MIXED.noise, secret=SECRET)
+    run, _ = ready(engine, spec, mechanism, data=data)
+    run.run(Kept())
+    # Four cells, two and two margins, the total; the other tables show nothing new.
+    assert mechanism.given == [9]
+
+
+def test_what_no_later_table_shows_is_forgotten(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[TablePlan, set[Statistic]]] = []
+
+    def watched(plan: Plan, table: TablePlan, values: Mapping[Statistic, Values]) -> pa.Table:
+        seen.append((table, set(values)))
+        return rows(plan, table, values)
+
+    monkeypatch.setattr(making, "rows", watched)
+    # The second is contained in the first, but is no margin of it; the third is shown by no other.
+    given = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"})
+    spec = programme([given, SEX], [by(given, 2, total=False), by(SEX)], [by(given, 1, 1)], [by(SEX)])
+    data = pa.table({"ID": [1, 2], "A": ["a00", "a1"], "SEX": ["F", "M"]})
+    for keep_exact in (False, True):
+        seen.clear()
+        run, _ = ready(engine, spec, keep_exact=keep_exact, data=data)
+        run.run(Kept())
+        tables = [table for table, _ in seen]
+        for number, (_, kept) in enumerate(seen):
+            needed = {statistic for table in tables[number:] for statistic in table.statistics}
+            assert kept <= needed
+
+
+# --- Noise on empty cells ---
+
+
+def test_noise_on_empty_cells_depends_on_what_the_release_is_known_by(engine: DuckDB) -> None:
+    found = []
+    for name in ("1 sha256:0", "1 sha256:0", "2 sha256:0", "1 sha256:1"):
+        run, _ = ready(engine, mechanism=CellKey(ZEROS, secret=SECRET), release=name, data=people(3))
+        shelf = Kept()
+        run.run(shelf)
+        found.append(shelf.published["1"])
+    assert found[0] == found[1]
+    assert found[0] not in found[2:]
+    assert found[2] != found[3]
+
+
+def test_noise_on_empty_cells_has_an_end(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "DENSE_MOST", 5)
+    message = "Noise on empty cells is made for up to 5 cells of a statistic; one has 36. Coarsen it, or leave zeros as"
+    run, _ = ready(engine, mechanism=CellKey(ZEROS, secret=SECRET))
+    with pytest.raises(ParameterError, match=re.escape(message)) as caught:
+        run.run(Kept())
+    assert caught.value.parameter == "perturb_zeros"
+
+
+def test_a_population_of_nobody_has_no_rows(engine: DuckDB) -> None:
+    spec = programme([SEX], [by(SEX)], universes=["SEX = F"])
+    data = pa.table({"ID": [1, 2], "SEX": ["M", "M"]})
+    for mechanism in (MIXED, Exact()):
+        assert cells(protect(data, spec, mechanism, id="ID", engine=engine).table("1")) == {}
+    noisy = cells(protect(data, spec, CellKey(ZEROS, secret=SECRET), id="ID", engine=engine).table("1"))
+    assert set(noisy) <= {("_T",), ("F",), ("M",)}
+
+
+# --- When something fails ---
+
+
+@pytest.mark.parametrize("name", ["1", "3", "5"])
+def test_an_error_in_writing_ends_the_run(name: str, engine: DuckDB) -> None:
+    run, _ = ready(engine)
+    shelf = Kept(fails_at=name)
+    with pytest.raises(FileWriteError, match="the disk is full"):
+        within(60, lambda: run.run(shelf))
+    assert name not in shelf.published
+
+
+def test_an_error_in_counting_ends_the_run(engine: DuckDB) -> None:
+    @dataclass
+    class Failing:
+        """An engine that fails at the second query."""
+
+        asked: int = 0
+
+        def append(self, name: str, batch: pa.RecordBatch) -> None:
+            engine.append(name, batch)
+
+        def drop(self, name: str) -> None:
+            engine.drop(name)
+
+        def table(self, sql: str) -> pa.Table:
+            self.asked += 1
+            if self.asked == 2:
+                raise EngineError.refused("a query", MemoryError())
+            return engine.table(sql)
+
+        def close(self) -> None:
+            raise AssertionError
+
+    run, _ = ready(Failing())
+    with pytest.raises(EngineError, match="The engine stopped at a query"):
+        within(60, lambda: run.run(Kept()))
+
+
+def test_tables_that_wait_to_be_written_are_few(engine: DuckDB) -> None:
+    given = [topic(f"T{number}", "x y") for number in range(8)]
+    spec = programme(given, *[[by(one)] for one in given])
+    data = pa.table({"ID": [1], **{one.name: ["x"] for one in given}})
+    run, told = ready(engine, spec, data=data)
+    waiting: list[int] = []
+
+    @dataclass
+    class Slow(Kept):
+        def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+            time.sleep(0.05)
+            done: dict[str, Any] = {stage: number for stage, number, _ in list(told)}
+            waiting.append(done["noise"] - len(self.published))
+            super().put(name, published, exact)
+
+    run.run(Slow())
+    # The one that is being written, those that wait, and the one that was just made.
+    assert max(waiting) <= WRITING_AHEAD + 1

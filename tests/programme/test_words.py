@@ -1,0 +1,38 @@
+"""Statistics and categories in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.programme.load import load_programme
+from discreet.programme.model import Level, Programme, Table, Topic
+from discreet.programme.words import category_words, statistic_words, topic_words
+
+LU = load_programme("eu2021:LU")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("total", "the total"),
+        ("SEX", "sex"),
+        ("AGE.L", "age (6 groups)"),
+        ("AGE.L CAS.L:1 SEX", "age (6 groups) by current activity status (3 groups) by sex"),
+        ("AGE.unknown SEX", "AGE.unknown by sex"),
+    ],
+)
+def test_a_statistic_in_words(name: str, words: str) -> None:
+    assert statistic_words(LU, name) == words
+
+
+def test_a_topic_without_a_label_keeps_its_name() -> None:
+    bare = Topic("COLOUR", (Level("COLOUR", "COLOUR", 3),))
+    assert topic_words(bare) == "COLOUR"
+    assert category_words(bare, "red") == "red"
+    assert statistic_words(Programme("p", {"COLOUR": bare}, (Table("1", ()),)), "COLOUR") == "COLOUR"
+
+
+def test_a_category_in_words() -> None:
+    assert category_words(LU.topics["SEX"], "2") == "female"
+    assert category_words(LU.topics["GEO"], "LU_0504") == "LU_0504"
+    assert category_words(LU.topics["SEX"], "_T") == "_T"
