@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.cli.protect import KINDS as SETTINGS
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
@@ -114,6 +115,87 @@ def test_json_keys_of_programme_are_those_of_the_page(verb: str) -> None:
         if listed in found:
             for key in found[listed][0]:
                 assert f"`{key}`" in text
+
+
+def paragraph(start: str) -> list[str]:
+    """Return the code words of the paragraph of the section JSON that starts so."""
+    found = next(text for text in section("JSON").split("\n\n") if text.startswith(start))
+    return re.findall(r"`([^`]+)`", found)
+
+
+def nested(found: dict[str, object]) -> set[str]:
+    """Return the keys of an object and of the objects in it."""
+    inner = [set(value) for value in found.values() if isinstance(value, dict)]
+    return set(found).union(*inner)
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the data of a small town and its release."""
+    folder = tmp_path_factory.mktemp("town")
+    (folder / "town.csv").write_text("ID,SEX\n" + "".join(f"{number},{'FM'[number % 2]}\n" for number in range(40)))
+    (folder / "town.toml").write_text(
+        '[topics.SEX]\ncategories = ["F", "M"]\n[[tables]]\nid = "1/a"\ncolumns = ["SEX"]\n'
+    )
+    (folder / "secret").write_text("a secret for the tests only")
+    return folder
+
+
+def protect(town: Path, *more: str) -> dict[str, object]:
+    data, programme, secret = (str(town / name) for name in ("town.csv", "town.toml", "secret"))
+    flags = ("--id", "ID", "--secret-file", secret, "--variance", "3", "--bound", "5", "--json")
+    done = run("protect", data, "--programme", programme, *flags, *more)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_json_keys_of_protect_are_those_of_the_page(town: Path) -> None:
+    common, *_ = tables_of(section("JSON"))
+    made, planned = protect(town, "--out", str(town / "made")), protect(town, "--dry-run")
+    assert list(made)[: len(common)] == list(planned)[: len(common)] == common
+    own = [{key: value for key, value in found.items() if key not in common} for found in (made, planned)]
+    results = {result["name"] for result in made["results"]}  # type: ignore[attr-defined]  # a list, as all commands have
+    assert nested(own[0]) | nested(own[1]) | results == set(paragraph("`protect` adds")) - {"protect", "--dry-run"}
+    assert paragraph("`protect` adds").index("dry_run") > max(map(paragraph("`protect` adds").index, own[0]))
+
+
+def test_the_folders_of_a_release_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--out", str(town / "out"), "--keep-exact")
+    page = section("Release folders")
+    found = [path.relative_to(town).as_posix() for path in town.rglob("*") if path.is_file()]
+    made = {name.replace("out", "OUT", 1).replace("1%2Fa", "ID") for name in found if name.startswith("out")}
+    assert made == set(first_column(page))
+    description = json.loads((town / "out" / "release.json").read_text())
+    words = re.findall(
+        r"`([^`]+)`", next(line for line in page.splitlines() if line.startswith("| `OUT/release.json`"))
+    )
+    assert set(words) - {"OUT/release.json", "Record.public()"} == {*description, *description["files"][0]}
+    record = json.loads((town / "out.curator" / "record.json").read_text())
+    assert re.findall(r"`([a-z_]+)`", section("Records").partition("It is")[0]) == list(record)
+
+
+def test_the_lines_of_a_log_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--out", str(town / "logged"), "--log", str(town / "log"))
+    run("protect", str(town / "town.csv"), "--programme", "none", "--out", str(town / "no"), "--log", str(town / "log"))
+    lines = [json.loads(line) for line in (town / "log").read_text().splitlines()]
+    row = next(line for line in section("`discreet protect`").splitlines() if line.startswith("| `--log`"))
+    assert {key for line in lines for key in line} == set(re.findall(r"`([a-z]+)`", row))
+
+
+def test_a_settings_file_may_hold_the_flags_that_the_page_says() -> None:
+    flags = first_column(section("`discreet protect`"))
+    above = {flag.removeprefix("--").replace("-", "_") for flag in flags[: flags.index("--settings")]}
+    assert set(SETTINGS) == above - {"out"}
+    named = re.findall(r"`([a-z-]+) = ", section("`discreet protect`"))
+    assert named
+    assert {name.replace("-", "_") for name in named} <= set(SETTINGS)
+
+
+def test_json_keys_of_synth_are_those_of_the_page(tmp_path: Path) -> None:
+    done = run("synth", "--country", "LU", "--persons", "50", "--seed", "1", "--out", str(tmp_path / "a.csv"), "--json")
+    common, *_ = tables_of(section("JSON"))
+    assert list(json.loads(done.stdout)) == [*common, *paragraph("`synth` adds")[1:]]
 
 
 def test_the_keys_of_a_record_are_those_of_the_page() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.release.record import Record
+from tests.cli import town
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,3 +150,92 @@ def test_a_mistake_is_named_with_exit_code_2(discreet: Run, name: str) -> None:
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+# --- Releases ---
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> town.Command:
+    """Return the command in a folder with a release of a small town."""
+    town.make(tmp_path)
+    run = town.command(tmp_path, monkeypatch, capsys)
+    flags = ("--id", "PERSON_ID", "--secret-file", "office.secret", "--variance", "3", "--bound", "5")
+    done = run("protect", "town.csv", "--programme", "town.toml", "--tables", "1.1,2", *flags, "--out", "out")
+    assert done.code == 0, done.err
+    return run
+
+
+def test_a_release_its_record_and_its_programme_agree(office: town.Command, tmp_path: Path) -> None:
+    answers = [
+        json.loads(office("assess", source, "--json", *more).out)
+        for source, more in (("out", ()), ("out.curator/record.json", ()), ("out/", ()))
+    ]
+    for answer in answers:
+        assert answer.pop("settings").pop("source")
+    assert answers[0] == answers[1] == answers[2]
+    # The two tables that were published, and no other of the programme.
+    (tmp_path / "two.toml").write_text("".join(town.PROGRAMME.partition('[[tables]]\nid = "1.2"')[0]) + TABLE_2)
+    meant = json.loads(office("assess", "two.toml", "--variance", "3", "--bound", "5", "--json").out)
+    assert meant["averaging"] == answers[0]["averaging"]
+    assert meant["statistics"] == {"unique": 8, "published": 10}
+
+
+TABLE_2 = '[[tables]]\nid = "2"\ncolumns = ["AREA", "SEX"]\n'
+
+
+def test_a_release_can_be_assessed_from_within_or_after_a_move(
+    office: town.Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = office("assess", "out").out
+    monkeypatch.chdir(tmp_path / "out")
+    assert office("assess", ".").out == expected
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "archive").mkdir()
+    for name in ("out", "out.curator"):
+        (tmp_path / name).rename(tmp_path / "archive" / name)
+    # The programme is in the record: its file is not needed any more.
+    (tmp_path / "town.toml").unlink()
+    assert office("assess", "archive/out").out == expected
+
+
+def test_who_has_the_release_alone_cannot_assess_it(office: town.Command, tmp_path: Path) -> None:
+    (tmp_path / "out.curator" / "record.json").rename(tmp_path / "elsewhere.json")
+    done = office("assess", "out")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: out has no out.curator/record.json beside it. Only the curator who made a release can assess it.\n"
+    )
+    assert office("assess", "elsewhere.json").code == 0
+
+
+def test_a_folder_that_is_no_release_is_refused(office: town.Command, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    for folder, more in (("photos", ()), ("photos", ("--variance", "3", "--bound", "5")), ("out.curator", ())):
+        done = office("assess", folder, *more)
+        assert (done.code, done.out) == (2, "")
+        assert f"error: {folder} holds no release.json. Give the folder of a release" in done.err
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [("--variance", "3"), ("--bound", "5"), ("--threshold", "1"), ("--epsilon", "1"), ("--scale", "1"),
+     ("--sigma", "1"), ("--law", "laplace"), ("--spsn",), ("--no-spsn",)],
+)  # fmt: skip
+def test_a_release_says_its_noise_itself(office: town.Command, flags: tuple[str, ...]) -> None:
+    for source in ("out", "out.curator/record.json"):
+        done = office("assess", source, *flags)
+        assert (done.code, done.out) == (2, "")
+        name = flags[0].removeprefix("--").removeprefix("no-")
+        assert f"says its noise itself; {name} cannot be given too. Leave them out." in done.err
+
+
+def test_an_exact_release_is_refused_with_the_reason(office: town.Command) -> None:
+    flags = ("--mechanism", "exact", "--out", "truth")
+    assert office("protect", "town.csv", "--programme", "town.toml", *flags).code == 0
+    for source in ("truth", "truth.curator/record.json"):
+        done = office("assess", source)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            "error: This release is exact: it has no noise to assess. Publish it nowhere, and assess one with noise.\n"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,19 @@ def test_a_closed_engine_answers_no_more_and_may_be_closed_again(tmp_path: Path)
         engine.table("SELECT * FROM people")
 
 
+def test_a_query_of_another_thread_is_waited_for(tmp_path: Path) -> None:
+    engine = DuckDB(threads=1, spill=tmp_path)
+    engine.append("people", batch(a=list(range(20_000))))
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        asked = pool.submit(engine.table, "SELECT COUNT(*) AS n FROM people x, people y WHERE x.a * y.a % 7 = 1")
+        time.sleep(0.2)
+        assert not asked.done()
+        engine.close()
+        assert asked.done()
+        assert asked.result().num_rows == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- What is refused ---
 
 
@@ -172,7 +186,7 @@ def test_wrong_settings_are_refused_and_leave_nothing(settings: dict[str, Any], 
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="stopped at making its folder for temporary files: .*nowhere is not there"):
+    with pytest.raises(EngineError, match=r"stopped at making its folder for temporary files: .*nowhere is not there"):
         DuckDB(spill=tmp_path / "nowhere")
 
 

@@ -92,6 +92,17 @@ def test_nobody_is_published_for_nobody() -> None:
     assert not CellKey(PTABLE, secret=SECRET).publish_empty(np.arange(1000, dtype=np.uint64)).any()
 
 
+@pytest.mark.parametrize("mode", ["mixed", "plain"])
+def test_empty_cells_have_the_law_of_row_zero_and_of_no_other(mode: str) -> None:
+    zero = PTableRow(0, (-2, 0, 2), (0.25, 0.5, 0.25))
+    mechanism = CellKey(PTable((zero, *ZEROS.rows[1:])), secret=SECRET, mode=mode)
+    words = RANDOM.integers(0, 2**64, 20_000, dtype=np.uint64)
+    noise = mechanism.publish_empty(words)
+    assert np.array_equal(noise, zero.draw(KeyMixer(SECRET)(words), WORDS))
+    assert p_value(noise, zero) > ACCEPT
+    assert p_value(noise, PTableRow(0, (-2, 0, 2), (0.325, 0.35, 0.325))) < REJECT
+
+
 @pytest.mark.parametrize(
     ("noise", "law"),
     [

@@ -88,6 +88,13 @@ def test_more_tables_take_more() -> None:
     assert some.seconds < all_of_them.seconds
 
 
+def test_keys_made_from_ids_take_more() -> None:
+    ready, made = (estimate(people(100), TOWN, from_ids=from_ids) for from_ids in (False, True))
+    assert ready.memory < made.memory
+    assert ready.seconds < made.seconds
+    assert ready.disk == made.disk
+
+
 @pytest.mark.parametrize("size", [1, 5, 50, 500])
 def test_the_estimate_of_the_disk_has_room_for_all_rows(size: int, engine: DuckDB) -> None:
     data = people(size)

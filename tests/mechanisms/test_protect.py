@@ -132,13 +132,13 @@ def written(folder: Path) -> dict[str, Any]:
         "arrow": PEOPLE,
         "arrow in pieces": pa.concat_tables([PEOPLE.slice(0, 7), PEOPLE.slice(7)]),
         "arrow with numbers": numbers,
-        "arrow with dictionaries": pa.table({n: PEOPLE[n].combine_chunks().dictionary_encode() for n in PEOPLE.column_names}),
+        "arrow with dictionaries": pa.table([c.dictionary_encode() for c in PEOPLE.columns], PEOPLE.column_names),
         "batch": PEOPLE.combine_chunks().to_batches()[0],
         "reader": pa.RecordBatchReader.from_batches(PEOPLE.schema, PEOPLE.to_batches(max_chunksize=90)),
         "pandas": PEOPLE.to_pandas(),
         "pandas with categories": PEOPLE.to_pandas().astype({"GEO": "category", "SEX": "category", "EMP": "int64"}),
         "polars": pl.DataFrame(PEOPLE.to_pydict()),
-        "columns in another order": PEOPLE.select(["EMP", "SEX", "ID", "AGE", "GEO"]).append_column("more", PEOPLE["ID"]),
+        "columns in another order": PEOPLE.append_column("more", PEOPLE["ID"]).select([5, 4, 1, 0, 3, 2]),
     }  # fmt: skip
 
 
@@ -308,12 +308,10 @@ def test_an_engine_that_was_given_stays_open_and_one_of_our_own_is_closed(
 # --- What is refused ---
 
 
-def refused(
-    kind: type[InputError], message: str, mechanism: Mechanism = MIXED, data: object = PEOPLE, **more: Any
-) -> None:  # noqa: ANN401 - as protect takes them
-    spec = more.pop("programme", TOWN)
+def refused(kind: type[InputError], message: str, mechanism: Mechanism = MIXED, **asked: Any) -> None:  # noqa: ANN401 - as protect takes them
+    given = {"data": PEOPLE, "programme": TOWN} | asked
     with pytest.raises(kind, match=re.escape(message)):
-        protect(data, spec, mechanism, **more)
+        protect(mechanism=mechanism, **given)
 
 
 def test_noise_by_keys_needs_an_id_or_a_key() -> None:
@@ -354,7 +352,8 @@ def test_programmes_without_categories_cannot_be_counted() -> None:
 def test_a_mistake_is_told_and_nothing_is_written(
     more: dict[str, Any], kind: type[InputError], message: str, tmp_path: Path
 ) -> None:
-    refused(kind, message, **({"id": "ID", "out": tmp_path / "r"} | more))
+    asked: dict[str, Any] = {"id": "ID", "out": tmp_path / "r"} | more
+    refused(kind, message, **asked)
     assert list(tmp_path.iterdir()) == []
 
 

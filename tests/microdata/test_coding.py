@@ -373,6 +373,12 @@ def test_a_universe_needs_the_finest_codes() -> None:
     assert lines == ["  age: 1 record with a category of AGE that is too coarse for the tables (such as 'Y')"]
 
 
+def test_conditions_on_one_topic_must_all_hold() -> None:
+    conditions = tuple(Condition("EMP", frozenset(codes)) for codes in ("12", "23"))
+    using = Coder(TOWN.topics, {"EMP": "emp"}, [], [FilterColumn("u0", conditions)], "error")
+    assert using(pa.record_batch({"emp": ["1", "2", "3"]}))[0]["u0"].tolist() == [0, 1, 0]
+
+
 def test_a_missing_value_lies_in_a_universe_that_takes_its_category_in() -> None:
     def marks(codes: frozenset[str], missing: str) -> NDArray[np.unsignedinteger]:
         filtered = FilterColumn("u0", (Condition("EMP", codes),))

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import stat
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,10 +177,10 @@ def test_an_empty_folder_is_free(out: Path) -> None:
 
 
 def test_a_folder_that_may_not_be_written_is_refused_at_once(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_where: object) -> str:
+    def refuse(*_where: object) -> str:
         raise PermissionError(errno.EACCES, "a long text of the library")
 
-    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(os, "mkdir", refuse)
     with (
         pytest.raises(FileWriteError, match=r"rel cannot be written: Permission denied\. Check"),
         stage(out, replace=False),
@@ -500,7 +499,7 @@ def test_folders_of_longer_names_and_of_others_are_left_alone(tmp_path: Path, mo
     kept = {killed(place, 0) for place in (longer, odd)}
     (tmp_path / ".rel.making-notours").mkdir()
     (tmp_path / ".rel.making-12345678").symlink_to("sub", target_is_directory=True)
-    mine = tmp_path / ".rel.making-abcdefgh"
+    mine = tmp_path / ".rel.making-abcdef12"
     mine.mkdir()
     (mine / "mine.txt").write_text("mine")
     strange = killed(out, 0)

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from discreet.errors import InfeasibleError, ParameterError, RecordFileError, UnknownNameError
+from discreet.errors import (
+    InfeasibleError,
+    ParameterError,
+    ProgrammeError,
+    PTableFileError,
+    RecordFileError,
+    UnknownNameError,
+)
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.exact import Exact
+from discreet.noise.ptable import PTable
+from discreet.programme.json_form import programme_from_json, programme_to_json
+from discreet.programme.load import load_programme
 from discreet.release.record import Record, record_from_json
+from tests.release.small_release import PROGRAMME, SECRET
 
 PATH = Path("record.json")
+DEFINITION = programme_to_json(PROGRAMME)
 RECORD = Record(
     programme="eu2021:LU",
     parameters={"variance": 3.0, "bound": 7, "threshold": 1},
@@ -86,3 +102,85 @@ def test_contradictions_are_refused(change: dict[str, object], error: type[Excep
 def test_files_that_are_no_records_are_refused(text: str, message: str) -> None:
     with pytest.raises(RecordFileError, match=message):
         record_from_json(text, PATH)
+
+
+# --- What a release writes down ---
+
+
+def test_a_solved_ptable_is_solved_again_from_its_settings() -> None:
+    mechanism = CellKey(PTable.max_entropy(variance=3, bound=7, threshold=1), secret=SECRET)
+    record = Record(programme="x", **mechanism.described())
+    assert (record.law, record.ptable_text) == ("max-entropy", None)
+    assert record_from_json(record.to_json(), PATH).ptable() == mechanism.noise
+
+
+@pytest.mark.parametrize("key_space", [256, 10**8, 2**32])
+def test_a_ptable_from_a_file_is_written_out_whole(key_space: int) -> None:
+    solved = PTable.max_entropy(variance=2, bound=4)
+    given = replace(solved, settings=None, key_space=key_space, repeat=2)
+    record = Record(programme="x", **CellKey(given, secret=SECRET).described())
+    assert record.law == "p-table"
+    assert record.ptable_text
+    again = record_from_json(record.to_json(), PATH)
+    assert again == record
+    assert again.ptable() == record.ptable()
+    assert (again.ptable().key_space, again.ptable().repeat, again.ptable().settings) == (key_space, 2, None)
+    counts, keys = np.arange(200) % 9, np.arange(200, dtype=np.uint32)
+    drawn, expected = (table.draw(counts, keys, mode="plain") for table in (again.ptable(), given))
+    np.testing.assert_array_equal(drawn, expected)
+    assert again.bound == 4
+    assert again.variance == pytest.approx(record.variance)
+    assert "p-table" not in json.dumps(again.public())
+
+
+@pytest.mark.parametrize("text", [None, "", "nonsense", "schema = 5"])
+def test_a_ptable_that_cannot_be_read_is_refused(text: str | None) -> None:
+    content = {**json.loads(RECORD.to_json()), "law": "p-table", "parameters": {}, "ptable_text": text}
+    with pytest.raises(PTableFileError, match=r"record\.json"):
+        record_from_json(json.dumps(content), PATH)
+
+
+def test_the_programme_is_the_one_that_was_published() -> None:
+    record = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 7}, definition=DEFINITION)
+    assert record_from_json(record.to_json(), PATH).published() == programme_from_json(DEFINITION)
+    # A record without a definition means the programme by its name.
+    assert RECORD.published() == load_programme("eu2021:LU")
+    assert RECORD.published() != record.published()
+
+
+def test_a_definition_that_is_wrong_is_told_when_it_is_asked_for() -> None:
+    record = replace(RECORD, definition={"name": "x"})
+    with pytest.raises(ProgrammeError, match="lacks the key"):
+        record.published()
+
+
+def test_where_the_programme_lies_is_not_told() -> None:
+    record = replace(RECORD, programme="census/secret project.toml", definition=DEFINITION)
+    assert record.public()["programme"] == DEFINITION["name"]
+    assert "secret" not in json.dumps(record.public())
+
+
+def test_a_release_without_noise_says_that_it_is_not_for_publication() -> None:
+    record = Record(programme="x", records=3000, missing="drop", **Exact().described())
+    assert record_from_json(record.to_json(), PATH) == record
+    assert record.public() == {"programme": "x", "method": "none: these are true counts, not for publication"}
+    for ask in (record.noise, lambda: record.variance):
+        with pytest.raises(ParameterError, match="This release is exact: it has no noise to assess"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "change", [{"law": "none", "parameters": {}}, {"mechanism": "exact"}, {"mechanism": "exact", "law": "geometric"}]
+)
+def test_no_noise_and_a_mechanism_with_noise_do_not_go_together(change: dict[str, object]) -> None:
+    content = {**json.loads(RECORD.to_json()), **change}
+    with pytest.raises(ParameterError, match="The law none is for the mechanism exact, and only for it"):
+        record_from_json(json.dumps(content), PATH)
+
+
+def test_what_was_read_is_the_curators_to_know() -> None:
+    record = replace(RECORD, records=602_005, missing="category")
+    again = record_from_json(record.to_json(), PATH)
+    assert (again.records, again.missing) == (602_005, "category")
+    for secret in ("602", "category", "0123", "2021-a"):
+        assert secret not in json.dumps(record.public())

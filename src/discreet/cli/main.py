@@ -57,7 +57,17 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot print ± shows a question mark instead of ending in an error.
             stream.reconfigure(errors="replace")
-    _end_tidily()
+    heard = _listen()
+    try:
+        _run()
+    except BaseException:
+        # Libraries turn an interrupt into errors of many kinds.
+        if heard:
+            sys.exit(128 + heard[0])
+        raise
+
+
+def _run() -> None:
     try:
         try:
             app()
@@ -69,8 +79,6 @@ def main() -> None:
     except InternalError as error:
         print(f"internal error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except MemoryError:
         print("error: There is not enough memory. Free some, or do less at a time.", file=sys.stderr)  # noqa: T201
         sys.exit(2)
@@ -85,16 +93,22 @@ def main() -> None:
         sys.exit(2)
 
 
-def _end_tidily() -> None:
-    """Let a signal to end be an exit like others, so that records in temporary files are removed."""
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+def _listen() -> list[int]:
+    """Let a signal to end be an exit like others, so that records in temporary files are removed; note what comes."""
+    heard: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        heard.append(number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
         # nohup and the like have set their own.
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _exit)
-
-
-def _exit(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+        if number and signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
+            signal.signal(number, end)
+    return heard
 
 
 def _show(error: InputError) -> None:

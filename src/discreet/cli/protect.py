@@ -103,7 +103,7 @@ def protect(
     asked = {"data": data, **{name: value for name, value in _plain(flags).items() if value is not None}}
     if dry_run:
         _check(flags, out, replace=replace)
-        found = estimate(data, flags["programme"], tables=chosen, unit=flags["unit"])
+        found = estimate(data, flags["programme"], tables=chosen, unit=flags["unit"], from_ids=bool(flags["id"]))
         typer.echo(_json_estimate(asked, found) if as_json else estimate_text(found))
         return
     if out is None:
@@ -145,11 +145,12 @@ def _mechanism(flags: dict[str, Any]) -> Mechanism:
     noise = _noise(flags)
     mode = flags["key_mode"] or KEY_MODES[0]
     secret = read_secret(Path(flags["secret_file"]) if flags["secret_file"] else None)
-    if secret is None and (mode == "mixed" or flags["id"]):
+    if secret is None and (mode == "mixed" or flags["id"] or flags["perturb_zeros"]):
         raise SecretError(
             "The secret is missing: give --secret-file or set DISCREET_SECRET. `discreet keys new FILE` makes one."
         )
-    return CellKey(noise, secret=secret, mode=mode, version=flags["version_label"] or "1")
+    label = "1" if flags["version_label"] is None else flags["version_label"]
+    return CellKey(noise, secret=secret, mode=mode, version=label)
 
 
 def _noise(flags: dict[str, Any]) -> PTable | Noise:

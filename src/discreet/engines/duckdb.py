@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from discreet.engines.undisturbed import undisturbed
 from discreet.errors import EngineError
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ class DuckDB:
     """
 
     def __init__(self, *, threads: int | None = None, memory: str | None = None, spill: Path | None = None) -> None:
-        import duckdb
+        with undisturbed():
+            import duckdb
 
         # Records that do not fit into memory are written here: nobody else may read them (mode 0700).
         self._spill = _private_folder(spill)
@@ -47,12 +50,14 @@ class DuckDB:
             self._spill.cleanup()
             raise EngineError.refused("its settings", error) from None
         self._made: set[str] = set()
+        self._calls = 0
+        self._ended = threading.Condition()
 
     def append(self, name: str, batch: pa.RecordBatch) -> None:
         """Add records to a table of this name, which the first batch makes."""
         import pyarrow as pa
 
-        with _named_errors("taking records in"):
+        with self._call("taking records in"):
             self._connection.register("arriving", pa.Table.from_batches([batch]))
             verb = f"INSERT INTO {name}" if name in self._made else f"CREATE TABLE {name} AS"
             self._connection.execute(f"{verb} SELECT * FROM arriving")  # noqa: S608 - names are ours
@@ -61,17 +66,32 @@ class DuckDB:
 
     def table(self, sql: str) -> pa.Table:
         """Return what a query gives, on a cursor of its own so that threads do not meet."""
-        with _named_errors("a query"), self._connection.cursor() as cursor:
+        with self._call("a query"), self._connection.cursor() as cursor:
             return cursor.sql(sql).to_arrow_table()
 
     def drop(self, name: str) -> None:
         """Forget a table, if it is there."""
-        with _named_errors("dropping a table"):
+        with self._call("dropping a table"):
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
         self._made.discard(name)
 
+    @contextmanager
+    def _call(self, step: str) -> Iterator[None]:
+        with self._ended:
+            self._calls += 1
+        try:
+            with _named_errors(step):
+                yield
+        finally:
+            with self._ended:
+                self._calls -= 1
+                self._ended.notify_all()
+
     def close(self) -> None:
-        """Forget everything and remove what was spilled to disk."""
+        """Forget everything and remove what was spilled to disk, as soon as no other thread is in a query."""
+        with self._ended:
+            # An interrupt can get here before the thread that counts; the engine would refuse to close.
+            self._ended.wait_for(lambda: not self._calls)
         self._connection.close()
         self._spill.cleanup()
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 SECONDS_PER_CODE = 6e-9
 """To code one value of one record."""
+SECONDS_PER_ID = 0.8e-6
+"""To make one record key from an id, and to see that no id comes twice."""
+BYTES_PER_ID = 16
 SECONDS_PER_GROUP = 8e-9
 """To put one record into its group in one maximal table."""
 SECONDS_PER_CELL = 12e-9
@@ -82,8 +85,17 @@ def estimate(
     *,
     tables: Sequence[str] | None = None,
     unit: str | None = None,
+    from_ids: bool = False,
 ) -> Estimate:
-    """Return what protecting would take; only the heads of the files are read."""
+    """Return what protecting would take; only the heads of the files are read.
+
+    Args:
+        data: as for protect.
+        programme: as for protect.
+        tables: as for protect.
+        unit: as for protect.
+        from_ids: whether record keys are made from ids, which takes longer than all the rest for many records.
+    """
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(spec, tables, unit)
     check_countable(chosen)
@@ -110,12 +122,12 @@ def estimate(
         cells=cells,
         memory=int(
             BYTES_TO_START
-            + records * (sum(widths) + 4)
+            + records * (sum(widths) + 4 + from_ids * BYTES_PER_ID)
             + largest * BYTES_PER_CELL
             + max(shown) * BYTES_PER_ROW_IN_MEMORY
         ),
         disk=int(sum(shown) * BYTES_PER_ROW),
-        seconds=records * (len(bound) * SECONDS_PER_CODE + maximal * SECONDS_PER_GROUP)
+        seconds=records * (len(bound) * SECONDS_PER_CODE + maximal * SECONDS_PER_GROUP + from_ids * SECONDS_PER_ID)
         + cells * SECONDS_PER_CELL
         + sum(shown) * SECONDS_PER_ROW
         + len(shown) * SECONDS_PER_TABLE,
@@ -131,4 +143,4 @@ def _records(source: Source) -> tuple[int, bool]:
 def _largest(plan: Plan) -> int:
     """Return the most cells that are in memory at one time: those of the largest table."""
     sizes = [sum(min(plan.size(statistic), DENSE_MOST) for statistic in table.statistics) for table in plan.tables]
-    return max(sizes, default=0) or math.prod(())
+    return max(sizes)

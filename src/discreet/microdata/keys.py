@@ -226,7 +226,7 @@ def ready_keys(
         raise RecordKeyError.kind(column, str(values.type), accepted)
     fraction = is_fraction(values) if fraction is None else fraction
     if pa.types.is_integer(values.type) and not fraction and not values.null_count:
-        whole = values.to_numpy(zero_copy_only=False)
+        whole: NDArray[np.integer] = values.to_numpy(zero_copy_only=False)
         if whole.size and whole.min() >= 0 and whole.max() < key_space:
             return whole.astype(np.uint64)
     missing, numbers = _as_numbers(values)

@@ -109,7 +109,8 @@ def given_twice(path: Path) -> DataFileError:
 
 def lacks_column(path: Path, lacking: Sequence[str], other: Path, columns: Sequence[str]) -> DataFileError:
     """Build the error for files that do not belong together; the columns are those of the other one."""
-    which = f"{lacking[0]!r}, but {other.name} has" if not may_be_record(columns) else f"that {other.name} has{NUMBERED}"
+    hidden = may_be_record(columns)
+    which = f"that {other.name} has{NUMBERED}" if hidden else f"{lacking[0]!r}, but {other.name} has"
     what = f"has no column {which}."
     return DataFileError.at(path, what, "Give files with the same columns.")
 

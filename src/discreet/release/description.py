@@ -35,9 +35,17 @@ def read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
         raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {SCHEMA}", AGAIN)
     _check_entries(folder, content, ENTRIES, "")
-    for number, entry in enumerate(content["files"]):
-        _check_file(folder, entry, f"files[{number}]")
+    _check_files(folder, content["files"])
     return content
+
+
+def _check_files(folder: Path, entries: list[Any]) -> None:
+    seen = set()
+    for number, entry in enumerate(entries):
+        _check_file(folder, entry, f"files[{number}]")
+        if entry["id"] in seen:
+            raise _wrong(folder, f"files[{number}].id is there twice")
+        seen.add(entry["id"])
 
 
 def _check_file(folder: Path, entry: object, where: str) -> None:
@@ -54,7 +62,8 @@ def _check_entries(folder: Path, content: dict[str, Any], wanted: dict[str, type
     for name, kind in wanted.items():
         if name not in content:
             raise _wrong(folder, f"{where}{name} is missing")
-        if not isinstance(content[name], kind):
+        # In Python true and false are whole numbers too.
+        if not isinstance(content[name], kind) or isinstance(content[name], bool):
             raise _wrong(folder, f"{where}{name} is not {WORDS[kind]}")
 
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,21 +91,32 @@ def stage(out: Path, *, replace: bool) -> Iterator[Staging]:
     """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end."""
     recover(out)
     check_free(out, replace=replace)
-    out = out.absolute()
-    with write_errors(out), alone(out.parent):
-        folder = Path(tempfile.mkdtemp(prefix=_prefix(out), dir=out.parent))
-        lock = hold(folder / LOCK)
+    out, lock = out.absolute(), None
+    # The name comes first: whatever happens once the folder is there, it is known what to remove.
+    folder = out.with_name(f"{_prefix(out)}{secrets.token_hex(4)}")
     try:
         with write_errors(out):
+            with alone(out.parent):
+                folder.mkdir(mode=0o700)
+                lock = hold(folder / LOCK)
             (folder / PUBLIC / TABLES).mkdir(parents=True)
             (folder / CURATOR).mkdir(mode=0o700)
         yield Staging(out, folder, replace)
     finally:
-        try:
-            with alone(out.parent):
-                _settle(_moves(folder, out))
-        finally:
-            os.close(lock)
+        _leave(folder, out, lock)
+
+
+def _leave(folder: Path, out: Path, lock: int | None) -> None:
+    """Remove a hidden folder; one that was never locked is empty, or somebody else's."""
+    if lock is None:
+        with suppress(OSError):
+            folder.rmdir()
+        return
+    try:
+        with alone(out.parent):
+            _settle(_moves(folder, out))
+    finally:
+        os.close(lock)
 
 
 @contextmanager
@@ -190,8 +201,8 @@ def _prefix(out: Path) -> str:
 
 def _leftovers(out: Path) -> list[Path]:
     """Return the hidden folders of runs into OUT, of this user alone: others' are neither trusted nor touched."""
-    # Eight signs are what the system adds; more of them belong to an OUT with a longer name.
-    name = re.compile(re.escape(_prefix(out)) + r"[a-z0-9_]{8}")
+    # More than eight digits belong to an OUT with a longer name.
+    name = re.compile(re.escape(_prefix(out)) + r"[0-9a-f]{8}")
     try:
         with os.scandir(out.parent) as entries:
             return sorted(Path(entry) for entry in entries if name.fullmatch(entry.name) and _own_folder(entry))

@@ -153,7 +153,7 @@ class Release:
 
     def _fits(self, record: Record) -> bool:
         """Say whether a record is of this release: its programme is the one published, its noise as large as told."""
-        if record.definition is not None and record.definition != self.description["programme"]:
+        if record.definition is not None and _public(record.definition) != self.description["programme"]:
             return False
         told, made = (noise.get("typical_noise") for noise in (self.description["noise"], record.public()))
         # Both are rounded to one decimal.
@@ -180,8 +180,17 @@ def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str,
         "format": form,
         "columns": "One per breakdown with the code of a category, _T for the total; then value.",
         "files": [file.to_json() for file in files],
-        "programme": programme,
+        "programme": _public(programme),
     }
+
+
+def _public(programme: dict[str, Any]) -> dict[str, Any]:
+    """Return a programme without the names of columns: how the office calls them is nobody else's business."""
+    return {**programme, "topics": [_without(topic, "column") for topic in programme["topics"]]}
+
+
+def _without(entry: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != name}
 
 
 def open_release(path: Path | str) -> Release:

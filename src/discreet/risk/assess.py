@@ -86,7 +86,7 @@ def assess(
         population: which tables, by what they count; those of the most common unit by default.
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
-        records: how many persons are counted, for the reconstruction theorems.
+        records: how many persons are counted, for the reconstruction theorems; a release knows its own.
         exact: a statistic to solve exactly by projection (up to 10^7 cells).
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
@@ -100,7 +100,8 @@ def assess(
             "The projection does not use what is known; give known or exact, not both.", parameter="exact"
         )
     record = _record(source, noise)
-    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, records)
+    counted = record.records if records is None else records
+    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, counted)
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 
 

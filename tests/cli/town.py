@@ -1,0 +1,120 @@
+"""A small town for the command: a programme, persons, a secret, and the command run in this process."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.cli.main import main
+from discreet.release.tables import read_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pytest
+
+SECRET = "a secret of the town, long enough"  # noqa: S105 - of these tests alone
+PROGRAMME = """
+name = "Town"
+[topics.SEX]
+categories = ["F", "M"]
+[topics.AGE]
+hierarchy = [["Y", ""], ["O", ""], ["0", "Y"], ["15", "Y"], ["30", "O"], ["65", "O"]]
+breakdowns = {L = 1}
+[topics.AREA]
+categories = ["north", "south", "nowhere"]
+[[tables]]
+id = "1.1"
+columns = ["SEX", "AGE"]
+[[tables]]
+id = "1.2"
+columns = ["AREA", "AGE.L"]
+universe = "SEX = F"
+[[tables]]
+id = "2"
+columns = ["AREA", "SEX"]
+[[tables]]
+id = "9"
+columns = ["AREA"]
+unit = "dwellings"
+"""
+PERSONS = 250
+Cells = dict[tuple[str, ...], int]
+
+
+def people() -> list[dict[str, str]]:
+    """Return made-up persons, the same in every run; nobody lives nowhere."""
+    chance = random.Random(7)  # noqa: S311 - made-up persons
+    return [
+        {
+            "PERSON_ID": str(1000 + number),
+            "SEX": chance.choice("FM"),
+            "AGE": chance.choice(["0", "15", "30", "65"]),
+            "AREA": chance.choice(["north", "north", "south"]),
+        }
+        for number in range(PERSONS)
+    ]
+
+
+def as_csv(records: list[dict[str, str]]) -> str:
+    return "\n".join([",".join(records[0]), *(",".join(record.values()) for record in records)]) + "\n"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the command, run in this process and in a folder."""
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("DISCREET_SECRET", raising=False)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["discreet", *arguments])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return Done(code, said.out, said.err)
+
+    return run
+
+
+def make(folder: Path) -> None:
+    """Write programme, data and secret."""
+    (folder / "town.toml").write_text(PROGRAMME)
+    (folder / "town.csv").write_text(as_csv(people()))
+    (folder / "office.secret").write_text(f"{SECRET}\n")
+    (folder / "office.secret").chmod(0o600)
+
+
+def cells(table: pa.Table) -> Cells:
+    """Return the rows of a table by their codes."""
+    columns = [column.to_pylist() for column in table.columns]
+    return dict(zip(zip(*columns[:-1], strict=True), columns[-1], strict=True))
+
+
+def published(release: Path) -> dict[str, Cells]:
+    """Return the cells of every table of a release."""
+    return {path.stem: cells(read_table(path)) for path in sorted((release / "tables").iterdir())}
+
+
+def exact(release: Path) -> dict[str, Cells]:
+    """Return the true counts that were kept beside a release."""
+    folder = release.with_name(f"{release.name}.curator") / "exact"
+    return {path.stem: cells(read_table(path)) for path in sorted(folder.iterdir())}

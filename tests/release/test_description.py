@@ -1,0 +1,92 @@
+"""A release.json read back: whatever is wrong in it is one clear error that names it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from discreet.errors import ReleaseError
+from discreet.release.description import read_description
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = {"id": "1", "file": "tables/1.parquet", "rows": 3, "bytes": 100, "sha256": "ab"}
+GOOD: dict[str, Any] = {
+    "schema": "discreet/1",
+    "kind": "release",
+    "name": "small town",
+    "noise": {"method": "random noise"},
+    "format": "parquet",
+    "files": [FILE],
+    "programme": {},
+}
+
+
+def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_text(json.dumps({**GOOD, "new": "entries of later versions do no harm"}))
+    assert read_description(tmp_path)["files"] == [FILE]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "has a release.json that is not JSON"),
+        (b"{", "has a release.json that is not JSON"),
+        (b"\xff\xfe\x00", "has a release.json that is not JSON"),
+        (b"[" * 100_000, "has a release.json that is not JSON"),
+        (b"[]", "has a release.json of another kind than discreet/1"),
+        (b"null", "has a release.json of another kind than discreet/1"),
+        (b'{"schema": "discreet/2", "kind": "release"}', "of another kind than discreet/1"),
+        (b'{"schema": "discreet/1", "kind": "record"}', "of another kind than discreet/1"),
+    ],
+)
+def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_bytes(text)
+    with pytest.raises(ReleaseError, match=message) as caught:
+        read_description(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path} has")
+    assert caught.value.path == tmp_path
+
+
+@pytest.mark.parametrize("lacking", ["name", "noise", "format", "files", "programme"])
+@pytest.mark.parametrize("value", [None, 5, True])
+def test_an_entry_that_is_missing_or_of_another_kind_is_named(lacking: str, value: object, tmp_path: Path) -> None:
+    content = {name: entry for name, entry in GOOD.items() if name != lacking}
+    (tmp_path / "release.json").write_text(json.dumps(content))
+    with pytest.raises(ReleaseError, match=rf"release.json in which {lacking} is missing\. Make the release again"):
+        read_description(tmp_path)
+    (tmp_path / "release.json").write_text(json.dumps({**content, lacking: value}))
+    with pytest.raises(ReleaseError, match=f"in which {lacking} is not (text|a list|an object)"):
+        read_description(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("1", r"files\[1\] is not an object"),
+        ({name: FILE[name] for name in FILE if name != "sha256"}, r"files\[1\]\.sha256 is missing"),
+        ({**FILE, "rows": "3"}, r"files\[1\]\.rows is not a whole number"),
+        ({**FILE, "bytes": True}, r"files\[1\]\.bytes is not a whole number"),
+        ({**FILE, "file": "../elsewhere/1.parquet"}, r"files\[1\]\.file is not in the release"),
+        ({**FILE, "file": "tables/../../1.parquet"}, r"files\[1\]\.file is not in the release"),
+        ({**FILE, "file": "/etc/1.parquet"}, r"files\[1\]\.file is not in the release"),
+        (FILE, r"files\[1\]\.id is there twice"),
+    ],
+)
+def test_an_entry_of_a_file_that_is_wrong_is_named(entry: object, message: str, tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_text(json.dumps({**GOOD, "files": [FILE, entry]}))
+    with pytest.raises(ReleaseError, match=message):
+        read_description(tmp_path)
+
+
+def test_a_folder_without_a_description_is_no_release(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
+        with pytest.raises(ReleaseError, match=r"holds no release.json\. Give the folder of a release \(tables/"):
+            read_description(place)
+    (tmp_path / "release.json").mkdir()
+    with pytest.raises(ReleaseError, match=r"release.json that cannot be read \(Is a directory\)"):
+        read_description(tmp_path)
