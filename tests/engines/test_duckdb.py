@@ -182,6 +182,7 @@ def test_wrong_settings_are_refused_and_leave_nothing(settings: dict[str, Any], 
     with pytest.raises(EngineError, match="The engine stopped at its settings: ") as caught:
         DuckDB(**settings, spill=tmp_path)
     assert caught.value.step == "its settings"
+    assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
     assert list(tmp_path.iterdir()) == []
 
 

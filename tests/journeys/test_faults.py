@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,41 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def earlier(people: Path) -> Path:
+    """Make a release once; tests that need an old one have a copy."""
+    (people.parent / "spill").mkdir()
+    assert run(people.parent, arguments(variance=2)) == (0, "")
+    return people.parent
+
+
 @pytest.fixture
 def office(people: Path, tmp_path: Path) -> Path:
     """Return a folder with the persons and a folder for temporary files."""
     shutil.copy(people, tmp_path / "people.parquet")
     (tmp_path / "spill").mkdir()
     return tmp_path
+
+
+@pytest.fixture(params=["nothing yet", "an old release"])
+def old(request: pytest.FixtureRequest, office: Path, earlier: Path) -> list[str]:
+    """Put an old release in the place or leave it empty; return the flags that a run then needs."""
+    if request.param == "nothing yet":
+        return []
+    put_old(office, earlier)
+    return ["--replace"]
+
+
+def put_old(office: Path, earlier: Path) -> None:
+    for name in ("rel", "rel.curator"):
+        shutil.copytree(earlier / name, office / name)
+
+
+def check_as_before(office: Path, old: list[str]) -> None:
+    """Check that nothing is there but what was there before."""
+    assert left(office) == (["rel", "rel.curator"] if old else [])
+    if old:
+        assert check_pair(office / "rel") == 2
 
 
 def arguments(data: str = "people.parquet", *more: str, variance: int = 3, tables: str = FEW) -> list[str]:
@@ -84,6 +114,12 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 def run(office: Path, given: list[str], before: str = "", **environment: str) -> tuple[int, str]:
     """Run the command."""
     return ended(start(office, given, before, **environment))
+
+
+def release(office: Path, **how: Any) -> None:  # noqa: ANN401 - as in protect
+    """Make the release without the command."""
+    mechanism = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
+    protect(office / "people.parquet", "eu2021:LU", mechanism, out=office / "rel", id="PERSON_ID", tables=[FEW], **how)
 
 
 def left(office: Path) -> list[str]:
@@ -191,16 +227,11 @@ def rewrite(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [append, replace, rewrite, Path.unlink])
 @pytest.mark.parametrize("stage", ["reading", "counting", "writing"])
-@pytest.mark.parametrize("old", [False, True])
 def test_a_file_that_changes_during_the_run_is_refused(
-    office: Path, change: Callable[[Path], None], stage: str, old: bool
+    office: Path, change: Callable[[Path], None], stage: str, old: list[str]
 ) -> None:
     data = office / "people.parquet"
     seen: list[str] = []
-    mechanism = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
-    if old:
-        protect(data, "eu2021:LU", mechanism, out=office / "rel", id="PERSON_ID", tables=[FEW])
-    before = files(office / "rel")
 
     def meddle(now: str, _done: int, _total: int | None) -> None:
         if now == stage and not seen:
@@ -208,47 +239,28 @@ def test_a_file_that_changes_during_the_run_is_refused(
             change(data)
 
     with pytest.raises(DataFileError, match=r"people\.parquet (changed while it was in use|cannot be read)"):
-        protect(
-            data,
-            "eu2021:LU",
-            mechanism,
-            out=office / "rel",
-            id="PERSON_ID",
-            tables=["1.1"],
-            progress=meddle,
-            replace=old,
-        )
+        release(office, progress=meddle, replace=bool(old))
     assert seen
-    assert left(office) == (["rel", "rel.curator"] if old else [])
-    assert files(office / "rel") == before
+    check_as_before(office, old)
 
 
 # --- The disk ---
 
 
 @pytest.mark.parametrize("limit", [1_000, 10_000, 22_000])
-@pytest.mark.parametrize("old", [False, True])
-def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(office: Path, limit: int, old: bool) -> None:
+def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(office: Path, limit: int, old: list[str]) -> None:
     """The limits let no table pass, then the tables but not release.json, then all but record.json."""
-    if old:
-        assert run(office, arguments(variance=2)) == (0, "")
-    before = files(office)
-    code, errors = run(office, arguments("people.parquet", *(["--replace"] if old else [])), LIMITED.format(limit))
+    code, errors = run(office, arguments("people.parquet", *old), LIMITED.format(limit))
     assert code == 2
     assert errors.startswith("error: ")
     assert errors.endswith("rel cannot be written: File too large. Check the folder and the space left.\n")
     assert errors.count("\n") == 1
-    assert files(office) == before
-    assert left(office) == (["rel", "rel.curator"] if old else [])
-    if old:
-        assert check_pair(office / "rel") == 2
-    assert run(office, arguments("people.parquet", *(["--replace"] if old else []))) == (0, "")
-    assert check_pair(office / "rel") == 3
+    check_as_before(office, old)
 
 
-def test_the_limits_above_stop_where_they_should(office: Path) -> None:
-    assert run(office, arguments()) == (0, "")
-    sizes = {path.relative_to(office).as_posix(): path.stat().st_size for path in office.rglob("*.*") if path.is_file()}
+def test_the_limits_above_stop_where_they_should(earlier: Path) -> None:
+    files = [path for path in earlier.rglob("*.*") if path.is_file()]
+    sizes = {path.relative_to(earlier).as_posix(): path.stat().st_size for path in files}
     tables = [size for name, size in sizes.items() if name.startswith("rel/tables")]
     assert min(tables) > 1_000
     assert max(tables) < 10_000 < sizes["rel/release.json"] < 22_000 < sizes["rel.curator/record.json"]
@@ -259,9 +271,8 @@ def test_a_disk_without_space_is_told(office: Path, monkeypatch: pytest.MonkeyPa
         raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")
 
     monkeypatch.setattr(shelves, "write_table", full)
-    mechanism = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
     with pytest.raises(FileWriteError, match=r"rel cannot be written: No space left on device\. Check the folder"):
-        protect(office / "people.parquet", "eu2021:LU", mechanism, out=office / "rel", id="PERSON_ID", tables=[FEW])
+        release(office)
     assert left(office) == []
 
 
@@ -300,21 +311,32 @@ def working(process: subprocess.Popen[str], office: Path) -> Path:
     raise AssertionError("the run never began")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("old", [False, True])
-@pytest.mark.parametrize("wait", [0.0, 0.5, 1.5])
-def test_a_run_that_is_told_to_end_leaves_nothing(office: Path, number: signal.Signals, old: bool, wait: float) -> None:
-    if old:
-        assert run(office, arguments(variance=2)) == (0, "")
-    process = start(office, arguments("people.parquet", *(["--replace"] if old else []), tables=MANY))
-    working(process, office)
-    time.sleep(wait)
+@pytest.mark.parametrize(
+    ("number", "tables"),
+    [(signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 20), (signal.SIGTERM, 0), (signal.SIGTERM, 20)],
+)
+def test_a_run_that_is_told_to_end_leaves_nothing(
+    office: Path, number: signal.Signals, tables: int, old: list[str]
+) -> None:
+    """The run is told when it has its hidden folder, when the first table is written, and among the tables."""
+    process = start(office, arguments("people.parquet", *old, tables=MANY))
+    hidden = working(process, office)
+    while len(list(hidden.glob("public/tables/*"))) < tables:
+        assert process.poll() is None
+        time.sleep(0.01)
     process.send_signal(number)
     code, errors = ended(process)
-    assert (code, errors) == (128 + number, "")
-    assert left(office) == (["rel", "rel.curator"] if old else [])
-    if old:
-        assert check_pair(office / "rel") == 2
+    assert errors == ""
+    assert code == 128 + number
+    check_as_before(office, old)
+
+
+def test_a_terminal_that_is_closed_ends_a_run_too(office: Path) -> None:
+    process = start(office, arguments(tables=MANY))
+    working(process, office)
+    process.send_signal(signal.SIGHUP)
+    assert ended(process) == (128 + signal.SIGHUP, "")
+    assert left(office) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -360,41 +382,27 @@ def test_of_two_runs_at_once_the_second_to_finish_is_refused(office: Path) -> No
     assert left(office) == ["rel", "rel.curator"]
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_a_release_cut_short_between_its_moves_is_put_in_place_by_assess(office: Path, old: bool) -> None:
-    if old:
-        assert run(office, arguments(variance=2)) == (0, "")
-    out, hidden = _cut_short(office, old=old)
-    assert out.exists() == old
-    code, errors = run(office, ["assess", "rel", "--measures", "redundancy"])
-    assert (code, errors) == (0, "")
+def test_a_release_cut_short_between_its_moves_is_put_in_place_by_assess(office: Path, old: list[str]) -> None:
+    out = office / "rel"
+    # Stopped between the two moves, as by a kill: nothing is cleared up.
+    assert run(office, arguments("people.parquet", *old), STOP)[0] == 9
+    (hidden,) = office.glob(".rel.making-*")
+    assert sorted(path.name for path in hidden.iterdir()) == [
+        "complete.json",
+        *["curator"] * bool(old),
+        "lock",
+        "public",
+    ]
+    assert out.exists() == bool(old)
+    assert out.with_name("rel.curator").exists()
+    assert run(office, ["assess", "rel", "--measures", "redundancy"]) == (0, "")
     assert check_pair(out) == 3
-    assert not hidden.exists()
-    assert left(office) == ["rel", "rel.curator"]
-
-
-def _cut_short(office: Path, *, old: bool) -> tuple[Path, Path]:
-    """Make a release elsewhere, and from it the state after a kill: one part moved, the other promised."""
-    workshop = office / "workshop"
-    workshop.mkdir()
-    shutil.copy(office / "people.parquet", workshop)
-    (workshop / "spill").mkdir()
-    # Stopped between the two moves, as a kill would, and nothing is cleared up.
-    code, _ = run(
-        workshop, arguments("people.parquet", "--replace"), "import os; from discreet.release import moves\n" + STOP
-    )
-    assert code == 9
-    (hidden,) = workshop.glob(".rel.making-*")
-    moved = hidden.rename(office / hidden.name)
-    curator = office / "rel.curator"
-    if old:
-        curator.rename(moved / "curator")
-    (workshop / "rel.curator").rename(curator)
-    shutil.rmtree(workshop)
-    return office / "rel", moved
+    assert [name for name in left(office) if not name.startswith("spill/")] == ["rel", "rel.curator"]
 
 
 STOP = """
+import os
+from discreet.release import moves
 put, calls = moves._put, []
 def cut(new, place):
     if calls:
@@ -406,33 +414,33 @@ moves._put = cut
 
 
 @pytest.mark.slow
-def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new_one(office: Path) -> None:
+def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new_one(office: Path, earlier: Path) -> None:
     """Kills at random moments, and as soon as a run says that all is complete, when only the moves are left."""
     out, moments = office / "rel", random.Random(1)  # noqa: S311 - a place in time
     begin = time.perf_counter()
     assert run(office, arguments(tables="1.*,2.*")) == (0, "")
     duration = time.perf_counter() - begin
-    outcomes: dict[tuple[bool, bool | int], int] = {}
+    outcomes: Counter[tuple[bool, int]] = Counter()
     for number in range(KILLS + KILLS_AT_THE_END):
-        old = number % 2 == 0
         for folder in (out, out.with_name("rel.curator")):
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder)
+        old = ["--replace"] if number % 2 == 0 else []
         if old:
-            assert run(office, arguments(variance=2)) == (0, "")
-        process = start(office, arguments("people.parquet", *(["--replace"] if old else []), tables="1.*,2.*"))
+            put_old(office, earlier)
+        process = start(office, arguments("people.parquet", *old, tables="1.*,2.*"))
         if number < KILLS:
             time.sleep(moments.uniform(0, duration))
         else:
             _wait_for_promise(process, office)
         process.kill()
         hit = ended(process)[0] == -signal.SIGKILL
-        variance = _after_kill(out, old=old)
-        outcomes[hit, variance] = outcomes.get((hit, variance), 0) + 1
+        variance = _after_kill(out, old=bool(old))
+        outcomes[hit, variance] += 1
         again = ["--replace"] if out.exists() else []
         assert run(office, arguments("people.parquet", *again, variance=4)) == (0, "")
         assert check_pair(out) == 4
         assert [name for name in left(office) if not name.startswith("spill/")] == ["rel", "rel.curator"]
-    print(f"\na run takes {duration:.1f} s; (killed, variance of what is there, 0 for nothing): {outcomes}")  # noqa: T201
+    print(f"\na run takes {duration:.1f} s; (killed, variance of what is there, 0 for nothing): {dict(outcomes)}")  # noqa: T201
     assert sum(times for (hit, _), times in outcomes.items() if hit) >= KILLS // 2
     assert {variance for hit, variance in outcomes if hit} >= {0, 2}
     assert 3 in {variance for _, variance in outcomes}

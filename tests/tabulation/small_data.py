@@ -190,7 +190,7 @@ def in_engine(
     """Put records into an engine with a column for every depth of every axis, and one with their number."""
     columns = {
         f"a{number}_{depth}": np.array(
-            [position(given, plan, number, depth, record[axis.topic]) for record in people], dtype=np.uint8
+            [position(given, plan, number, depth, record[axis.topic]) for record in people], dtype=np.uint16
         )
         for number, axis in enumerate(plan.axes)
         for depth in range(1, len(axis.depths) + 1)

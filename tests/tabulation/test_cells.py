@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from discreet.programme.model import Topic
     from discreet.tabulation.axes import TopicAxis
 
-KEY_SPACES = [2**32, 10**8, 4096, 256, 7]
+# One just below 2^32 in which the sum of two keys does not fit into 32 bits.
+KEY_SPACES = [2**32, 4_000_000_007, 10**8, 4096, 256, 7]
 Sums = dict[tuple[int, ...], tuple[int, int]]
 
 

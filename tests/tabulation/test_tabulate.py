@@ -138,6 +138,20 @@ def test_only_records_of_the_population_are_counted(engine: DuckDB) -> None:
             assert by_cell(cells) == direct(spec, plan, statistic, some, own, 256)
 
 
+def test_statistics_of_more_cells_than_32_bits_can_number(engine: DuckDB) -> None:
+    wide = [topic(name, " ".join(f"{name}{number}" for number in range(2000))) for name in "XYZ"]
+    spec = programme(wide, [by(given_topic) for given_topic in wide])
+    plan = plan_tables(spec, spec.tables)
+    places = [(0, 0, 0), (1999, 1999, 1999), (1999, 0, 1), (1999, 0, 1), (700, 1, 1999)]
+    people = [dict(zip("XYZ", (f"X{x}", f"Y{y}", f"Z{z}"), strict=True)) for x, y, z in places]
+    keys = [5, 6, 200, 100, 8]
+    (counted,) = tabulate(plan, in_engine(spec, plan, people, keys, 256, engine=engine))
+    assert plan.size((1, 1, 1)) > 2**32
+    assert counted.cells[1, 1, 1].index is not None
+    for statistic, cells in counted.cells.items():
+        assert by_cell(cells) == direct(spec, plan, statistic, people, keys, 256)
+
+
 def test_the_largest_keys_of_many_records_do_not_run_over(engine: DuckDB) -> None:
     a = topic("A", "a0 a1")
     spec = programme([a], [by(a)])
