@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
 from discreet.engines.undisturbed import undisturbed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def usual_interrupt() -> Iterator[None]:
+    """Start from Python's own handler: the command, run within the tests, listens in its own way."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_comes_after_the_step() -> None:

@@ -161,7 +161,7 @@ def travel(persons: Persons, folder: Path) -> Journey:
 
 def direct_count(journey: Journey) -> dict[str, Cells]:
     """Return all tables, counted person by person."""
-    programme, rules = journey.release.programme, journey.persons.universes
+    programme, rules = journey.release.record.published(), journey.persons.universes
     found: dict[str, Counter[tuple[str, ...]]] = {table.id: Counter() for table in programme.tables}
     places: dict[tuple[str, Any], list[str]] = {}
 
@@ -188,7 +188,7 @@ def test_the_true_counts_are_those_of_a_count_by_hand(journey: Journey) -> None:
         assert journey.truth == direct_count(journey)
         return
     # The counts themselves are at hand: each belongs to four areas and to four ages, the totals among them.
-    tree = {name: topic.tree for name, topic in journey.release.programme.topics.items()}
+    tree = {name: topic.tree for name, topic in journey.release.record.published().topics.items()}
     expected: Counter[tuple[str, ...]] = Counter()
     assert tree["GEO"]
     assert tree["AGE"]
@@ -242,7 +242,7 @@ def test_totals_do_not_add_up_and_the_release_says_so(journey: Journey) -> None:
 def gaps_between_sexes(journey: Journey) -> dict[tuple[str, frozenset[tuple[str, str]]], int]:
     """Return published total minus published parts, once for every total of large parts, whatever tables show it."""
     found = {}
-    for table in journey.release.programme.tables:
+    for table in journey.release.record.published().tables:
         topics = [breakdown.topic for breakdown in table.breakdowns]
         if "SEX" not in topics:
             continue
@@ -259,7 +259,7 @@ def gaps_between_sexes(journey: Journey) -> dict[tuple[str, frozenset[tuple[str,
 
 def test_a_count_that_many_tables_show_is_the_same_in_all_of_them(journey: Journey) -> None:
     compared = 0
-    for one, other in combinations(journey.release.programme.tables, 2):
+    for one, other in combinations(journey.release.record.published().tables, 2):
         if one.population != other.population:
             continue
         shared = {b.topic for b in one.breakdowns} & {b.topic for b in other.breakdowns}
@@ -297,7 +297,7 @@ def test_the_public_folder_holds_nothing_secret(journey: Journey) -> None:
     public = {"schema", "kind", "name", "noise", "absent", "format", "columns", "files", "programme"}
     assert description.keys() == public
     assert not {"variance", "parameters", "records", "data_fingerprint", "key_version"} & description["noise"].keys()
-    for table in journey.release.programme.tables:
+    for table in journey.release.record.published().tables:
         path = journey.out / f"tables/{table.id}.parquet"
         assert pq.read_schema(path).names == [*(breakdown.code for breakdown in table.breakdowns), "value"]
         assert not pq.read_metadata(path).metadata
@@ -325,13 +325,13 @@ def test_what_is_assessed_is_what_was_released(journey: Journey) -> None:
     success = next(entry for entry in journey.assessed["results"] if entry["name"] == "averaging_success")
     assert 0 < success["value"] < 1
     assert journey.assessed["statistics"]["unique"] < journey.assessed["statistics"]["published"]
-    left_out = len(journey.release.programme.populations) > 1
+    left_out = len(journey.release.record.published().populations) > 1
     assert any("Not in these figures" in warning for warning in journey.assessed["warnings"]) == left_out
 
 
 def test_missing_values_are_a_category_of_the_topics_that_need_one(journeys: Callable[[Persons], Journey]) -> None:
     journey = journeys(NIST)
-    topics = {topic.column or name: topic for name, topic in journey.release.programme.topics.items()}
+    topics = {topic.column or name: topic for name, topic in journey.release.record.published().topics.items()}
     missing = {column: pq.read_table(journey.data, columns=[column])[0].null_count for column in topics}
     with_category = {column for column, topic in topics.items() if topic.tree and "_U" in topic.tree.leaves}
     assert with_category == {column for column, count in missing.items() if count}
