@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from discreet.errors import FileExistsAlreadyError, FileWriteError
 from discreet.release import moves
 from discreet.release.folder import check_free, curator_folder, recover, stage
+from discreet.release.locks import alone
 from tests.release.crashes import Failing, KilledError
 
 if TYPE_CHECKING:
@@ -405,6 +407,32 @@ def test_of_many_runs_at_once_one_wins_whole(out: Path, replace: bool) -> None:
     assert hidden(out.parent) == []
 
 
+def test_the_last_step_waits_for_whoever_is_at_work_beside_it(out: Path) -> None:
+    with ThreadPoolExecutor(1) as pool, stage(out, replace=False) as staging:
+        (staging.tables / "1.csv").write_text(NEW)
+        with alone(out.parent):
+            finishing = pool.submit(staging.finish, {"mark": NEW}, '{"mark": "new"}')
+            with pytest.raises(TimeoutError):
+                finishing.result(timeout=0.3)
+            assert found(out) is None
+        finishing.result()
+    assert found(out) == (NEW,) * 3
+
+
+def test_looking_for_leftovers_waits_too(out: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with alone(out.parent):
+            assert pool.submit(recover, out).result(timeout=10) is None
+        left = killed(out, 0)
+        with alone(out.parent):
+            looking = pool.submit(recover, out)
+            with pytest.raises(TimeoutError):
+                looking.result(timeout=0.3)
+            assert left.exists()
+        looking.result()
+    assert found(out) == (NEW,) * 3
+
+
 # --- Clearing up after others ---
 
 
@@ -480,6 +508,52 @@ def test_a_killed_run_that_must_not_replace_does_not(out: Path) -> None:
     assert found(out) == (NEW,) * 3
 
 
+@pytest.mark.parametrize("moved", [0, 1])
+def test_of_two_killed_runs_no_halves_are_put_together(tmp_path: Path, moved: int) -> None:
+    """One run is killed while another is at work, which is killed in its turn, at every step of its end."""
+
+    def end(out: Path, failing: Failing) -> None:
+        with pytest.MonkeyPatch.context() as patch, stage(out, replace=True) as staging:
+            killed(out, moved, "killed", replace=True)
+            (staging.tables / "1.csv").write_text(NEW)
+            failing.install(patch, one_step=True)
+            staging.finish({"mark": NEW}, '{"mark": "new"}')
+
+    for at in range(100):
+        out = _start(tmp_path / str(at), replace=True)
+        try:
+            end(out, Failing(at=at))
+        except KilledError:
+            recover(out)
+            assert found(out) in {("killed",) * 3, (NEW,) * 3}
+            assert hidden(out.parent) == []
+        else:
+            assert at > 10
+            assert found(out) == (NEW,) * 3
+            return
+    pytest.fail("it never ends")
+
+
+def test_of_a_run_that_was_half_dropped_no_half_comes_back(tmp_path: Path) -> None:
+    """A killed run waits because its place was taken; one that replaces what is there is killed while dropping it."""
+    total = steps(_start(tmp_path / "count", replace=True), "make", one_step=True)
+    for at in range(total + 5):
+        out = tmp_path / str(at) / "rel"
+        out.parent.mkdir()
+        killed(out, 0, "killed")
+        make(out.with_name("other"), OLD)
+        for name in ("", ".curator"):
+            out.with_name(f"other{name}").rename(out.with_name(f"rel{name}"))
+        with pytest.raises(KilledError):
+            run(out, Failing(at=at), "make", one_step=True)
+        recover(out)
+        assert found(out) in {(OLD,) * 3, (NEW,) * 3}
+        for name in ("rel", "rel.curator"):
+            shutil.rmtree(out.with_name(name))
+        recover(out)
+        assert found(out) in {None, ("killed",) * 3}
+
+
 def test_what_a_user_put_in_the_place_is_never_moved_away(out: Path) -> None:
     make(out, OLD)
     left = killed(out, 1, replace=True)
@@ -495,7 +569,7 @@ def test_what_a_user_put_in_the_place_is_never_moved_away(out: Path) -> None:
 
 
 def test_folders_of_longer_names_and_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, longer, odd = tmp_path / "rel", tmp_path / "rel.making-x", tmp_path / "re?"
+    out, longer, odd = tmp_path / "rel", tmp_path / "rel.making-00000000", tmp_path / "r.l"
     kept = {killed(place, 0) for place in (longer, odd)}
     (tmp_path / ".rel.making-notours").mkdir()
     (tmp_path / ".rel.making-12345678").symlink_to("sub", target_is_directory=True)
@@ -503,6 +577,9 @@ def test_folders_of_longer_names_and_of_others_are_left_alone(tmp_path: Path, mo
     mine.mkdir()
     (mine / "mine.txt").write_text("mine")
     strange = killed(out, 0)
+    recover(odd.with_name("r.."))
+    recover(tmp_path / "...")
+    assert strange.exists()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     recover(out)
     assert strange.exists()

@@ -70,6 +70,14 @@ def test_a_table_comes_back_with_texts_and_whole_numbers(
     assert found.to_pydict() == written.to_pydict()
 
 
+def test_a_long_csv_file_with_line_breaks_in_codes_comes_back(tmp_path: Path) -> None:
+    written = table(["a\nlong\ncode\nof\nmany\nlines"], ["A", "B"], list(range(60_000)))
+    entry = write_table("1", written, tmp_path, "csv")
+    # It is parsed in pieces of a megabyte, which must not end inside a code.
+    assert entry.size > 2 << 20
+    assert read_table(tmp_path / "1.csv").to_pydict() == written.to_pydict()
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_entry_says_where_the_file_is_and_what_is_in_it(form: str, tmp_path: Path) -> None:
     entry = write_table("2/1", table(["a", "b"], ["A"], [1, 2, 3]), tmp_path, form)

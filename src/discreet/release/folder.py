@@ -75,7 +75,7 @@ class Staging:
                 self._take_place()
 
     def _take_place(self) -> None:
-        # Another run may have ended, or have been killed between its moves, since this one began.
+        # Another run may have ended since this one began, or have been killed: there must be one promise at a time.
         _recover(self.out, besides=self.folder)
         check_free(self.out, replace=self.replace)
         moves = _moves(self.folder, self.out)

@@ -37,9 +37,8 @@ class Moves:
     def promise(self, *, replace: bool) -> None:
         """Write down that all parts are complete, and whether they may take the place of others."""
         promise = {"replace": replace, "parts": {part: _print(self.folder / part) for part in self.places}}
-        unfinished = self.folder / f"{PROMISE}.part"
-        unfinished.write_text(json.dumps(promise), encoding="utf-8")
-        unfinished.rename(self.folder / PROMISE)
+        # Written by half it is no JSON, and so no promise.
+        (self.folder / PROMISE).write_text(json.dumps(promise), encoding="utf-8")
 
     @property
     def may_replace(self) -> bool:

@@ -131,5 +131,5 @@ def _from_csv(data: bytes) -> pa.Table:
     return arrow_csv.read_csv(
         pa.BufferReader(data),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        convert_options=arrow_csv.ConvertOptions(column_types=types),
     )
