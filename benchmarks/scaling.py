@@ -63,6 +63,7 @@ def draw(series: list[Series], path: Path) -> None:
     figure = blank_figure(8, 3.4, "Time grows with records and cells no faster than they do")
     for axes, one in zip(figure.subplots(1, len(series)), series, strict=True):
         axes.loglog(one.sizes, one.seconds, marker="o", color=ACCENT)
+        axes.tick_params(axis="both", which="minor", labelsize=8)
         axes.set_xlabel(one.name)
         axes.set_ylabel("wall seconds")
         axes.text(0.05, 0.9, f"exponent {one.exponent:.2f} (last {TAIL})", transform=axes.transAxes, color=DARK, size=9)

@@ -1,0 +1,470 @@
+"""What goes wrong on the way from records to a release: one clear message, and nothing half written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.cli import main as command
+from discreet.errors import DataFileError, FileWriteError
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.protect import protect
+from discreet.microdata.synthetic.write import synth
+from discreet.noise.ptable import PTable
+from discreet.release import shelf as shelves
+from discreet.release.release import open_release
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.release.tables import TableFile
+
+SECRET = "a secret for the tests only, long enough"  # noqa: S105 - of nobody
+FEW, MANY = "1.*", "*"
+"""Tables that are made at once, and such that a run can be cut short."""
+KILLS, KILLS_AT_THE_END = 20, 10
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))\n"
+RUN = "from discreet.cli.main import main; main()"
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make up 3,000 persons for all tests."""
+    path = tmp_path_factory.mktemp("people") / "people.parquet"
+    synth(path, country="LU", persons=3000, seed=1)
+    return path
+
+
+@pytest.fixture(scope="session")
+def earlier(people: Path) -> Path:
+    """Make a release once; tests that need an old one have a copy."""
+    (people.parent / "spill").mkdir()
+    assert run(people.parent, arguments(variance=2)) == (0, "")
+    return people.parent
+
+
+@pytest.fixture
+def office(people: Path, tmp_path: Path) -> Path:
+    """Return a folder with the persons and a folder for temporary files."""
+    shutil.copy(people, tmp_path / "people.parquet")
+    (tmp_path / "spill").mkdir()
+    return tmp_path
+
+
+@pytest.fixture(params=["nothing yet", "an old release"])
+def old(request: pytest.FixtureRequest, office: Path, earlier: Path) -> list[str]:
+    """Put an old release in the place or leave it empty; return the flags that a run then needs."""
+    if request.param == "nothing yet":
+        return []
+    put_old(office, earlier)
+    return ["--replace"]
+
+
+def put_old(office: Path, earlier: Path) -> None:
+    for name in ("rel", "rel.curator"):
+        shutil.copytree(earlier / name, office / name)
+
+
+def check_as_before(office: Path, old: list[str]) -> None:
+    """Check that nothing is there but what was there before."""
+    assert left(office) == (["rel", "rel.curator"] if old else [])
+    if old:
+        assert check_pair(office / "rel") == 2
+
+
+def arguments(data: str = "people.parquet", *more: str, variance: int = 3, tables: str = FEW) -> list[str]:
+    """Return the command for a release called rel."""
+    noise = ["--variance", str(variance), "--bound", "5", "--id", "PERSON_ID"]
+    return ["protect", data, "--programme", "eu2021:LU", *noise, "--out", "rel", "--tables", tables, *more]
+
+
+def start(office: Path, given: list[str], before: str = "", **environment: str) -> subprocess.Popen[str]:
+    """Start the command as a user does, in a process of its own."""
+    spill = {"TMPDIR": str(office / "spill"), "DISCREET_SECRET": SECRET, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.Popen(
+        [sys.executable, "-c", before + RUN, *given],
+        cwd=office,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, **spill, **environment},
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Wait for a command; return its exit code and what it said of errors."""
+    with process:
+        _, errors = process.communicate(timeout=300)
+    return process.returncode, errors
+
+
+def run(office: Path, given: list[str], before: str = "", **environment: str) -> tuple[int, str]:
+    """Run the command."""
+    return ended(start(office, given, before, **environment))
+
+
+def release(office: Path, **how: Any) -> None:  # noqa: ANN401 - as in protect
+    """Make the release without the command."""
+    mechanism = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
+    protect(office / "people.parquet", "eu2021:LU", mechanism, out=office / "rel", id="PERSON_ID", tables=[FEW], **how)
+
+
+def left(office: Path) -> list[str]:
+    """Return everything that was not there at the start."""
+    new = [path.name for path in office.iterdir() if path.name not in {"people.parquet", "spill"}]
+    return sorted([*new, *(f"spill/{path.name}" for path in (office / "spill").iterdir())])
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def check_whole(out: Path) -> dict[str, Any]:
+    """Check a public folder by hand: nothing is missing, nothing is too much, every digest holds."""
+    content: dict[str, Any] = json.loads((out / "release.json").read_text(encoding="utf-8"))
+    entries = {entry["file"]: entry["sha256"] for entry in content["files"]}
+    found = {name: hashlib.sha256(data).hexdigest() for name, data in files(out).items() if name != "release.json"}
+    assert found == entries
+    assert [entry["id"] for entry in content["files"]] == [table["id"] for table in content["programme"]["tables"]]
+    return content
+
+
+def check_pair(out: Path) -> int:
+    """Check that a release and its record belong together; return the variance of the noise."""
+    release = open_release(out)
+    content = check_whole(out)
+    record = json.loads((out.with_name("rel.curator") / "record.json").read_text(encoding="utf-8"))
+    assert record["definition"] == content["programme"]
+    assert content["noise"]["typical_noise"] == round(record["parameters"]["variance"] ** 0.5, 1)
+    assert release.record.parameters == record["parameters"]
+    assert out.with_name("rel.curator").stat().st_mode & 0o777 == 0o700
+    return int(record["parameters"]["variance"])
+
+
+# --- Data ---
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.parquet", None, "missing.parquet cannot be read: No such file or directory. Check the path."),
+        ("empty.parquet", b"", "empty.parquet is empty."),
+        ("empty.csv", b"", "empty.csv is empty."),
+        ("noise.parquet", b"PAR1 but no more", "noise.parquet is no Parquet file, or it is damaged."),
+        ("header.csv", b"PERSON_ID,SEX\n", "header.csv has no column for topic"),
+        ("people.txt", b"PERSON_ID,SEX\n", "people.txt has an ending that stands for no data file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(office: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (office / name).write_bytes(content)
+    code, errors = run(office, arguments(name))
+    assert code == 2
+    assert errors.startswith(f"error: {message}")
+    assert errors.count("\n") == 1
+    assert left(office) == ([name] if content is not None else [])
+
+
+@pytest.mark.skipif(False, reason="root may read anything")
+def test_a_file_that_may_not_be_read_is_named(office: Path) -> None:
+    (office / "people.parquet").chmod(0)
+    code, errors = run(office, arguments())
+    assert (code, errors) == (2, "error: people.parquet cannot be read: Permission denied. Check the path.\n")
+
+
+def test_a_file_cut_in_the_middle_is_named(office: Path) -> None:
+    data = (office / "people.parquet").read_bytes()
+    (office / "people.parquet").write_bytes(data[: len(data) // 2])
+    code, errors = run(office, arguments())
+    assert code == 2
+    assert errors.startswith("error: people.parquet is no Parquet file, or it is damaged.")
+    assert left(office) == []
+
+
+def test_a_column_that_is_missing_is_told_with_its_tables_and_what_looks_close(office: Path) -> None:
+    table = pq.read_table(office / "people.parquet")
+    renamed = ["Sex" if name == "SEX" else name for name in table.column_names]
+    pq.write_table(table.rename_columns(renamed), office / "people.parquet")
+    code, errors = run(office, arguments())
+    assert code == 2
+    for words in (
+        "no column for topic SEX",
+        "used by 4 tables (1.1, 1.2, 1.3, ..)",
+        "look close: Sex.",
+        "--tables",
+    ):
+        assert words in errors
+    assert errors.count("\n") == 1
+    assert left(office) == []
+
+
+def append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"more")
+
+
+def replace(path: Path) -> None:
+    other = path.with_name("other.parquet")
+    shutil.copy2(path, other)
+    other.rename(path)
+
+
+def rewrite(path: Path) -> None:
+    path.write_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("change", [append, replace, rewrite, Path.unlink])
+@pytest.mark.parametrize("stage", ["reading", "counting", "writing"])
+def test_a_file_that_changes_during_the_run_is_refused(
+    office: Path, change: Callable[[Path], None], stage: str, old: list[str]
+) -> None:
+    data = office / "people.parquet"
+    seen: list[str] = []
+
+    def meddle(now: str, _done: int, _total: int | None) -> None:
+        if now == stage and not seen:
+            seen.append(now)
+            change(data)
+
+    with pytest.raises(DataFileError, match=r"people\.parquet (changed while it was in use|cannot be read)"):
+        release(office, progress=meddle, replace=bool(old))
+    assert seen
+    check_as_before(office, old)
+
+
+# --- The disk ---
+
+
+@pytest.mark.parametrize("limit", [1_000, 10_000, 22_000])
+def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(office: Path, limit: int, old: list[str]) -> None:
+    """The limits let no table pass, then the tables but not release.json, then all but record.json."""
+    code, errors = run(office, arguments("people.parquet", *old), LIMITED.format(limit))
+    assert code == 2
+    assert errors.startswith("error: ")
+    assert errors.endswith("rel cannot be written: File too large. Check the folder and the space left.\n")
+    assert errors.count("\n") == 1
+    check_as_before(office, old)
+
+
+def test_the_limits_above_stop_where_they_should(earlier: Path) -> None:
+    files = [path for path in earlier.rglob("*.*") if path.is_file()]
+    sizes = {path.relative_to(earlier).as_posix(): path.stat().st_size for path in files}
+    tables = [size for name, size in sizes.items() if name.startswith("rel/tables")]
+    assert min(tables) > 1_000
+    assert max(tables) < 10_000 < sizes["rel/release.json"] < 22_000 < sizes["rel.curator/record.json"]
+
+
+def test_a_disk_without_space_is_told(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_given: object) -> TableFile:
+        raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+    monkeypatch.setattr(shelves, "write_table", full)
+    with pytest.raises(FileWriteError, match=r"rel cannot be written: No space left on device\. Check the folder"):
+        release(office)
+    assert left(office) == []
+
+
+@pytest.mark.parametrize("place", ["nowhere", "people.parquet/spill"])
+def test_a_folder_for_temporary_files_that_is_not_there_is_told(office: Path, place: str) -> None:
+    code, errors = run(office, arguments(), TMPDIR=str(office / place))
+    assert code == 2
+    assert errors.startswith("error: The engine stopped at making its folder for temporary files:")
+    assert f"{place} is not there or cannot be written. Set TMPDIR" in errors
+    assert errors.count("\n") == 1
+    assert left(office) == []
+
+
+@pytest.mark.parametrize("out", [".", "people.parquet", "nowhere/rel", "spill/..", "x" * 260])
+def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) -> None:
+    begin = time.perf_counter()
+    code, errors = run(office, [*arguments(tables=MANY), "--out", out])
+    assert code == 2
+    assert "cannot be written" in errors
+    assert errors.count("\n") == 1
+    assert left(office) == []
+    assert time.perf_counter() - begin < 60
+
+
+# --- Signals ---
+
+
+def working(process: subprocess.Popen[str], office: Path) -> Path:
+    """Wait until a run has its hidden folder; return it."""
+    for _ in range(6000):
+        hidden = list(office.glob(".rel.making-*"))
+        if hidden:
+            return hidden[0]
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    raise AssertionError("the run never began")
+
+
+@pytest.mark.parametrize(
+    ("number", "tables"),
+    [(signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 20), (signal.SIGTERM, 0), (signal.SIGTERM, 20)],
+)
+def test_a_run_that_is_told_to_end_leaves_nothing(
+    office: Path, number: signal.Signals, tables: int, old: list[str]
+) -> None:
+    """The run is told when it has its hidden folder, when the first table is written, and among the tables."""
+    process = start(office, arguments("people.parquet", *old, tables=MANY))
+    hidden = working(process, office)
+    while len(list(hidden.glob("public/tables/*"))) < tables:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    code, errors = ended(process)
+    assert errors == ""
+    assert code == 128 + number
+    check_as_before(office, old)
+
+
+def test_a_terminal_that_is_closed_ends_a_run_too(office: Path) -> None:
+    process = start(office, arguments(tables=MANY))
+    working(process, office)
+    process.send_signal(signal.SIGHUP)
+    assert ended(process) == (128 + signal.SIGHUP, "")
+    assert left(office) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("turned", ["RuntimeError('Query interrupted')", "ImportError('half')", "SystemExit(1)"])
+def test_an_interrupt_that_a_library_turns_into_something_else_is_still_one(
+    office: Path, number: signal.Signals, turned: str
+) -> None:
+    given = f"""
+import os, signal
+from discreet.cli import main as command
+def app():
+    try:
+        os.kill(os.getpid(), {int(number)})
+        signal.pause()
+    except BaseException:
+        raise {turned}
+command.app = app
+"""
+    assert run(office, [], given) == (128 + number, "")
+
+
+def test_running_out_of_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(command, "app", fail)
+    monkeypatch.setattr(signal, "signal", lambda *_given: None)
+    with pytest.raises(SystemExit) as caught:
+        command.main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "error: There is not enough memory. Free some, or do less at a time.\n"
+
+
+# --- Two runs at once, and runs cut short ---
+
+
+def test_of_two_runs_at_once_the_second_to_finish_is_refused(office: Path) -> None:
+    processes = [start(office, arguments(variance=variance)) for variance in (2, 3)]
+    codes, errors = zip(*[ended(process) for process in processes], strict=True)
+    assert sorted(codes) == [0, 2]
+    assert "exists already and was left as it is" in errors[codes.index(2)]
+    assert check_pair(office / "rel") == (2, 3)[codes.index(0)]
+    assert left(office) == ["rel", "rel.curator"]
+
+
+def test_a_release_cut_short_between_its_moves_is_put_in_place_by_assess(office: Path, old: list[str]) -> None:
+    out = office / "rel"
+    # Stopped between the two moves, as by a kill: nothing is cleared up.
+    assert run(office, arguments("people.parquet", *old), STOP)[0] == 9
+    (hidden,) = office.glob(".rel.making-*")
+    assert sorted(path.name for path in hidden.iterdir()) == [
+        "complete.json",
+        *["curator"] * bool(old),
+        "lock",
+        "public",
+    ]
+    assert out.exists() == bool(old)
+    assert out.with_name("rel.curator").exists()
+    assert run(office, ["assess", "rel", "--measures", "redundancy"]) == (0, "")
+    assert check_pair(out) == 3
+    assert [name for name in left(office) if not name.startswith("spill/")] == ["rel", "rel.curator"]
+
+
+STOP = """
+import os
+from discreet.release import moves
+put, calls = moves._put, []
+def cut(new, place):
+    if calls:
+        os._exit(9)
+    calls.append(place)
+    put(new, place)
+moves._put = cut
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new_one(office: Path, earlier: Path) -> None:
+    """Kills at random moments, and as soon as a run says that all is complete, when only the moves are left."""
+    out, moments = office / "rel", random.Random(1)  # noqa: S311 - a place in time
+    begin = time.perf_counter()
+    assert run(office, arguments(tables="1.*,2.*")) == (0, "")
+    duration = time.perf_counter() - begin
+    outcomes: Counter[tuple[bool, int]] = Counter()
+    halfway = 0
+    for number in range(KILLS + KILLS_AT_THE_END):
+        for folder in (out, out.with_name("rel.curator")):
+            shutil.rmtree(folder)
+        old = ["--replace"] if number % 2 == 0 else []
+        if old:
+            put_old(office, earlier)
+        process = start(office, arguments("people.parquet", *old, tables="1.*,2.*"))
+        if number < KILLS:
+            time.sleep(moments.uniform(0, duration))
+        else:
+            _wait_for_promise(process, office)
+        process.kill()
+        hit = ended(process)[0] == -signal.SIGKILL
+        halfway += bool(list(office.glob(".rel.making-*/complete.json")))
+        variance = _after_kill(out, old=bool(old))
+        outcomes[hit, variance] += 1
+        again = ["--replace"] if out.exists() else []
+        assert run(office, arguments("people.parquet", *again, variance=4)) == (0, "")
+        assert check_pair(out) == 4
+        assert [name for name in left(office) if not name.startswith("spill/")] == ["rel", "rel.curator"]
+    print(f"\na run takes {duration:.1f} s; killed, and noise of what is there (0 for nothing): {dict(outcomes)}")  # noqa: T201
+    print(f"killed when all was complete and not all was moved: {halfway}")  # noqa: T201
+    assert sum(times for (hit, _), times in outcomes.items() if hit) >= KILLS // 2
+    assert {variance for hit, variance in outcomes if hit} >= {0, 2}
+    assert 3 in {variance for _, variance in outcomes}
+
+
+def _wait_for_promise(process: subprocess.Popen[str], office: Path) -> None:
+    hidden = working(process, office)
+    while process.poll() is None and hidden.exists() and not (hidden / "complete.json").exists():
+        pass
+
+
+def _after_kill(out: Path, *, old: bool) -> int:
+    """Check what a kill left, before and after it is cleared up; return the variance of the noise, 0 for nothing."""
+    if out.exists():
+        check_whole(out)
+    assert out.exists() or not old
+    code, errors = run(out.parent, ["assess", "rel", "--measures", "redundancy"])
+    if not out.exists():
+        assert code == 2
+        assert not out.with_name("rel.curator").exists()
+        return 0
+    assert (code, errors) == (0, "")
+    assert not list(out.parent.glob(".rel.making-*"))
+    return check_pair(out)
