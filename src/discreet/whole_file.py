@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def check_writable(path: Path, *, replace: bool) -> None:
@@ -23,19 +28,28 @@ def check_writable(path: Path, *, replace: bool) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside and move into place, so that a killed run leaves the old file or the new one.
-
-    A symbolic link stays one: the file it points to is replaced.
-    """
+    """Write a file whole or not at all; see `open_whole`."""
     check_writable(path, replace=True)
+    with open_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Open a file beside a path and move it there when it is complete: a killed run leaves the old file or the new one.
+
+    A symbolic link stays one: the file it points to is replaced. A private file stays its owner's alone (mode 600).
+    """
     target = path.resolve()
     try:
+        # A temporary file is private from its first moment.
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            # A temporary file is private; a finished one has the mode of what it replaces, or of any new file.
-            Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+                yield file
+            if not private:
+                # A finished one has the mode of what it replaces, or of any new file.
+                Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
             Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -15,7 +12,7 @@ from discreet.microdata.files import FileSource
 from discreet.microdata.keys import IdCheck, RecordKeys, keys_of
 from discreet.microdata.sources import open_source
 from discreet.microdata.text import without_views
-from discreet.whole_file import check_writable
+from discreet.whole_file import check_writable, open_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +65,7 @@ def add_keys(
     source = open_source(data)
     _check_columns(source, id, column)
     _check_not_read(source, out)
-    with _private_file(out) as file:
+    with open_whole(out, private=True) as file:
         _write(file, out, _of_one_kind(_keyed(source, check, column), source.name))
         check.finish(lambda: (batch.column(0) for batch in source.batches((id,))))
         source.check_unchanged()
@@ -184,21 +181,3 @@ def _writer(out: Path) -> Any:  # noqa: ANN401 - a class of Arrow, which has no 
     from pyarrow.parquet import ParquetWriter
 
     return ParquetWriter
-
-
-@contextmanager
-def _private_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside a path, private from its first moment, and move it there unless something goes wrong."""
-    target = path.resolve()
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        todo = "Check the folder and the space left."
-        raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error

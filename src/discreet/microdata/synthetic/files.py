@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from discreet.errors import FileWriteError, ParameterError
+from discreet.errors import ParameterError
+from discreet.whole_file import open_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,22 +26,8 @@ def open_file(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable
     A run that is ended before leaves what was there, and a symbolic link stays one.
     """
     check_ending(path)
-    target = path.resolve()
-    beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}{_ending(path)}")
-    try:
-        try:
-            # Made here, so that nobody else's file is overwritten and the usual rights of new files apply.
-            os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o777)
-            with _WRITERS[_ending(path)](beside, schema, sentence) as write:
-                yield write
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        todo = "Check the folder and the space left."
-        raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error
+    with open_whole(path) as file, _WRITERS[_ending(path)](file, schema, sentence) as write:
+        yield write
 
 
 def check_ending(path: Path) -> None:
@@ -57,13 +42,13 @@ def _ending(path: Path) -> str:
 
 
 @contextmanager
-def _parquet(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def _parquet(file: BinaryIO, schema: pa.Schema, sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
     import pyarrow.parquet as pq
 
     topics = [name for name in schema.names if name not in IDENTIFIERS]
     told = schema.with_metadata({METADATA: sentence})
     with pq.ParquetWriter(
-        path,
+        file,
         told,
         compression="zstd",
         compression_level=1,
@@ -75,18 +60,17 @@ def _parquet(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable[
 
 
 @contextmanager
-def _csv(path: Path, schema: pa.Schema, _sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
+def _csv(file: BinaryIO, schema: pa.Schema, _sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     plain = pa.schema([(name, pa.int64() if name in IDENTIFIERS else pa.string()) for name in schema.names])
     options = arrow_csv.WriteOptions(quoting_style="none")
-    with path.open("wb") as file:
-        # The header by hand: the writer would put its names in quotes, the values without.
-        file.write((",".join(schema.names) + "\n").encode())
-        options.include_header = False
-        with arrow_csv.CSVWriter(file, plain, write_options=options) as writer:
-            yield lambda batch: writer.write_batch(batch.cast(plain))
+    # The header by hand: the writer would put its names in quotes, the values without.
+    file.write((",".join(schema.names) + "\n").encode())
+    options.include_header = False
+    with arrow_csv.CSVWriter(file, plain, write_options=options) as writer:
+        yield lambda batch: writer.write_batch(batch.cast(plain))
 
 
 _WRITERS = {".parquet": _parquet, ".csv": _csv}
