@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.protect import protect
-from discreet.mechanisms.reading import Identity, load
+from discreet.mechanisms.reading import load
+from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.key_file import add_keys
 from discreet.microdata.sources import open_source
 from discreet.microdata.synthetic import synth
@@ -119,7 +120,7 @@ class Bare:
         programme = choose_tables(load_programme(f"eu2021:{country}"), None, "persons")
         engine = _CodedFile(coded)
         mechanism = CellKey(NOISE, secret=SECRET)
-        identity = Identity(key="RECORD_KEY")
+        identity = RecordColumns(key="RECORD_KEY")
         loaded = load(
             open_source(str(data)), programme, mechanism, identity, engine, missing="error", tell=lambda *_: None
         )

@@ -21,6 +21,8 @@ import os
 import re
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, STDOUT, run
 from typing import TYPE_CHECKING
@@ -117,19 +119,17 @@ def outdated(before: str, after: str) -> Iterator[int]:
             yield _line(old)
 
 
-def complaints(path: Path, *, check: bool) -> Iterator[str]:
-    """Bring one document up to date, or only check it; yield what is wrong and where."""
+def complaints(path: Path, *, check: bool) -> list[str]:
+    """Bring one document up to date, or only check it; return what is wrong and where."""
     before = path.read_text(encoding="utf-8")
     try:
         after = refreshed(before)
     except BrokenExampleError as error:
-        yield f"{path}:{error}"
-        return
+        return [f"{path}:{error}"]
     if check:
-        for line in outdated(before, after):
-            yield f"{path}:{line}: this block is out of date; run `make docs`."
-    else:
-        path.write_text(after, encoding="utf-8")
+        return [f"{path}:{line}: this block is out of date; run `make docs`." for line in outdated(before, after)]
+    path.write_text(after, encoding="utf-8")
+    return []
 
 
 def main() -> int:
@@ -139,7 +139,9 @@ def main() -> int:
     parser.add_argument("documents", nargs="*", type=Path, help="default: all")
     options = parser.parse_args()
     paths = options.documents or sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-    found = [text for path in paths for text in complaints(path, check=options.check)]
+    # Every document has a folder and a namespace of its own, so that they can be run side by side.
+    with ProcessPoolExecutor() as pool:
+        found = [text for texts in pool.map(partial(complaints, check=options.check), paths) for text in texts]
     print("\n".join(found) if found else f"{len(paths)} documents are up to date.")
     return 1 if found else 0
 

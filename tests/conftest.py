@@ -8,9 +8,12 @@ import pytest
 from hypothesis import settings
 
 from discreet.engines.duckdb import DuckDB
+from tests.postgres_server import start_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.postgres_server import PostgresServer
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -20,4 +23,11 @@ settings.load_profile("repeatable")
 def engine() -> Iterator[DuckDB]:
     """Give one engine to all tests and examples: to start one takes longer than to count a few records."""
     with DuckDB(threads=2) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Give one PostgreSQL server, which takes two seconds to start, to all tests of a process."""
+    with start_postgres() as found:
         yield found

@@ -8,7 +8,10 @@ from types import ModuleType
 
 import pytest
 
-REFRESH = Path(__file__).parents[1] / "docs" / "refresh.py"
+ROOT = Path(__file__).parents[1]
+REFRESH = ROOT / "docs" / "refresh.py"
+MARKS = ("```console", "<!-- run -->")
+"""What begins an example that is run."""
 
 DOCUMENT = """\
 # A page
@@ -69,8 +72,16 @@ def console(command: str, output: str = "") -> str:
     return f"```console\n$ {command}\n{output}```\n"
 
 
-def test_every_document_is_up_to_date() -> None:
-    done = run("--check")
+def with_examples() -> list[Path]:
+    """Return the documents that have something to run."""
+    paths = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    return [path for path in paths if any(mark in path.read_text(encoding="utf-8") for mark in MARKS)]
+
+
+# One test each, so that they run side by side.
+@pytest.mark.parametrize("path", with_examples(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_document_is_up_to_date(path: Path) -> None:
+    done = run("--check", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

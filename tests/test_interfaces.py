@@ -17,7 +17,9 @@ from discreet.noise.formats.files import write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
 from discreet.programme.toml_file import KEYS
+from discreet.release import journal
 from discreet.release.record import Record
+from discreet.release.tables import TableFile
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")
@@ -190,6 +192,30 @@ def test_a_settings_file_may_hold_the_flags_that_the_page_says() -> None:
     named = re.findall(r"`([a-z-]+) = ", section("`discreet protect`"))
     assert named
     assert {name.replace("-", "_") for name in named} <= set(SETTINGS)
+
+
+def test_json_keys_of_verify_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--out", str(town / "verified"))
+    found = json.loads(run("verify", str(town / "verified"), "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    words = paragraph("`verify` adds")[1:]
+    assert [*found, *(result["name"] for result in found["results"])] == [*common, *words]
+
+
+def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--out", str(town / "noted"))
+    record = json.loads((town / "noted.curator" / "record.json").read_text())
+    told = section("Records").partition("`run` is what")[2].partition("Records of older")[0]
+    assert re.findall(r"`([a-z_]+)`", told) == list(record["run"])
+    (town / "left").mkdir()
+    journal.begin(town / "left", "a digest")
+    journal.note(town / "left", TableFile("1", "tables/1.csv", 1, 1, "aa"), None)
+    begun, noted = (json.loads(line) for line in (town / "left" / journal.JOURNAL).read_text().splitlines())
+    told = section("Release folders").partition("There `")[2]
+    words = re.findall(r"`([a-z._]+)`", f"`{told}")
+    assert words[:2] == [journal.JOURNAL, *begun]
+    entry = next(line for line in section("Release folders").splitlines() if line.startswith("| `OUT/release.json`"))
+    assert set(noted) - set(re.findall(r"`([a-z0-9]+)`", entry)) == {"exact"} < set(words)
 
 
 def test_json_keys_of_synth_are_those_of_the_page(tmp_path: Path) -> None:

@@ -6,8 +6,12 @@ The lobby: what users import. Inside the package, import from the home module.
 from importlib.metadata import version
 
 from discreet.errors import DiscreetError, InputError
+from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.protect import protect
 from discreet.noise.bits import SeededBits, SystemBits
 from discreet.noise.discrete_gaussian import DiscreteGaussian
@@ -18,6 +22,8 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, ptable
 from discreet.noise.truncated import Truncated
+from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
@@ -28,10 +34,14 @@ from discreet.risk.assess import assess
 __version__ = version("discreet")
 
 __all__ = [
+    "Budget",
     "CellKey",
+    "Coordinates",
     "DiscreetError",
     "DiscreteGaussian",
+    "EpsDP",
     "Exact",
+    "Fresh",
     "Gaussian",
     "InputError",
     "Laplace",
@@ -43,6 +53,8 @@ __all__ = [
     "SeededBits",
     "SystemBits",
     "Truncated",
+    "TruncatedGaussian",
+    "TruncatedLaplace",
     "TwoSidedGeometric",
     "Uniform",
     "assess",

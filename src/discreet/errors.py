@@ -294,21 +294,22 @@ class SettingsFileError(InputError):
 class ReleaseError(InputError):
     """A folder that is no release, or one that lacks something."""
 
-    def __init__(self, message: str, *, path: Path) -> None:
+    def __init__(self, message: str, *, path: Path, what: str) -> None:
         super().__init__(message)
         self.path = path
+        self.what = what
 
     @classmethod
     def at(cls, path: Path, what: str, todo: str) -> ReleaseError:
         """Build the error for a folder."""
-        return cls(f"{path} {what}. {todo}", path=path)
+        return cls(f"{path} {what}. {todo}", path=path, what=what)
 
 
 class EngineError(InputError):
     """The engine could not go on; its own text may show values of records and is left out."""
 
     WAYS_OUT: ClassVar = {
-        "OutOfMemoryException": "it ran out of memory. Free some, or count fewer tables at a time (--tables)",
+        "OutOfMemoryException": "it ran out of memory. Free some, allow more (--memory), or count fewer --tables",
         "IOException": "it could not read or write a file. Check the space left for temporary files",
     }
 
@@ -361,19 +362,23 @@ class RecordIdError(InputError):
 
 
 class RecordKeyError(InputError):
-    """A column of ready-made record keys that cannot be used; no key is ever shown."""
+    """A column of ready-made keys, counts or weights that cannot be used; no value of it is ever shown."""
 
     def __init__(self, message: str, *, column: str) -> None:
         super().__init__(message)
         self.column = column
 
     @classmethod
-    def unusable(cls, column: str, how_many: int, first: int, why: str, accepted: str) -> RecordKeyError:
+    def unusable(
+        cls, column: str, how_many: int, first: int, why: str, accepted: str, *, what: str = "key"
+    ) -> RecordKeyError:
         """Build the error for records, with what is wrong in the first of them."""
         records = "1 record" if how_many == 1 else f"{how_many:,} records"
-        return cls(f"{column} has no usable key in {records}: in record {first:,} it {why}. {accepted}", column=column)
+        return cls(
+            f"{column} has no usable {what} in {records}: in record {first:,} it {why}. {accepted}", column=column
+        )
 
     @classmethod
     def kind(cls, column: str, kind: str, accepted: str) -> RecordKeyError:
-        """Build the error for a column of a kind that keys cannot have."""
+        """Build the error for a column of a kind that such numbers cannot have."""
         return cls(f"{column} holds values of type {kind}. {accepted}", column=column)

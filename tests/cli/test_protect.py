@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import stat
@@ -91,11 +92,13 @@ def test_json_tells_the_same(office: Town) -> None:
         "id": "PERSON_ID",
     }  # fmt: skip
     assert (found["release"], found["curator"]) == ("out", "out.curator")
-    assert found["read"] == {"records": PERSONS, "dropped": 0, "topics": 3}
+    assert found["read"] == {"records": PERSONS, "dropped": 0, "margins": 0, "topics": 3}
     tables = published(office.folder / "out")
     sizes = [path.stat().st_size for path in (office.folder / "out" / "tables").iterdir()]
     rows = sum(map(len, tables.values()))
-    assert found["written"] == {"tables": 3, "statistics": 12, "cells": 45, "rows": rows, "bytes": sum(sizes)}
+    assert found["written"] == {
+        "tables": 3, "resumed": 0, "statistics": 12, "cells": 45, "rows": rows, "bytes": sum(sizes),
+    }  # fmt: skip
     assert set(found["seconds"]) == {"reading", "counting", "noise", "writing", "all"}
     assert [(result["name"], result["unit"]) for result in found["results"]] == [
         ("typical_noise", "persons"), ("largest_noise", "persons")
@@ -175,6 +178,10 @@ def test_zeros_stay_unless_asked(office: Town) -> None:
         (["--law", "discrete-gaussian", "--sigma", "1.5"], "discrete-gaussian", {"sigma": 1.5}),
         (["--law", "uniform", "--bound", "4"], "uniform", {"bound": 4}),
         (["--law", "max-entropy", *NOISE], "max-entropy", {"variance": 3, "bound": 5}),
+        (["--law", "truncated-laplace", "--epsilon", "1", "--bound", "6"], "truncated-laplace", {"bound": 6}),
+        (["--law", "truncated-laplace", "--epsilon", "0.5", "--delta", "0.008"], "truncated-laplace", {"bound": 7}),
+        (["--law", "truncated-gaussian", "--sigma", "2", "--bound", "6"], "truncated-gaussian", {"sigma": 2}),
+        (["--law", "truncated-gaussian", "--epsilon", "1.5", "--delta", "2e-5"], "truncated-gaussian", {"bound": 12}),
     ],
 )
 def test_every_law_can_be_asked_for(office: Town, flags: list[str], law: str, parameters: dict[str, float]) -> None:
@@ -206,6 +213,96 @@ def test_exact_counts_are_true_and_said_to_be(office: Town) -> None:
     assert "holds true counts: publish it nowhere." in text
     assert "nothing secret" not in text
     assert "Next" not in text
+
+
+# --- Mechanisms ---
+
+
+def noise(office: Town, out: str = "out") -> dict[tuple[str, tuple[str, ...]], int]:
+    """Return what is published less what is true, by table and cell."""
+    found, true = published(office.folder / out), exact(office.folder / out)
+    places = {(table, cell) for source in (found, true) for table in source for cell in source[table]}
+    return {(table, cell): found[table].get(cell, 0) - true[table].get(cell, 0) for table, cell in places}
+
+
+def test_noise_by_coordinates_needs_no_keys_and_is_the_same_in_any_order(office: Town) -> None:
+    flags = ("--mechanism", "coordinates", "--secret-file", "office.secret", "--keep-exact")
+    office.protect(*flags, keys=())
+    assert len(set(noise(office).values())) > 4
+    lines = (office.folder / "town.csv").read_text().splitlines(keepends=True)
+    (office.folder / "town.csv").write_text("".join([lines[0], *reversed(lines[1:])]))
+    office.protect(*flags, "--out", "again", keys=())
+    assert published(office.folder / "again") == published(office.folder / "out")
+    assert office.record()["mechanism"] == "coordinates"
+    office.protect(*flags, "--out", "later", "--version-label", "2", keys=())
+    assert published(office.folder / "later") != published(office.folder / "out")
+
+
+def test_fresh_noise_needs_neither_keys_nor_secret(office: Town) -> None:
+    for out in ("out", "again"):
+        office.protect("--mechanism", "fresh", "--no-spsn", "--out", out, keys=())
+    record = office.record()
+    assert (record["mechanism"], record["spsn"]) == ("fresh", False)
+    # 39 cells the same by chance: less than one in 10^20.
+    assert published(office.folder / "out") != published(office.folder / "again")
+
+
+def test_a_law_may_give_empty_cells_noise(office: Town) -> None:
+    office.protect("--perturb-zeros", noise=("--epsilon", "0.3"))
+    assert office.record()["perturb_zeros"] is True
+    assert [cell for cells in published(office.folder / "out").values() for cell in cells if "nowhere" in cell]
+
+
+@pytest.mark.parametrize(("flag", "counts"), [("--spsn", 12), ("--no-spsn", 14)])
+def test_a_budget_is_split_evenly_and_told(office: Town, flag: str, counts: int) -> None:
+    done = office.protect("--mechanism", "eps-dp", flag, noise=("--epsilon", "6"), keys=())
+    promise = office.record()["privacy"]
+    assert (promise["epsilon"], promise["delta"], promise["sensitivity"]) == (pytest.approx(6), 0, counts)
+    assert office.record()["parameters"]["epsilon"] == pytest.approx(6 / counts)
+    told = f"The output keeps epsilon 6 with delta 0: a person changes {counts} counts. That holds for one person more"
+    assert told in done.out
+    description = json.loads((office.folder / "out" / "release.json").read_text())
+    assert set(description["noise"]["privacy"]) == {"epsilon", "delta", "condition"}
+    answer = office.run("assess", "out", "--measures", "epsilon_delta")
+    assert "The whole output keeps epsilon 6 with delta 0." in " ".join(answer.out.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon", "shares"),
+    [
+        ("table,weight\n1.*,1\n2,3\n", ("--epsilon", "5"), {"1.1": 1, "1.2": 1, "2": 3}),
+        ("table,epsilon\n1.1,0.5\n*,2\n", (), {"1.1": 0.5, "1.2": 2, "2": 2}),
+    ],
+)
+def test_a_budget_file_splits_by_weights_or_table_by_table(
+    office: Town, text: str, epsilon: tuple[str, ...], shares: dict[str, float]
+) -> None:
+    (office.folder / "budget.csv").write_text(text)
+    office.protect("--mechanism", "eps-dp", "--budget", "budget.csv", noise=epsilon, keys=())
+    promise = office.record()["privacy"]
+    assert promise["tables"] == pytest.approx(shares)
+    assert promise["epsilon"] == pytest.approx(sum(shares.values()))
+
+
+def test_nothing_negative_is_published_where_that_is_asked_for_and_the_bias_is_said(office: Town) -> None:
+    flags = ("--perturb-zeros", "--keep-exact")
+    office.protect(*flags, noise=("--epsilon", "0.5"))
+    assert min(value for cells in published(office.folder / "out").values() for value in cells.values()) < 0
+    done = office.protect(*flags, "--non-negative", "--out", "cut", noise=("--epsilon", "0.5"))
+    shown = published(office.folder / "cut")
+    assert min(value for cells in shown.values() for value in cells.values()) > 0
+    for table, cells in published(office.folder / "out").items():
+        assert shown[table] == {cell: value for cell, value in cells.items() if value > 0}
+    # q / ((1 + q) (1 - q)) with q = e^-0.5, and so on.
+    assert (
+        "Because nothing negative is published, counts are too high on average: of 0 by 0.96, of 1 by 0.58" in done.out
+    )
+    found = json.loads(office.protect(*flags, "--non-negative", "--replace", "--json", noise=("--epsilon", "0.5")).out)
+    (bias,) = [result for result in found["results"] if result["name"] == "bias"]
+    q = math.exp(-0.5)
+    assert bias["value"] == pytest.approx(q / ((1 + q) * (1 - q)))
+    assert bias["worst"] == "a true count of 0"
+    assert office.record("cut")["non_negative"] is True
 
 
 # --- Keys ---
@@ -315,7 +412,7 @@ def test_missing_values_are_refused_counted_or_dropped(office: Town) -> None:
         assert "choose --missing category or --missing drop" in done.err
     assert office.made() == set()
     category = office.protect("--missing", "category", "--keep-exact", "--json")
-    assert json.loads(category.out)["read"] == {"records": PERSONS, "dropped": 0, "topics": 3}
+    assert json.loads(category.out)["read"] == {"records": PERSONS, "dropped": 0, "margins": 0, "topics": 3}
     assert exact(office.folder / "out")["2"]["_U", "_T"] == lacking
     text = office.protect("--missing", "drop", "--keep-exact", "--replace").out
     assert f"reading    {PERSONS - lacking} records, {lacking} others dropped for lack of a value, 3 topics" in text
@@ -425,7 +522,8 @@ def test_a_dry_run_as_json(office: Town) -> None:
 
 def test_a_dry_run_needs_neither_secret_nor_place_but_finds_mistakes(office: Town) -> None:
     assert office.run("protect", "town.csv", "--programme", "town.toml", "--dry-run").code == 0
-    for name in ("noise", "law", "missing", "format", "key mode", "mechanism", "id and key", "table", "unit", "ptable"):
+    for name in ("noise", "law", "missing", "format", "key mode", "mechanism", "id and key", "table", "unit", "ptable",
+                 "delta and bound", "spsn", "fresh spsn", "budget", "eps-dp law", "budget file"):  # fmt: skip
         flags, message = MISTAKES[name]
         done = office.run(*BARE, *KEYS[:2], *flags, "--dry-run")
         assert done.code == 2, name
@@ -455,11 +553,20 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "infeasible": ([*NOISE, "--threshold", "3"], "No p-table exists: row 1 is infeasible."),
     "ptable": (["--ptable", "no.csv"], "no.csv: cannot be read: No such file or directory."),
     "ptable and law": (["--ptable", "no.csv", *NOISE], "says its noise itself; --variance cannot be given too."),
+    "delta and bound": (["--law", "truncated-laplace", "--epsilon", "1", "--delta", "0.1", "--bound", "5"],
+                        "takes --epsilon and --delta and finds its bound; --bound cannot be given too."),
+    "spsn": ([*NOISE, "--no-spsn"], "The mechanism cell-key always gives the same participants the same noise."),
+    "fresh spsn": ([*NOISE, "--mechanism", "fresh", "--spsn"], "The mechanism fresh never gives the same participants"),
+    "budget": ([*NOISE, "--budget", "b.csv"], "--budget is for the mechanism eps-dp, not for cell-key."),
+    "no budget": (["--mechanism", "eps-dp"], "A budget needs --epsilon, or an epsilon for every table."),
+    "eps-dp law": (["--mechanism", "eps-dp", "--epsilon", "1", "--variance", "3"], "--variance cannot be given too."),
+    "budget file": (["--mechanism", "eps-dp", "--budget", "b.csv"], "b.csv cannot be read (No such file or directory)"),
+    "small budget": (["--mechanism", "eps-dp", "--epsilon", "1e-6"], "too small to draw from"),
     "mechanism": (["--mechanism", "cellkey"], "There is no mechanism 'cellkey'. Did you mean cell-key"),
     "key mode": ([*NOISE, "--key-mode", "mix"], "There is no key mode 'mix'. Did you mean mixed?"),
     "id and key": ([*NOISE, "--key", "AGE"], "Give an id to make keys from or a ready-made key, not both."),
     "id": ([*NOISE, "--id", "PERSONID"], "There is no column in town.csv 'PERSONID'. Did you mean PERSON_ID?"),
-    "shared id": ([*NOISE, "--id", "SEX"], "Column SEX is named as id or key of a record, and the programme takes it"),
+    "shared id": ([*NOISE, "--id", "SEX"], "Column SEX is named as id of a record, and the programme takes it"),
     "table": ([*NOISE, "--tables", "1.1,7.*"], "There is no table '7.*'."),
     "unit": ([*NOISE, "--unit", "person"], "There is no unit 'person'. Did you mean persons?"),
     "missing": ([*NOISE, "--missing", "drops"], "There is no way with missing values 'drops'. Did you mean drop?"),
@@ -498,12 +605,13 @@ def test_a_mistake_is_one_message_and_nothing_is_made(office: Town, name: str, a
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["protect"], "Missing argument"),
+        (["protect"], "error: DATA is missing: the records to count."),
         (["protect", "town.csv"], "error: --programme is missing. Example: --programme eu2021:LU"),
         (["protect", "town.csv", "--programme", "town.toml", *KEYS, *NOISE], "error: --out is missing: the folder"),
         (["protect", "town.csv", "--programme", "town.toml", "--out", "out", *NOISE], "error: The secret is missing"),
         ([*BARE, *NOISE, "--secret-file", "office.secret"], "error: The mechanism cell-key needs a key for every"),
         ([*BARE, *NOISE, "--key", "AGE", "--key-mode", "plain", "--perturb-zeros"], "error: The secret is missing"),
+        ([*BARE, *NOISE, "--mechanism", "coordinates"], "error: The secret is missing"),
         ([*BARE, *KEYS, "--variance", "much"], "Invalid value for '--variance'"),
         ([*BARE, *KEYS, *NOISE, "--variants", "3"], "No such option: --variants"),
     ],

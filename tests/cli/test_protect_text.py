@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from discreet import CellKey, Exact, Laplace, PTable, protect
+from discreet import (
+    Budget,
+    CellKey,
+    EpsDP,
+    Exact,
+    Laplace,
+    PTable,
+    SeededBits,
+    TwoSidedGeometric,
+    protect,
+)
 from discreet.cli.protect_text import estimate_text, noise_results, protect_text
 from discreet.mechanisms.estimate import Estimate
+from discreet.noise.cut import cut_bias
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.release.release import Release, Summary
 
@@ -18,7 +30,7 @@ SEX = Level("SEX", "SEX", 2, ("F", "M"))
 SECONDS = {"reading": 2.0, "counting": 0.1, "noise": 0.2, "writing": 0.34, "all": 3.06}
 
 
-def release(mechanism: CellKey | Exact, unit: str = "persons") -> Release:
+def release(mechanism: CellKey | EpsDP | Exact, unit: str = "persons") -> Release:
     programme = Programme(
         "Town", {"SEX": Topic("SEX", (SEX,))}, (Table("1", (Breakdown("SEX", "SEX", (SEX,)),), unit=unit),)
     )
@@ -78,6 +90,31 @@ def test_noise_without_a_bound() -> None:
         == f"noise      standard deviation {made.record.variance**0.5:.2f}, without a bound, 0.2 s"
     )
     assert [result.name for result in noise_results(made)] == ["typical_noise"]
+
+
+def test_a_bias_is_that_of_the_counts_with_most_noise() -> None:
+    # A count that spends less has more noise, and is cut more often.
+    made = release(EpsDP(Budget(2.0), bits=SeededBits(1)))
+    record = made.record
+    assert record.privacy
+    assert record.parameters == {"epsilon": 1.0}
+    for smallest in (1.0, 0.25):
+        told = replace(record, non_negative=True, privacy={**record.privacy, "smallest_epsilon_of_a_count": smallest})
+        described = Release(None, made.description, made.summary, own_record=told)
+        bias = noise_results(described)[-1]
+        assert bias.name == "bias"
+        assert bias.value == pytest.approx(cut_bias(TwoSidedGeometric(epsilon=smallest), 0))
+        assert bias.sentence in protect_text(described, Path("out"), [])
+
+
+def test_a_bias_that_hardly_shows_is_said_to_be_small() -> None:
+    told = replace(release(NOISY).record, non_negative=True)
+    bias = noise_results(Release(None, release(NOISY).description, None, own_record=told))[-1]
+    # A p-table never makes a count negative.
+    assert bias.value == 0
+    assert bias.sentence == (
+        "Because nothing negative is published, counts are too high on average: by less than 0.005."
+    )
 
 
 @pytest.mark.parametrize("unit", ["persons", "dwellings"])

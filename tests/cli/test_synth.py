@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,11 +20,22 @@ ASKED = ("synth", "--country", "LU", "--persons", "2000", "--seed", "7")
 def test_it_says_what_it_wrote_and_that_it_is_made_up(discreet: Run, tmp_path: Path) -> None:
     done = discreet(*ASKED, "--out", "people.parquet")
     assert (done.returncode, done.stderr) == (0, "")
-    first, second, third = done.stdout.splitlines()
+    first, second, third, fourth = done.stdout.splitlines()
     assert first.startswith("Wrote people.parquet: 2,000 persons in ")
     assert "Nobody in it is real." in second
-    assert third == "The codes are those of eu2021:LU. Next: discreet programme show eu2021:LU"
+    assert third == "The codes are those of eu2021:LU. Next, with a secret (discreet keys new office.secret):"
+    assert fourth.startswith("discreet protect people.parquet --programme eu2021:LU --id PERSON_ID ")
     assert pq.read_metadata(tmp_path / "people.parquet").num_rows == 2000
+
+
+def test_what_it_says_to_do_next_works(discreet: Run, tmp_path: Path) -> None:
+    third, fourth = discreet(*ASKED, "--out", "my people.csv").stdout.splitlines()[2:]
+    secret = third.partition("(")[2].rstrip("):")
+    for command in (secret, fourth):
+        program, *arguments = shlex.split(command)
+        assert program == "discreet"
+        assert discreet(*arguments).returncode == 0
+    assert (tmp_path / "release" / "release.json").exists()
 
 
 def test_as_json(discreet: Run) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import EngineError
+from discreet.errors import EngineError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -177,10 +177,16 @@ def test_a_query_of_another_thread_is_waited_for(tmp_path: Path) -> None:
 # --- What is refused ---
 
 
-@pytest.mark.parametrize("settings", [{"memory": "much"}, {"memory": "12"}, {"threads": -1}])
-def test_wrong_settings_are_refused_and_leave_nothing(settings: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("memory", ["much", "12", "", "-1GB", "1 e 9 B", "2GB; DROP TABLE x"])
+def test_a_limit_of_memory_that_is_no_size_is_refused(memory: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="memory must be a size such as 500MB or 2GB"):
+        DuckDB(memory=memory, spill=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_settings_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="The engine stopped at its settings: ") as caught:
-        DuckDB(**settings, spill=tmp_path)
+        DuckDB(threads=-1, spill=tmp_path)
     assert caught.value.step == "its settings"
     assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
     assert list(tmp_path.iterdir()) == []
@@ -224,5 +230,6 @@ def test_running_out_of_memory_says_what_to_do() -> None:
     with DuckDB(threads=1, memory="20MB") as engine, pytest.raises(EngineError) as caught:
         engine.table("SELECT LIST(range) FROM range(50000000)")
     assert str(caught.value) == (
-        "The engine stopped at a query: it ran out of memory. Free some, or count fewer tables at a time (--tables)."
+        "The engine stopped at a query: it ran out of memory. "
+        "Free some, allow more (--memory), or count fewer --tables."
     )

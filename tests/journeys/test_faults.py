@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,36 +16,47 @@ from discreet.cli import main as command
 from discreet.errors import DataFileError, FileWriteError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.protect import protect
-from discreet.microdata.synthetic.write import synth
 from discreet.noise.ptable import PTable
 from discreet.release import shelf as shelves
-from discreet.release.release import open_release
+from tests.journeys.disturbed import (
+    FEW,
+    MANY,
+    SECRET,
+    arguments,
+    check_pair,
+    ended,
+    furnish,
+    left,
+    put_old,
+    run,
+    start,
+    working,
+)
+from tests.journeys.full_disk import POINTS, can_mount, fill
+from tests.journeys.kills import AT_THE_END, KILLS, kill_replacing, kill_resuming
+from tests.journeys.shrinking import FORMS, shrink
+from tests.journeys.shrinking import PERSONS as MANY_PERSONS
+from tests.journeys.shrinking import POINTS as CUTS
+from tests.journeys.spilling import PERSONS as MORE_PERSONS
+from tests.journeys.spilling import spill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.release.tables import TableFile
 
-SECRET = "a secret for the tests only, long enough"  # noqa: S105 - of nobody
-FEW, MANY = "1.*", "*"
-"""Tables that are made at once, and such that a run can be cut short."""
-KILLS, KILLS_AT_THE_END = 20, 10
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))\n"
-RUN = "from discreet.cli.main import main; main()"
 
 
 @pytest.fixture(scope="session")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make up 3,000 persons for all tests."""
-    path = tmp_path_factory.mktemp("people") / "people.parquet"
-    synth(path, country="LU", persons=3000, seed=1)
-    return path
+    return furnish(tmp_path_factory.mktemp("people")) / "people.parquet"
 
 
 @pytest.fixture(scope="session")
 def earlier(people: Path) -> Path:
     """Make a release once; tests that need an old one have a copy."""
-    (people.parent / "spill").mkdir()
     assert run(people.parent, arguments(variance=2)) == (0, "")
     return people.parent
 
@@ -73,11 +78,6 @@ def old(request: pytest.FixtureRequest, office: Path, earlier: Path) -> list[str
     return ["--replace"]
 
 
-def put_old(office: Path, earlier: Path) -> None:
-    for name in ("rel", "rel.curator"):
-        shutil.copytree(earlier / name, office / name)
-
-
 def check_as_before(office: Path, old: list[str]) -> None:
     """Check that nothing is there but what was there before."""
     assert left(office) == (["rel", "rel.curator"] if old else [])
@@ -85,73 +85,10 @@ def check_as_before(office: Path, old: list[str]) -> None:
         assert check_pair(office / "rel") == 2
 
 
-def arguments(data: str = "people.parquet", *more: str, variance: int = 3, tables: str = FEW) -> list[str]:
-    """Return the command for a release called rel."""
-    noise = ["--variance", str(variance), "--bound", "5", "--id", "PERSON_ID"]
-    return ["protect", data, "--programme", "eu2021:LU", *noise, "--out", "rel", "--tables", tables, *more]
-
-
-def start(office: Path, given: list[str], before: str = "", **environment: str) -> subprocess.Popen[str]:
-    """Start the command as a user does, in a process of its own."""
-    spill = {"TMPDIR": str(office / "spill"), "DISCREET_SECRET": SECRET, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.Popen(
-        [sys.executable, "-c", before + RUN, *given],
-        cwd=office,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        env={**os.environ, **spill, **environment},
-    )
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Wait for a command; return its exit code and what it said of errors."""
-    with process:
-        _, errors = process.communicate(timeout=300)
-    return process.returncode, errors
-
-
-def run(office: Path, given: list[str], before: str = "", **environment: str) -> tuple[int, str]:
-    """Run the command."""
-    return ended(start(office, given, before, **environment))
-
-
 def release(office: Path, **how: Any) -> None:  # noqa: ANN401 - as in protect
     """Make the release without the command."""
     mechanism = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
     protect(office / "people.parquet", "eu2021:LU", mechanism, out=office / "rel", id="PERSON_ID", tables=[FEW], **how)
-
-
-def left(office: Path) -> list[str]:
-    """Return everything that was not there at the start."""
-    new = [path.name for path in office.iterdir() if path.name not in {"people.parquet", "spill"}]
-    return sorted([*new, *(f"spill/{path.name}" for path in (office / "spill").iterdir())])
-
-
-def files(out: Path) -> dict[str, bytes]:
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
-
-
-def check_whole(out: Path) -> dict[str, Any]:
-    """Check a public folder by hand: nothing is missing, nothing is too much, every digest holds."""
-    content: dict[str, Any] = json.loads((out / "release.json").read_text(encoding="utf-8"))
-    entries = {entry["file"]: entry["sha256"] for entry in content["files"]}
-    found = {name: hashlib.sha256(data).hexdigest() for name, data in files(out).items() if name != "release.json"}
-    assert found == entries
-    assert [entry["id"] for entry in content["files"]] == [table["id"] for table in content["programme"]["tables"]]
-    return content
-
-
-def check_pair(out: Path) -> int:
-    """Check that a release and its record belong together; return the variance of the noise."""
-    release = open_release(out)
-    content = check_whole(out)
-    record = json.loads((out.with_name("rel.curator") / "record.json").read_text(encoding="utf-8"))
-    assert record["definition"] == content["programme"]
-    assert content["noise"]["typical_noise"] == round(record["parameters"]["variance"] ** 0.5, 1)
-    assert release.record.parameters == record["parameters"]
-    assert out.with_name("rel.curator").stat().st_mode & 0o777 == 0o700
-    return int(record["parameters"]["variance"])
 
 
 # --- Data ---
@@ -300,17 +237,6 @@ def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) 
 # --- Signals ---
 
 
-def working(process: subprocess.Popen[str], office: Path) -> Path:
-    """Wait until a run has its hidden folder; return it."""
-    for _ in range(6000):
-        hidden = list(office.glob(".rel.making-*"))
-        if hidden:
-            return hidden[0]
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    raise AssertionError("the run never began")
-
-
 @pytest.mark.parametrize(
     ("number", "tables"),
     [(signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 20), (signal.SIGTERM, 0), (signal.SIGTERM, 20)],
@@ -413,58 +339,48 @@ moves._put = cut
 """
 
 
+# --- What takes long: docs/results/faults.md has the figures ---
+
+
 @pytest.mark.slow
-def test_a_kill_at_any_moment_leaves_the_old_release_or_the_new_one(office: Path, earlier: Path) -> None:
-    """Kills at random moments, and as soon as a run says that all is complete, when only the moves are left."""
-    out, moments = office / "rel", random.Random(1)  # noqa: S311 - a place in time
-    begin = time.perf_counter()
-    assert run(office, arguments(tables="1.*,2.*")) == (0, "")
-    duration = time.perf_counter() - begin
-    outcomes: Counter[tuple[bool, int]] = Counter()
-    halfway = 0
-    for number in range(KILLS + KILLS_AT_THE_END):
-        for folder in (out, out.with_name("rel.curator")):
-            shutil.rmtree(folder)
-        old = ["--replace"] if number % 2 == 0 else []
-        if old:
-            put_old(office, earlier)
-        process = start(office, arguments("people.parquet", *old, tables="1.*,2.*"))
-        if number < KILLS:
-            time.sleep(moments.uniform(0, duration))
-        else:
-            _wait_for_promise(process, office)
-        process.kill()
-        hit = ended(process)[0] == -signal.SIGKILL
-        halfway += bool(list(office.glob(".rel.making-*/complete.json")))
-        variance = _after_kill(out, old=bool(old))
-        outcomes[hit, variance] += 1
-        again = ["--replace"] if out.exists() else []
-        assert run(office, arguments("people.parquet", *again, variance=4)) == (0, "")
-        assert check_pair(out) == 4
-        assert [name for name in left(office) if not name.startswith("spill/")] == ["rel", "rel.curator"]
-    print(f"\na run takes {duration:.1f} s; killed, and noise of what is there (0 for nothing): {dict(outcomes)}")  # noqa: T201
-    print(f"killed when all was complete and not all was moved: {halfway}")  # noqa: T201
-    assert sum(times for (hit, _), times in outcomes.items() if hit) >= KILLS // 2
-    assert {variance for hit, variance in outcomes if hit} >= {0, 2}
-    assert 3 in {variance for _, variance in outcomes}
+def test_kills_at_any_moment_of_replacing_leave_the_old_release_or_the_new_one(office: Path) -> None:
+    found = kill_replacing(office)
+    print(f"\n{found}")  # noqa: T201
+    assert found.hit >= KILLS // 2
+    assert found.before >= KILLS // AT_THE_END
+    assert found.after + found.complete > 0
+    assert found.between > 0
 
 
-def _wait_for_promise(process: subprocess.Popen[str], office: Path) -> None:
-    hidden = working(process, office)
-    while process.poll() is None and hidden.exists() and not (hidden / "complete.json").exists():
-        pass
+@pytest.mark.slow
+def test_kills_at_any_moment_can_be_resumed_until_the_release_is_there(office: Path) -> None:
+    found = kill_resuming(office)
+    print(f"\n{found}")  # noqa: T201
+    assert found.hit >= KILLS // 2
+    assert found.before > 0
+    assert found.after + found.complete > 0
+    assert found.resumed > KILLS
 
 
-def _after_kill(out: Path, *, old: bool) -> int:
-    """Check what a kill left, before and after it is cleared up; return the variance of the noise, 0 for nothing."""
-    if out.exists():
-        check_whole(out)
-    assert out.exists() or not old
-    code, errors = run(out.parent, ["assess", "rel", "--measures", "redundancy"])
-    if not out.exists():
-        assert code == 2
-        assert not out.with_name("rel.curator").exists()
-        return 0
-    assert (code, errors) == (0, "")
-    assert not list(out.parent.glob(".rel.making-*"))
-    return check_pair(out)
+@pytest.mark.slow
+@pytest.mark.skipif(not can_mount(), reason="only root may mount a small file system")
+def test_a_disk_that_is_full_at_any_point_leaves_the_old_release_or_none(office: Path, earlier: Path) -> None:
+    *full, enough = fill(office, earlier)
+    assert [(point.code, point.there) for point in full] == [(2, "nothing")] * POINTS + [(2, "old")] * POINTS
+    assert (enough.code, enough.there) == (0, "new")
+
+
+@pytest.mark.slow
+def test_input_that_is_cut_short_while_it_is_read_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    found = shrink(furnish(tmp_path, persons=MANY_PERSONS))
+    print("\n" + "\n".join(map(str, found)))  # noqa: T201
+    assert len(found) == len(FORMS) * len(CUTS)
+    assert {point.code for point in found} == {2}
+
+
+@pytest.mark.slow
+def test_data_larger_than_the_memory_allowed_go_to_a_private_folder_and_give_the_same_release(tmp_path: Path) -> None:
+    free, limited = spill(furnish(tmp_path, persons=MORE_PERSONS))
+    print(f"\n{free}\n{limited}")  # noqa: T201
+    assert free.spilled == 0
+    assert limited.spilled > 1_000_000

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from discreet.mechanisms.base import Lot
+    from discreet.mechanisms.output import Output
 
 SECRET = "6f1d2c83b9a04e57d8cc3f0a91b7e2645a0bb8d3179c4e62f5a83d0e7c91b4f6"  # noqa: S105 - of this test alone
 SHORT = "canary-secret"
@@ -388,7 +391,7 @@ FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
     "ids as keys": (lambda _: None, [*RUN[:-6], "--key", "ID", *RUN[-4:]], "ID has no usable key in"),
     "negative keys": (lambda o: _replaced(o, KEY="-7"), [*RUN[:-6], "--key", "KEY", *RUN[-4:]], "it is negative"),
     "id and key": (lambda _: None, [*RUN, "--key", "KEY"], "not both"),
-    "id as a topic": (_bound("SEX", "ID"), RUN, "Column ID is named as id or key of a record"),
+    "id as a topic": (_bound("SEX", "ID"), RUN, "Column ID is named as id of a record"),
     "key as a topic": (_bound("SEX", "KEY"), RUN, "too many different ones to be codes"),
     "name as a topic": (_bound("AREA", "NAME"), RUN, "too many different ones to be codes"),
     "no header": (lambda o: write(o.folder / "town.csv", PEOPLE, header=False), RUN, "the first line may be a record"),
@@ -543,13 +546,14 @@ class Veil:
     needs_keys: ClassVar[bool] = True
     secret: ClassVar[bytes] = SECRET.encode()
     version: ClassVar[str] = "1"
+    spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:  # noqa: ARG002
-        return np.where(counts > 2, 500, 0)
+    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+        return self
 
-    def publish_empty(self, coordinates: NDArray[np.uint64]) -> NDArray[np.int64]:
-        return np.zeros(len(coordinates), dtype=np.int64)
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        return np.where(lot.counts > 2, 500, 0)
 
     def described(self) -> dict[str, Any]:
         return {"parameters": {"variance": 3, "bound": 5}}
@@ -597,7 +601,7 @@ class Planter:
 
     def publish(self, leak: Callable[[NDArray[np.int64], NDArray[np.uint32]], NDArray[np.int64]]) -> None:
         """Publish something else than the noisy count."""
-        self.patch.setattr(dc.CellKey, "publish", lambda _, counts, keys: leak(counts, keys))
+        self.patch.setattr(dc.CellKey, "publish", lambda _, lot: leak(lot.counts, lot.keys))
 
     def parquet(self, write: Callable[[pa.Table, Path], object]) -> None:
         """Write the public tables in another way; those of true counts stay as they are."""

@@ -59,7 +59,7 @@ def test_a_category_cannot_have_the_code_of_the_total() -> None:
 def test_columns_of_a_table_have_different_names(names: tuple[str, str]) -> None:
     one, other = (replace(by(given), code=name) for given, name in zip((SEX, AGE), names, strict=True))
     with pytest.raises(
-        ProgrammeError, match=f"Table 1 would have two columns called {names[0]}; the last is always value"
+        ProgrammeError, match=f"Table 1 would have two columns called {names[0]}; the last are always value and"
     ):
         check_countable(programme([SEX, AGE], [one, other]))
 

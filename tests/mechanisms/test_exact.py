@@ -10,6 +10,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
+from tests.mechanisms.lots import lot
 from tests.mechanisms.town import TOWN, cells, participants, people
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 def test_counts_stay_as_they_are() -> None:
     counts = np.array([1, 5, 10**9])
-    assert Exact().publish(counts, np.array([1, 2, 3], dtype=np.uint32)).tolist() == counts.tolist()
-    assert Exact().publish_empty(np.arange(4, dtype=np.uint64)).tolist() == [0, 0, 0, 0]
+    assert Exact().publish(lot(counts, [1, 2, 3])).tolist() == counts.tolist()
+    assert Exact().publish(lot([0, 0])).tolist() == [0, 0]
 
 
 def test_every_table_is_a_count_by_hand_without_ids_or_keys(engine: DuckDB) -> None:

@@ -12,13 +12,16 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import EngineError, FileWriteError, ParameterError
-from discreet.mechanisms import making
+from discreet.mechanisms import batch, shown
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.making import WRITING_AHEAD, Making
 from discreet.mechanisms.protect import protect
-from discreet.mechanisms.reading import Identity, load
+from discreet.mechanisms.reading import load
+from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.sources import open_source
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.tabulation.rows import rows
 from tests.mechanisms.town import SECRET, SEX, TOWN, cells, participants, people
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
     from discreet.engines.base import Engine
     from discreet.engines.duckdb import DuckDB
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.base import Lot, Mechanism
     from discreet.programme.model import Programme
     from discreet.release.record import Record
     from discreet.release.release import Release, Summary
@@ -52,6 +55,12 @@ class Kept:
     fails_at: str = ""
     published: dict[str, pa.Table] = field(default_factory=dict)
     exact: dict[str, pa.Table | None] = field(default_factory=dict)
+
+    def begin(self, run: str) -> frozenset[str]:
+        raise AssertionError(run)
+
+    def written(self, name: str) -> pa.Table | None:
+        return self.published.get(name)
 
     def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
         if name == self.fails_at:
@@ -78,16 +87,14 @@ def ready(
     mechanism: Mechanism = MIXED,
     *,
     keep_exact: bool = False,
-    release: str = "1 sha256:0",
+    non_negative: bool = False,
     data: pa.Table | None = None,
 ) -> tuple[Making, Told]:
     """Return a run over loaded records, and what it tells."""
     told: Told = []
-    records = people(150) if data is None else data
-    loaded = load(
-        open_source(records), spec, mechanism, Identity(id="ID"), engine, missing="error", tell=lambda *_: None
-    )
-    return Making(loaded, engine, mechanism, keep_exact, release, lambda *step: told.append(step)), told
+    records, roles = people(150) if data is None else data, RecordColumns(id="ID")
+    loaded = load(open_source(records), spec, mechanism, roles, engine, missing="error", tell=lambda *_: None)
+    return Making(loaded, engine, mechanism, roles, keep_exact, non_negative, lambda *step: told.append(step)), told
 
 
 def within(seconds: float, action: Callable[[], object]) -> object:
@@ -105,7 +112,7 @@ def within(seconds: float, action: Callable[[], object]) -> object:
 def test_every_table_is_made_with_its_true_counts_if_they_are_kept(engine: DuckDB) -> None:
     run, told = ready(engine, keep_exact=True)
     shelf = Kept()
-    made = run.run(shelf)
+    seconds = run.run(shelf)
     assert sorted(shelf.published) == sorted(table.id for table in TOWN.tables)
     records = people(150).to_pylist()
     for table in TOWN.tables[:3]:
@@ -116,14 +123,19 @@ def test_every_table_is_made_with_its_true_counts_if_they_are_kept(engine: DuckD
         noisy = cells(shelf.published[table.id])
         assert set(noisy) <= set(hand)
         assert 0 < max(abs(value - hand[cell]) for cell, value in noisy.items()) <= 5
-    # Everyone: GEO, AGE, SEX with two, two and one depths below the total, and AGE by EMP without its total;
-    # the smaller population: GEO by SEX, and EMP by SEX, which share SEX and the total.
-    assert made.statistics == (3 * 3 * 2 + 3) + (2 * 2 + 2)
-    assert made.cells == sum(len(participants(TOWN, table, [])) for table in TOWN.tables)
-    assert set(made.seconds) == {"counting", "noise", "writing"}
-    assert all(seconds > 0 for seconds in made.seconds.values())
+    assert set(seconds) == {"counting", "noise", "writing"}
+    assert all(taken > 0 for taken in seconds.values())
     for stage in ("counting", "noise", "writing"):
         assert [step[1:] for step in told if step[0] == stage] == [(number, 5) for number in range(1, 6)]
+
+
+def test_statistics_and_cells_are_told(engine: DuckDB) -> None:
+    summary = protect(people(150), TOWN, MIXED, id="ID", engine=engine).summary
+    assert summary
+    # Everyone: GEO, AGE, SEX with two, two and one depths below the total, and AGE by EMP without its total;
+    # the smaller population: GEO by SEX, and EMP by SEX, which share SEX and the total.
+    assert summary.statistics == (3 * 3 * 2 + 3) + (2 * 2 + 2)
+    assert summary.cells == sum(len(participants(TOWN, table, [])) for table in TOWN.tables)
 
 
 def test_true_counts_are_not_made_unless_they_are_kept(engine: DuckDB) -> None:
@@ -139,20 +151,63 @@ class Counting(CellKey):
 
     given: list[int] = field(default_factory=list)
 
-    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-        self.given.append(len(counts))
-        return super().publish(counts, keys)
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        self.given.append(len(lot.counts))
+        return super().publish(lot)
+
+
+@dataclass(frozen=True)
+class CountingFresh(Fresh):
+    """Fresh noise, and which cells were given to it for which table."""
+
+    given: list[tuple[str, int]] = field(default_factory=list)
+
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        self.given.append((lot.table, len(lot.counts)))
+        return super().publish(lot)
+
+
+SEXES, AGES = topic("SEX", "F M"), topic("AGE", "y o")
+SHARED = programme([SEXES, AGES], [by(SEXES), by(AGES)], [by(SEXES)], [by(AGES), by(SEXES)])
+FOUR = pa.table({"ID": [1, 2, 3, 4], "SEX": list("FFMM"), "AGE": list("yoyo")})
 
 
 def test_noise_is_drawn_once_for_every_statistic_and_once_per_table(engine: DuckDB) -> None:
-    sexes, ages = topic("SEX", "F M"), topic("AGE", "y o")
-    spec = programme([sexes, ages], [by(sexes), by(ages)], [by(sexes)], [by(ages), by(sexes)])
-    data = pa.table({"ID": [1, 2, 3, 4], "SEX": list("FFMM"), "AGE": list("yoyo")})
     mechanism = Counting(MIXED.noise, secret=SECRET)
-    run, _ = ready(engine, spec, mechanism, data=data)
+    run, _ = ready(engine, SHARED, mechanism, data=FOUR)
     run.run(Kept())
     # Four cells, two and two margins, the total; the other tables show nothing new.
     assert mechanism.given == [9]
+
+
+def test_without_the_same_noise_everywhere_every_table_draws_for_all_its_cells(engine: DuckDB) -> None:
+    mechanism = CountingFresh(MIXED.noise)
+    run, _ = ready(engine, SHARED, mechanism, data=FOUR)
+    run.run(Kept())
+    assert mechanism.given == [("1", 9), ("2", 3), ("3", 9)]
+
+
+def test_noise_on_empty_cells_is_drawn_statistic_by_statistic(engine: DuckDB) -> None:
+    mechanism = CountingFresh(ZEROS)
+    run, _ = ready(engine, SHARED, mechanism, data=FOUR.slice(0, 1))
+    run.run(Kept())
+    assert mechanism.given == [("1", n) for n in (4, 2, 2, 1)] + [("2", 2), ("2", 1)] + [("3", n) for n in (4, 2, 2, 1)]
+
+
+def test_what_would_be_negative_is_zero_and_has_no_row(engine: DuckDB) -> None:
+    shelves = []
+    for non_negative in (False, True):
+        law = CellKey(TwoSidedGeometric(epsilon=0.3), secret=SECRET)
+        run, _ = ready(engine, mechanism=law, non_negative=non_negative, keep_exact=True)
+        shelves.append(Kept())
+        run.run(shelves[-1])
+    as_drawn, cut = ({name: cells(table) for name, table in shelf.published.items()} for shelf in shelves)
+    assert min(value for table in as_drawn.values() for value in table.values()) < 0
+    assert cut == {
+        name: {cell: value for cell, value in table.items() if value > 0} for name, table in as_drawn.items()
+    }
+    # True counts are as they were.
+    assert shelves[0].exact == shelves[1].exact
 
 
 def test_what_no_later_table_shows_is_forgotten(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +217,7 @@ def test_what_no_later_table_shows_is_forgotten(engine: DuckDB, monkeypatch: pyt
         seen.append((table, set(values)))
         return rows(plan, table, values)
 
-    monkeypatch.setattr(making, "rows", watched)
+    monkeypatch.setattr(shown, "rows", watched)
     # The second is contained in the first, but is no margin of it; the third is shown by no other.
     given = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"})
     spec = programme([given, SEX], [by(given, 2, total=False), by(SEX)], [by(given, 1, 1)], [by(SEX)])
@@ -180,24 +235,35 @@ def test_what_no_later_table_shows_is_forgotten(engine: DuckDB, monkeypatch: pyt
 # --- Noise on empty cells ---
 
 
-def test_noise_on_empty_cells_depends_on_what_the_release_is_known_by(engine: DuckDB) -> None:
+def test_coordinates_depend_on_the_version_and_on_the_population(engine: DuckDB) -> None:
+    sexes = topic("SEX", "F M")
+    others = [topic(name, " ".join(f"{name}{number}" for number in range(40))) for name in "XY"]
+    spec = programme([sexes, *others], [by(one) for one in others], [by(one) for one in others],
+                     universes=[None, "SEX = F"])  # fmt: skip
+    data = pa.table({"ID": [1], "SEX": ["F"], "X": ["X0"], "Y": ["Y0"]})
     found = []
-    for name in ("1 sha256:0", "1 sha256:0", "2 sha256:0", "1 sha256:1"):
-        run, _ = ready(engine, mechanism=CellKey(ZEROS, secret=SECRET), release=name, data=people(3))
+    for version in ("1", "1", "2"):
+        run, _ = ready(engine, spec, CellKey(ZEROS, secret=SECRET, version=version), data=data)
         shelf = Kept()
         run.run(shelf)
-        found.append(shelf.published["1"])
+        found.append(shelf.published)
     assert found[0] == found[1]
-    assert found[0] not in found[2:]
-    assert found[2] != found[3]
+    # 1,600 empty cells: independent noise of variance 2 is the same in about one of five.
+    for one, other in ((found[0]["1"], found[2]["1"]), (found[0]["1"], found[0]["2"])):
+        first, second = cells(one), cells(other)
+        same = sum(first.get((x, y), 0) == second.get((x, y), 0) for x in others[0].levels[0].codes or ()
+                   for y in others[1].levels[0].codes or ())  # fmt: skip
+        assert 200 < same < 500
 
 
 def test_noise_on_empty_cells_has_an_end(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "DENSE_MOST", 5)
-    message = "Noise on empty cells is made for up to 5 cells of a statistic; one has 36. Coarsen it, or leave zeros as"
-    run, _ = ready(engine, mechanism=CellKey(ZEROS, secret=SECRET))
+    monkeypatch.setattr(batch, "DENSE_MOST", 5)
+    message = (
+        "Noise on empty cells is made for up to 5 cells of a statistic; table 1 has one of 36. Coarsen it, or leave "
+        "the table out, or zeros as they are."
+    )
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
-        run.run(Kept())
+        protect(people(3), TOWN, CellKey(ZEROS, secret=SECRET), id="ID", engine=engine)
     assert caught.value.parameter == "perturb_zeros"
 
 

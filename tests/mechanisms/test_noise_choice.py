@@ -15,7 +15,10 @@ from discreet.noise.formats.files import write_ptable
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
+from discreet.noise.promised import promised_gaussian
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
@@ -42,13 +45,17 @@ UNKNOWN = "There is no parameter of the law geometric"
         ("gaussian", {"sigma": 1.5}, Gaussian(sigma=1.5)),
         ("discrete-gaussian", {"sigma": 1.5}, DiscreteGaussian(sigma=1.5)),
         ("uniform", {"bound": 4}, Uniform(bound=4)),
+        ("truncated-laplace", {"epsilon": 0.5, "bound": 9}, TruncatedLaplace(epsilon=0.5, bound=9)),
+        ("truncated-laplace", {"epsilon": 0.5, "delta": 0.008}, TruncatedLaplace(epsilon=0.5, bound=7)),
+        ("truncated-gaussian", {"sigma": 3, "bound": 9}, TruncatedGaussian(sigma=3, bound=9)),
+        ("truncated-gaussian", {"epsilon": 1.5, "delta": 2e-5}, promised_gaussian(1.5, 2e-5)),
     ],
 )  # fmt: skip
 def test_noise_is_what_its_name_and_parameters_say(
     law: str | None, parameters: dict[str, Any], noise: PTable | Noise
 ) -> None:
     # What was not given is None, as flags are.
-    names = ("variance", "bound", "threshold", "perturb_zeros", "epsilon", "scale", "sigma")
+    names = ("variance", "bound", "threshold", "perturb_zeros", "epsilon", "delta", "scale", "sigma")
     unset: dict[str, Any] = dict.fromkeys(names)
     assert noise_named(law, **(unset | parameters)) == noise_named(law, **parameters) == noise
 
@@ -85,7 +92,7 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
 @pytest.mark.parametrize(
     ("law", "given", "kind", "message"),
     [
-        ("laplce", {}, UnknownNameError, "There is no law 'laplce'. Did you mean laplace?"),
+        ("laplce", {}, UnknownNameError, "There is no law 'laplce'. Did you mean laplace"),
         ("truncated", {}, UnknownNameError, "There is no law 'truncated'."),
         (None, {}, ParameterError, "The law max-entropy needs --variance and --bound. Example: --variance 3 --bound 5"),
         (None, {"variance": 3}, ParameterError, "The law max-entropy needs --bound. Example: --variance 3 --bound 5"),
@@ -95,6 +102,13 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
         ("geometric", {"scale": 2}, UnknownNameError, f"{UNKNOWN} 'scale'. There are: epsilon, sensitivity."),
         # Where flags are given, a way out is one that exists.
         (None, {"epsilon": 1, "scale": 2, "bound": None}, UnknownNameError, f"{UNKNOWN} 'scale'. There are: epsilon."),
+        ("geometric", {"epsilon": 1, "delta": 0.1}, UnknownNameError, f"{UNKNOWN} 'delta'. There are: epsilon."),
+        ("truncated-laplace", {"epsilon": 1, "delta": 0.1, "bound": 5}, ParameterError, "--bound cannot be given too"),
+        ("truncated-gaussian", {"sigma": 1, "delta": 0.1}, ParameterError, "--sigma cannot be given too"),
+        ("truncated-gaussian", {"delta": 0.1}, ParameterError, "--epsilon is missing. Example: --epsilon 0.5 --delta"),
+        ("truncated-laplace", {"epsilon": 1, "delta": 2}, ParameterError, "delta must be above 0 and below 1, not 2"),
+        ("truncated-laplace", {"epsilon": 1}, ParameterError, "needs --bound. Example: --epsilon 0.5 --bound 5"),
+        ("truncated-laplace", {"epsilon": 1, "scale": 2}, UnknownNameError, "'scale'. There are: epsilon, delta."),
         (None, {"variance": -1, "bound": 5}, ParameterError, "p-table: variance must be"),
         (None, {"variance": 0.1, "bound": 5, "threshold": 3}, InfeasibleError, "No p-table exists"),
     ],

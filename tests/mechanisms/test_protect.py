@@ -6,7 +6,7 @@ import gzip
 import re
 import tempfile
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.base import Lot, Mechanism
+    from discreet.mechanisms.output import Output
     from discreet.release.release import Release
 
 MIXED = CellKey(PTable.max_entropy(variance=2, bound=5), secret=SECRET)
@@ -61,13 +62,14 @@ class Both:
     needs_keys: ClassVar[bool] = True
     secret: ClassVar[None] = None
     version: ClassVar[str] = ""
+    spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-        return counts * self.key_space + keys.astype(np.int64)
+    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+        return self
 
-    def publish_empty(self, coordinates: NDArray[np.uint64]) -> NDArray[np.int64]:
-        return np.zeros(len(coordinates), dtype=np.int64)
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        return lot.counts * self.key_space + lot.keys.astype(np.int64)
 
     def described(self) -> dict[str, Any]:
         return {"mechanism": "exact", "law": "none", "parameters": {}, "spsn": True, "key_mode": "plain"}
@@ -240,7 +242,7 @@ def test_a_universe_is_counted_as_if_there_were_no_other_records(engine: DuckDB)
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_a_release_in_a_folder_is_that_in_memory(form: str, tmp_path: Path, engine: DuckDB) -> None:
-    kept = protect(PEOPLE, TOWN, MIXED, id="ID", engine=engine, keep_exact=True)
+    kept = protect(PEOPLE, TOWN, MIXED, id="ID", engine=engine, keep_exact=True, form=form)
     made = protect(PEOPLE, TOWN, MIXED, id="ID", engine=engine, keep_exact=True, out=tmp_path / "r", form=form)
     opened = open_release(tmp_path / "r")
     assert made.path == opened.path == tmp_path / "r"

@@ -22,11 +22,12 @@ from discreet.errors import (
     RecordKeyError,
     UnknownNameError,
 )
-from discreet.mechanisms import reading
+from discreet.mechanisms import arriving
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
-from discreet.mechanisms.reading import MICRO, Identity, level_columns, load
+from discreet.mechanisms.reading import MICRO, level_columns, load
+from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata import frames
 from discreet.microdata.keys import RecordKeys, keys_of
 from discreet.microdata.sources import open_source
@@ -61,7 +62,13 @@ def read(
     told: list[tuple[str, int, int | None]] = []
     source = open_source(data)
     found = load(
-        source, spec, mechanism, Identity(**identity), engine, missing=missing, tell=lambda *step: told.append(step)
+        source,
+        spec,
+        mechanism,
+        RecordColumns(**identity),
+        engine,
+        missing=missing,
+        tell=lambda *step: told.append(step),
     )
     assert told[-1] == ("reading", data.num_rows, data.num_rows)
     return found
@@ -191,7 +198,7 @@ def test_without_ids_or_keys_every_key_is_zero(engine: DuckDB) -> None:
 
 def test_an_id_and_a_key_are_one_too_many() -> None:
     with pytest.raises(ParameterError, match="Give an id to make keys from or a ready-made key, not both") as caught:
-        Identity("a", "b")
+        RecordColumns("a", "b")
     assert caught.value.parameter == "key"
 
 
@@ -200,7 +207,7 @@ def test_a_column_of_ids_or_keys_must_be_there_and_be_no_topic(which: str) -> No
     data = pa.table({"SEX": ["F", "M"], "PERSON": ["a", "b"]})
     with pytest.raises(UnknownNameError, match=r"no column in the data frame 'PERSONS'\. Did you mean PERSON"):
         read(Silent(), data, BY_SEX, MIXED, **{which: "PERSONS"})
-    message = "Column SEX is named as id or key of a record, and the programme takes it for topic SEX"
+    message = f"Column SEX is named as {which} of a record, and the programme takes it for topic SEX"
     with pytest.raises(ParameterError, match=message) as caught:
         read(Silent(), data, BY_SEX, MIXED, **{which: "SEX"})
     assert caught.value.parameter == which
@@ -234,7 +241,7 @@ def test_records_reach_the_engine_in_lots_and_none_is_lost(
     lot: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(frames, "ROWS", 7)
-    monkeypatch.setattr(reading, "ENOUGH", lot)
+    monkeypatch.setattr(arriving, "ENOUGH", lot)
     data = people(100)
     loaded = read(engine, data, TOWN, id="ID")
     assert (loaded.records, loaded.dropped) == (100, 0)
@@ -256,7 +263,7 @@ def test_an_error_of_the_engine_while_records_arrive_surfaces(monkeypatch: pytes
             super().append(name, batch)
 
     monkeypatch.setattr(frames, "ROWS", 10)
-    monkeypatch.setattr(reading, "ENOUGH", 10)
+    monkeypatch.setattr(arriving, "ENOUGH", 10)
     for size in (20, 60):
         with pytest.raises(EngineError, match="The engine stopped at taking records in"):
             read(Full(), people(size), TOWN, id="ID")

@@ -79,13 +79,14 @@ def stretchable_laws() -> list[Noise]:
 def stretched(law: Noise, factor: float) -> list[Noise]:
     """Return the law with its noise stretched by a factor, once for each parameter that can do it.
 
-    A cut law stretches the law inside, and a maximum-entropy law its variance: both keep their bound.
+    A cut law stretches what is cut, and a maximum-entropy law its variance: both keep their bound, which
+    alone stretches a uniform law.
     """
     if isinstance(law, Truncated):
         return [dataclasses.replace(law, law=inner) for inner in stretched(law.law, factor)]
     found: list[Noise] = []
     for name, declared in parameters(type(law)).items():
-        if isinstance(law, MaxEntropy) and name == "bound":
+        if name == "bound" and not isinstance(law, Uniform):
             continue
         value = getattr(law, name) * factor**declared.power
         if is_whole(declared):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -14,9 +15,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.release import folder as folder_module
 from discreet.release import moves
 from discreet.release.folder import check_free, curator_folder, recover, stage
+from discreet.release.journal import note
 from discreet.release.locks import alone
+from discreet.release.tables import TableFile
 from tests.release.crashes import Failing, KilledError
 
 if TYPE_CHECKING:
@@ -654,3 +658,139 @@ def test_the_curators_folder_stands_beside_what_a_link_points_to(
 def test_a_place_is_checked_without_being_touched(out: Path) -> None:
     check_free(out, replace=False)
     assert list(out.parent.iterdir()) == []
+
+
+# --- Going on from a run that was cut short ---
+
+
+def go_on(out: Path, mark: str = NEW, *, run: str = "the run") -> list[str]:
+    """Make a release as a run does that may be resumed; return the tables that were there already."""
+    with stage(out, replace=True, resume=True) as staging:
+        done = staging.begin(run, resume=True)
+        if not done:
+            (staging.tables / "1.csv").write_text(mark)
+            (staging.exact).mkdir()
+            (staging.exact / "1.csv").write_text(mark)
+            digest = hashlib.sha256(mark.encode()).hexdigest()
+            note(staging.folder, TableFile("1", "tables/1.csv", 1, len(mark), digest), digest)
+        staging.finish({"mark": mark}, json.dumps({"mark": mark}))
+    return [table.id for table in done]
+
+
+def killed_going_on(out: Path, at: int | None, *, one_step: bool = True) -> int:
+    """Go on, and fail for good at a step; return how many steps there were."""
+    failing = Failing(at=at)
+    with pytest.MonkeyPatch.context() as patch:
+        failing.install(patch, one_step=one_step)
+        go_on(out)
+    return failing.steps
+
+
+@pytest.mark.parametrize("one_step", [True, False])
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_kill_at_any_step_of_a_run_that_may_be_resumed_can_be_resumed(
+    tmp_path: Path, replace: bool, one_step: bool
+) -> None:
+    before = (OLD,) * 3 if replace else None
+    seen, taken_over = set(), 0
+    total = killed_going_on(_start(tmp_path / "count", replace=replace), None, one_step=one_step)
+    for at in range(total):
+        out = _start(tmp_path / str(at), replace=replace)
+        with pytest.raises(KilledError):
+            killed_going_on(out, at, one_step=one_step)
+        recover(out)
+        seen.add(found(out))
+        assert found(out) in {before, (NEW,) * 3}
+        taken_over += bool(go_on(out))
+        assert found(out) == (NEW,) * 3
+        assert (curator_folder(out) / "exact" / "1.csv").read_text() == NEW
+        assert sorted(path.name for path in out.parent.iterdir()) == ["rel", "rel.curator"]
+    assert seen == {before, (NEW,) * 3}
+    assert taken_over > 1
+
+
+def test_a_kill_while_tables_are_taken_over_loses_none_that_is_whole(tmp_path: Path) -> None:
+    """A first run is killed at its end, a second at every step of taking over and ending."""
+    wait = killed_going_on(_start(tmp_path / "count", replace=False), None)
+    first = next(step for step in range(wait) if _leaves_a_journal(tmp_path / f"first-{step}", step))
+    resumed = 0
+    for at in range(wait + 20):
+        out = _start(tmp_path / str(at), replace=False)
+        with pytest.raises(KilledError):
+            killed_going_on(out, first)
+        try:
+            killed_going_on(out, at)
+        except KilledError:
+            resumed += bool(go_on(out))
+        assert found(out) == (NEW,) * 3
+        assert sorted(path.name for path in out.parent.iterdir()) == ["rel", "rel.curator"]
+    assert resumed > 5
+
+
+def _leaves_a_journal(folder: Path, step: int) -> bool:
+    """Say whether a run that is killed at this step has a table noted."""
+    out = _start(folder, replace=False)
+    with pytest.raises(KilledError):
+        killed_going_on(out, step)
+    journals = list(out.parent.glob(".rel.making-*/journal.jsonl"))
+    return any(len(journal.read_text().splitlines()) > 1 for journal in journals)
+
+
+def cut_short(out: Path) -> Path:
+    """Leave a run with one table; return its hidden folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder_module, "_make_private", _killed)
+        with pytest.raises(KilledError):
+            go_on(out)
+    (left,) = hidden(out.parent)
+    return out.parent / left
+
+
+def _killed(*_given: object) -> None:
+    raise KilledError
+
+
+def test_unfinished_tables_are_kept_until_a_release_is_in_place(out: Path) -> None:
+    left = cut_short(out)
+    recover(out)
+    assert left.exists()
+    with stage(out, replace=True):
+        # A run that makes all tables anew may still fail.
+        assert left.exists()
+    make(out)
+    assert hidden(out.parent) == []
+    assert not left.exists()
+    assert found(out) == (NEW,) * 3
+
+
+def test_tables_of_another_run_are_removed_and_not_taken_over(out: Path) -> None:
+    left = cut_short(out)
+    assert go_on(out, "other", run="another run") == []
+    assert not left.exists()
+    assert found(out) == ("other",) * 3
+
+
+def test_tables_of_a_run_at_work_are_neither_taken_nor_removed(out: Path) -> None:
+    with stage(out, replace=True, resume=True) as first:
+        first.begin("the run", resume=True)
+        (first.tables / "1.csv").write_text(NEW)
+        digest = hashlib.sha256(NEW.encode()).hexdigest()
+        note(first.folder, TableFile("1", "tables/1.csv", 1, 3, digest), None)
+        with stage(out, replace=True, resume=True) as second:
+            assert second.begin("the run", resume=True) == []
+            assert (first.tables / "1.csv").exists()
+        first.finish({"mark": NEW}, '{"mark": "new"}')
+    assert found(out) == (NEW,) * 3
+
+
+def test_tables_of_other_users_are_not_taken_over(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = cut_short(out)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        assert go_on(out, "mine") == []
+    assert left.exists()
+
+
+def test_the_journal_is_not_part_of_a_release(out: Path) -> None:
+    assert go_on(out) == []
+    assert list(out.parent.rglob("journal.jsonl")) == []

@@ -86,6 +86,28 @@ def test_a_bound_is_never_told_exactly() -> None:
         ({"programme": 5}, ParameterError, "programme must be of type str"),
         ({"law": None}, UnknownNameError, "no law 'None'"),
         ({"colour": "red"}, UnknownNameError, "no entry of a record 'colour'"),
+        ({"perturb_zeros": "yes"}, ParameterError, "perturb_zeros must be of type bool"),
+        ({"non_negative": 1}, ParameterError, "non_negative must be of type bool"),
+        ({"privacy": "much"}, ParameterError, "privacy needs the numbers epsilon and delta, and condition, a text"),
+        ({"privacy": {"epsilon": 1, "delta": 0}}, ParameterError, "privacy needs the numbers epsilon and delta"),
+        ({"privacy": {"epsilon": "1", "delta": 0, "condition": ""}}, ParameterError, "privacy needs the numbers"),
+        ({"law": "truncated", "parameters": {"bound": 5}}, ParameterError, "needs `of`, the law that is cut, with its"),
+        ({"law": "truncated", "parameters": {"of": "laplace", "bound": 5}}, ParameterError, "needs `of`, the law that"),
+        (
+            {"law": "truncated", "parameters": {"of": {"law": "lapace", "parameters": {}}, "bound": 5}},
+            UnknownNameError,
+            "no law that is truncated 'lapace'. Did you mean laplace",
+        ),
+        (
+            {"law": "truncated", "parameters": {"of": {"law": "laplace", "parameters": {}}, "bound": 5}},
+            ParameterError,
+            "needs scale",
+        ),
+        (
+            {"law": "truncated", "parameters": {"of": {"law": "laplace", "parameters": {"scale": 2}}}},
+            ParameterError,
+            "bound must be a positive whole number",
+        ),
     ],
 )
 def test_contradictions_are_refused(change: dict[str, object], error: type[Exception], message: str) -> None:
@@ -184,3 +206,55 @@ def test_what_was_read_is_the_curators_to_know() -> None:
     assert (again.records, again.missing) == (602_005, "category")
     for secret in ("602", "category", "0123", "2021-a"):
         assert secret not in json.dumps(record.public())
+
+
+# --- Zeros, negative counts, privacy ---
+
+
+@pytest.mark.parametrize(
+    ("record", "zeros"),
+    [
+        (RECORD, False),
+        (replace(RECORD, parameters={"variance": 3, "bound": 7, "perturb_zeros": True}), True),
+        (Record(programme="x", law="geometric", parameters={"epsilon": 1}), False),
+        (Record(programme="x", law="geometric", parameters={"epsilon": 1}, perturb_zeros=True), True),
+    ],
+)
+def test_every_true_count_has_its_law(record: Record, zeros: bool) -> None:
+    assert record.zeros_are_noisy is zeros
+    assert (record.law_of(0) is not None) is zeros
+    for count in (1, 2, 50):
+        law = record.law_of(count)
+        assert law is not None
+        if record.has_ptable:
+            table = record.ptable()
+            assert law == table.rows[min(count, len(table.rows) - 1)]
+        else:
+            assert law == record.noise()
+
+
+def test_what_is_cut_at_zero_is_told_to_everybody() -> None:
+    cut = replace(RECORD, non_negative=True)
+    told = cut.public()
+    assert told.pop("negative") == (
+        "What would have been negative is published as 0: small counts are too high on average."
+    )
+    assert told == RECORD.public()
+    assert record_from_json(cut.to_json(), PATH).non_negative is True
+
+
+def test_a_promise_of_privacy_is_told_with_its_condition_and_nothing_else() -> None:
+    promise = {"epsilon": 2.0, "delta": 0.0, "condition": "for one person", "sensitivity": 12, "tables": {"1": 2.0}}
+    record = Record(
+        programme="x", mechanism="eps-dp", law="geometric", parameters={"epsilon": 0.5}, spsn=False, privacy=promise
+    )
+    assert record_from_json(record.to_json(), PATH) == record
+    assert record.public()["privacy"] == {"epsilon": 2.0, "delta": 0.0, "condition": "for one person"}
+    assert "privacy" not in RECORD.public()
+
+
+def test_a_record_of_before_has_no_noise_on_zeros_and_no_promise() -> None:
+    content = json.loads(RECORD.to_json())
+    for later in ("perturb_zeros", "non_negative", "privacy"):
+        del content[later]
+    assert record_from_json(json.dumps(content), PATH) == RECORD

@@ -172,6 +172,41 @@ def test_who_finishes_second_is_refused_and_destroys_nothing(tmp_path: Path, eng
     assert open_release(out).record.parameters["variance"] == 2
 
 
+# --- Tables that are there already ---
+
+
+def test_a_shelf_says_what_an_earlier_run_left_and_reads_it_back(tmp_path: Path) -> None:
+    table = pa.table({"SEX": ["F"], "value": [3]})
+    for form in FORMATS:
+        out = tmp_path / f"rel {form}"
+        with shelves.FolderShelf(out, form, replace=False, resume=True) as shelf:
+            assert shelf.begin("the run") == frozenset()
+            for name in ("a/b", "A/B"):
+                shelf.put(name, table, table)
+        with shelves.FolderShelf(out, form, replace=False, resume=True) as shelf:
+            assert shelf.begin("the run") == {"a/b", "A/B"}
+            found = shelf.written("A/B")
+            assert found is not None
+            assert found.to_pylist() == table.to_pylist()
+            assert shelf.written("1") is None
+            # The name of a table that is there is taken.
+            shelf.put("a/B", table, None)
+            (left,) = tmp_path.glob(f".{out.name}.making-*")
+            names = {path.name for path in left.glob("public/tables/*")}
+            assert names == {f"a%2Fb.{form}", f"A%2FB~2.{form}", f"a%2FB~3.{form}"}
+
+
+def test_a_shelf_in_memory_begins_empty() -> None:
+    with shelves.MemoryShelf() as shelf:
+        assert shelf.begin("the run") == frozenset()
+        assert shelf.written("1") is None
+        shelf.put("1", pa.table({"value": [3]}), None)
+        assert shelf.begin("the run") == frozenset()
+        found = shelf.written("1")
+        assert found is not None
+        assert found.num_rows == 1
+
+
 # --- In memory ---
 
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 import pytest
 
+from discreet.mechanisms.budget import Budget
+from discreet.mechanisms.eps_dp import EpsDP
+from discreet.mechanisms.output import output_of
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.programme.load import load_programme
+from discreet.release.record import Record
 from discreet.risk.assess import assess
 from discreet.risk.composition import compose
+
+if TYPE_CHECKING:
+    from discreet.noise.base import Noise
+    from discreet.results import Result
 
 
 def test_one_count_is_judged_by_its_worst_pair_of_rows() -> None:
@@ -42,3 +56,71 @@ def test_reconstruction_needs_a_number_of_records() -> None:
     assert len(found) == 3
     unbounded = assess("eu2021:LU", law="geometric", epsilon=0.3, records=645_000, measures=["reconstruction"])
     assert len(unbounded.results) == 1
+
+
+# --- A person alone, and what a budget promises ---
+
+
+def by_name(record: Record) -> dict[str, Result]:
+    return {result.name: result for result in assess(record, measures=["epsilon_delta"]).results}
+
+
+@pytest.mark.parametrize("non_negative", [False, True])
+@pytest.mark.parametrize(
+    ("law", "name", "parameters"),
+    [
+        (TwoSidedGeometric(epsilon=0.5), "geometric", {"epsilon": 0.5}),
+        (TruncatedLaplace(epsilon=1.0, bound=5), "truncated-laplace", {"epsilon": 1.0, "bound": 5}),
+    ],
+)
+def test_a_person_alone_is_seen_where_zeros_stay_zeros(
+    law: Noise, name: str, parameters: dict[str, Any], non_negative: bool
+) -> None:
+    record = Record(programme="eu2021:LU", law=name, parameters=parameters, non_negative=non_negative)
+    found = by_name(record)["delta_of_a_person_alone"]
+    # By brute force: what is published for nobody, always 0, and for one.
+    shown = np.arange(-60, 61)
+    one = law.pmf(shown - 1)
+    if non_negative:
+        one[shown == 0] = one[shown <= 0].sum()
+        one[shown < 0] = 0
+    nobody = (shown == 0).astype(float)
+    for epsilon in (0.0, 1.0, 5.0):
+        assert found.value == pytest.approx(np.maximum(0, one - np.exp(epsilon) * nobody).sum())
+    assert found.value > np.maximum(0, nobody - np.exp(0.1) * one).sum()
+    assert "zeros stay zeros" in found.assumptions
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Record(programme="eu2021:LU", law="geometric", parameters={"epsilon": 0.5}, perturb_zeros=True),
+        Record(programme="eu2021:LU", parameters={"variance": 2, "bound": 5}),
+    ],
+)
+def test_nobody_is_seen_alone_where_zeros_have_noise_and_a_ptable_tells_it_by_its_rows(record: Record) -> None:
+    assert set(by_name(record)) == {"delta_at_epsilon_1", "membership_advantage"}
+
+
+@pytest.mark.parametrize("spsn", [True, False])
+@pytest.mark.parametrize("budget", [Budget(2.5), Budget(2.5, weights={"*": 1.0})])
+def test_the_epsilon_of_an_output_is_that_of_its_budget(budget: Budget, spsn: bool) -> None:
+    spec = load_programme("eu2021:LU")
+    mechanism = EpsDP(budget, spsn=spsn).ready_for(output_of(spec))
+    record = Record(programme="eu2021:LU", **mechanism.described())
+    found = by_name(record)
+    assert "delta_of_a_person_alone" not in found
+    # Sequential composition by hand: every count that she changes, with its own epsilon.
+    counts = {shown if spsn else (table, shown): each for (table, shown), each in mechanism.spent.items()}
+    promised = found["epsilon_of_output"]
+    assert promised.value == pytest.approx(sum(counts.values())) == pytest.approx(2.5)
+    assert promised.sentence == "The whole output keeps epsilon 2.5 with delta 0."
+    assert promised.assumptions == (record.privacy["condition"],) if record.privacy else ()
+
+
+def test_a_delta_that_is_promised_is_told() -> None:
+    promise = {"epsilon": 1.0, "delta": 1.23e-6, "condition": "for one person"}
+    record = Record(
+        programme="eu2021:LU", mechanism="eps-dp", law="geometric", parameters={"epsilon": 0.1}, privacy=promise
+    )
+    assert by_name(record)["epsilon_of_output"].sentence == "The whole output keeps epsilon 1 with delta 1.23e-06."

@@ -198,4 +198,4 @@ def in_engine(
     engine.drop("micro")
     columns |= {"k": np.array(keys, dtype=np.uint32), "number": np.arange(len(people), dtype=np.uint32)}
     engine.append("micro", pa.record_batch(columns))
-    return Records(engine, "micro", lambda axis, depth: f"a{axis}_{depth}", condition, key_space)
+    return Records(engine, lambda _: "micro", lambda axis, depth: f"a{axis}_{depth}", condition, key_space)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +12,12 @@ from hypothesis import given, settings
 
 from discreet.errors import InternalError
 from discreet.programme.model import Level, Topic
-from discreet.tabulation.axes import codes, columns, containing, in_counted_order, same_records, topic_axes
+from discreet.tabulation.axes import codes, columns, containing, in_counted_order, topic_axes
 from discreet.tabulation.plan import plan as plan_tables
-from tests.tabulation.small_data import by, programme, programmes, topic, trees
+from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
-    from discreet.programme.tree import CategoryTree
 
 # Three partitions below the total: one country is the total, its only region too; towns are districts of one town each.
 AREA = topic(
@@ -128,26 +126,6 @@ def test_labels_are_as_narrow_as_can_be_and_never_run_over(size: int, kind: type
     (column,) = columns(spec.tables[0], spec, topic_axes(spec))
     assert {level.labels.dtype for level in column.levels} == {np.dtype(kind)}
     assert column.levels[-1].labels.tolist() == list(range(1, size + 1))
-
-
-# --- Categories that hold the same records ---
-
-
-def test_an_only_child_holds_the_records_of_the_topmost_above_it() -> None:
-    assert AREA.tree
-    assert same_records(AREA.tree) == {"L0": "L", "t1": "d1", "t2": "d2"}
-
-
-@settings(max_examples=50)
-@given(trees("A"))
-def test_categories_that_hold_the_same_finest_codes_have_one_name(tree: CategoryTree) -> None:
-    same = same_records(tree)
-    held = {
-        category.code: frozenset(leaf for leaf in tree.leaves if category.code in tree.path(leaf))
-        for category in tree.categories
-    }
-    for (one, leaves), (other, others) in product(held.items(), repeat=2):
-        assert (leaves == others) == (same.get(one, one) == same.get(other, other))
 
 
 # --- Promises of our own ---

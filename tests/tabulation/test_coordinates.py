@@ -1,4 +1,4 @@
-"""Words of cells: the sum of the hashes of their codes, the same wherever a cell is shown."""
+"""Words of cells: one for all cells that must hold the same records, wherever and however they are shown."""
 
 from __future__ import annotations
 
@@ -6,81 +6,142 @@ import hashlib
 from itertools import product
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
 
-from discreet.tabulation.coordinates import coordinate_words
+from discreet.programme.regions import with_regions
+from discreet.programme.universe import parse_universe
+from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan as plan_tables
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
-    from discreet.programme.model import Programme
-    from discreet.programme.tree import CategoryTree
+    from pathlib import Path
+
+    from discreet.programme.model import Programme, Topic
     from discreet.tabulation.plan import Plan
 
-KEY = b"what this release is known by"
-
 Held = frozenset[tuple[str, frozenset[str]]]
-"""A cell by what it holds: for every topic that is not summed over, the finest codes."""
+"""A cell by what it may hold: for every column that is restricted, the finest codes."""
+Cell = tuple[tuple[str, str], ...]
 
 
-def direct(name: str, code: str, key: bytes = KEY) -> int:
-    """Return the word of a category by its equation."""
-    return int.from_bytes(hashlib.blake2b(f"{name}\0{code}".encode(), digest_size=8, key=key).digest(), "little")
-
-
-def words_of(plan: Plan, key: bytes = KEY) -> dict[tuple[tuple[str, str], ...], int]:
-    """Return the word of every cell of every statistic, by topic and code."""
-    found: dict[tuple[tuple[str, str], ...], int] = {}
-    for statistic in {s for table in plan.tables for s in table.statistics}:
-        axes = [(axis, axis.depths[d - 1][0].codes or ()) for axis, d in zip(plan.axes, statistic, strict=True) if d]
-        cells = product(*([(axis.topic, code) for code in codes] for axis, codes in axes))
-        words = coordinate_words(plan, statistic, key)
-        assert (words.dtype.name, len(words)) == ("uint64", plan.size(statistic))
-        found |= dict(zip(cells, words.tolist(), strict=True))
+def words_of(spec: Programme, version: str = "1") -> dict[str, dict[Cell, int]]:
+    """Return the word of every cell of every statistic by topic and code, population by population."""
+    found: dict[str, dict[Cell, int]] = {}
+    for name, tables in spec.populations.items():
+        plan, places = plan_tables(spec, tables), Places(spec, tables[0], version)
+        found[name] = {}
+        for statistic in {s for table in plan.tables for s in table.statistics}:
+            words = places.words(plan, statistic, np.arange(plan.size(statistic)))
+            assert (words.dtype.name, len(words)) == ("uint64", plan.size(statistic))
+            # One cell alone has the word that it has among all.
+            last = plan.size(statistic) - 1
+            assert places.words(plan, statistic, np.array([last])).tolist() == [words[last]]
+            found[name] |= dict(zip(cells_of(plan, statistic), words.tolist(), strict=True))
     return found
 
 
-def test_words_follow_the_equation() -> None:
-    a, b = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"}), topic("B", "b0 b1")
-    spec = programme([a, b], [by(a), by(b)])
-    found = words_of(plan_tables(spec, spec.tables))
-    assert len(found) == 1 + 2 + 3 + 2 + 4 + 6 - 1 - 2  # a1 alone and with each of B is on two levels
-    for cell, word in found.items():
-        assert word == sum(direct(name, code) for name, code in cell) % 2**64
-    assert len(set(found.values())) == len(found)
+def cells_of(plan: Plan, statistic: tuple[int, ...]) -> list[Cell]:
+    axes = [(axis, axis.depths[d - 1][0].codes or ()) for axis, d in zip(plan.axes, statistic, strict=True) if d]
+    return list(product(*([(axis.topic, code) for code in codes] for axis, codes in axes)))
 
 
-def held(tree: CategoryTree, code: str) -> frozenset[str]:
+def below(given_topic: Topic, code: str) -> frozenset[str]:
+    tree = given_topic.tree
+    assert tree
     return frozenset(leaf for leaf in tree.leaves if code in tree.path(leaf))
 
 
-@settings(max_examples=40)
-@given(programmes(shuffled=True, universes=False))
+def content(spec: Programme, cell: Cell, universe: str | None) -> Held:
+    """Return what a cell may hold, by hand."""
+    allowed = {c.topic: c.codes for c in parse_universe(universe or "", spec, "")}
+    sets: dict[str, frozenset[str]] = {}
+    for name, codes in [(name, below(spec.topics[name], code)) for name, code in cell] + list(allowed.items()):
+        column = spec.topics[name].column or name
+        sets[column] = sets.get(column, codes) & codes
+    trees = {t.column or name: t.tree for name, t in spec.topics.items() if t.tree}
+    return frozenset((column, codes) for column, codes in sets.items() if codes != set(trees[column].leaves))
+
+
+def test_words_follow_the_equation() -> None:
+    a, b = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"}), topic("B", "b0 b1 b2")
+    spec = programme([a, b], [by(a), by(b)], universes=["B != b2"])
+
+    def word(text: str) -> int:
+        key = hashlib.blake2b(b"1\0persons", digest_size=32).digest()
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=key).digest(), "little")
+
+    def of(column: str, *codes: str) -> int:
+        total = sum(word(f"code of {column}\0{code}") for code in codes) % 2**64
+        return word(f"set of {column}\0{total}")
+
+    found = words_of(spec)["persons where B != b2"]
+    assert found[()] == of("B", "b0", "b1")
+    assert found[("A", "a0"),] == (of("A", "a00", "a01") + of("B", "b0", "b1")) % 2**64
+    assert found[("A", "a1"), ("B", "b0")] == (of("A", "a1") + of("B", "b0")) % 2**64
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(programmes(shuffled=True))
 def test_cells_have_one_word_if_and_only_if_they_must_hold_the_same_records(spec: Programme) -> None:
-    trees = {name: given_topic.tree for name, given_topic in spec.topics.items()}
+    universes = {name: tables[0].universe for name, tables in spec.populations.items()}
     by_content: dict[Held, set[int]] = {}
-    for cell, word in words_of(plan_tables(spec, spec.tables)).items():
-        content = frozenset((name, held(tree, code)) for name, code in cell if (tree := trees[name]))
-        by_content.setdefault(content, set()).add(word)
+    for name, words in words_of(spec).items():
+        for cell, word in words.items():
+            by_content.setdefault(content(spec, cell, universes[name]), set()).add(word)
     assert all(len(words) == 1 for words in by_content.values())
     assert len(set.union(*by_content.values())) == len(by_content)
+
+
+def test_a_universe_may_be_worded_in_any_way() -> None:
+    sex, age = topic("SEX", "F M"), topic("AGE", {"Y": "", "O": "", "Y1": "Y", "Y2": "Y"})
+    texts = ["AGE = Y", "AGE in (Y1, Y2)", "AGE != O"]
+    spec = programme([sex, age], *[[by(sex)]] * 3, universes=texts)
+    first, *others = words_of(spec).values()
+    assert all(other == first for other in others)
+
+
+def test_a_region_has_the_words_of_the_areas_it_is_made_of(tmp_path: Path) -> None:
+    area, sex = topic("GEO", {"d1": "", "d2": "", "v1": "d1", "v2": "d1", "v3": "d2"}), topic("SEX", "F M")
+    path = tmp_path / "r.csv"
+    path.write_text("area,region\nv1,A\nv2,A\n", encoding="utf-8")
+    spec = with_regions(programme([area, sex], [by(area), by(sex)]), path)
+    plain, regions = words_of(spec).values()
+    assert regions[("GEO_R", "A"),] == plain[("GEO", "d1"),]
+    assert regions[("GEO_R", "A"), ("SEX", "F")] == plain[("GEO", "d1"), ("SEX", "F")]
+    # In no region are those of v3, so that the total of the regions is that of A.
+    assert regions[()] == plain[("GEO", "d1"),]
+
+
+@pytest.mark.parametrize("universe", [None, "A = a0", "B != b2 and A != a01"])
+def test_cells_that_nobody_can_be_in_are_left_out(universe: str | None) -> None:
+    a, b = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"}), topic("B", "b0 b1 b2")
+    spec = programme([a, b], [by(a), by(b)], universes=[universe])
+    plan = plan_tables(spec, spec.tables)
+    places = Places(spec, spec.tables[0], "1")
+    for statistic in plan.tables[0].statistics:
+        cells = cells_of(plan, statistic)
+        expected = [n for n, cell in enumerate(cells) if all(codes for _, codes in content(spec, cell, universe))]
+        assert places.possible(plan, statistic).tolist() == expected
 
 
 def test_the_word_of_a_cell_does_not_depend_on_the_tables_beside_it() -> None:
     # Of district and town, which are the same here, one release shows the one and another both.
     area = topic("G", {"d1": "", "d2": "", "t1": "d1", "t2": "d2", "t3": "d2", "x1": "t1", "x2": "t2", "x3": "t3"})
     sex = topic("S", "F M")
-    alone = programme([area, sex], [by(area, 2, 2)])
-    among = programme([area, sex], [by(sex), by(area)], [by(area, 3)])
-    some, more = (words_of(plan_tables(spec, spec.tables)) for spec in (alone, among))
+    (some,), (more,) = (
+        words_of(spec).values()
+        for spec in (
+            programme([area, sex], [by(area, 2, 2)]),
+            programme([area, sex], [by(sex), by(area)], [by(area, 3)]),
+        )
+    )
     assert some == {cell: word for cell, word in more.items() if cell in some}
-    assert some[("G", "t1"),] == more[("G", "d1"),]
 
 
-def test_another_key_gives_other_words() -> None:
-    a = topic("A", "a0 a1")
-    spec = programme([a], [by(a)])
-    plan = plan_tables(spec, spec.tables)
-    one, other = words_of(plan), words_of(plan, b"another release")
-    assert [one[cell] == other[cell] for cell in one] == [not cell for cell in one]
-    assert other[("A", "a1"),] == direct("A", "a1", b"another release")
+def test_another_version_gives_other_words() -> None:
+    spec = programme([topic("A", "a0 a1")], [by(topic("A", "a0 a1"))])
+    first, second = (words_of(spec, version)["persons"] for version in ("1", "2"))
+    assert all(first[cell] != second[cell] for cell in first if cell)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.tabulation import rows as rows_module
+from discreet.tabulation import steps
 from discreet.tabulation.plan import plan as plan_tables
 from discreet.tabulation.rows import Values, rows
 from tests.tabulation.small_data import by, position, programme, programmes, topic
@@ -96,7 +96,7 @@ def test_rows_are_those_of_listing_every_cell_in_order(worth: int, data: st.Data
     plan = plan_tables(spec, spec.tables)
     values = drawn(data, plan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_module, "WORTH_AN_ARRAY", worth)
+        patch.setattr(steps, "WORTH_AN_ARRAY", worth)
         for table in plan.tables:
             found = rows(plan, table, values)
             assert found.column_names == [*(b.code for b in table.table.breakdowns), "value"]

@@ -30,7 +30,7 @@ def new(file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to w
 
 @app.command("add")
 def add(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The records, in any form that discreet reads.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The records, in any form that discreet reads.")],
     id_column: Annotated[str, typer.Option("--id", metavar="COLUMN", help="The column that tells records apart.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: .parquet or .csv.")],
     secret_file: Annotated[
@@ -49,7 +49,7 @@ def add(
     warning = permissions_warning(secret_file) if secret_file else None
     made = add_keys(data, out, id=id_column, secret=secret, version=version_label, column=column, replace=replace)
     if as_json:
-        settings = {"data": str(data), "id": id_column, "version_label": version_label, "column": column}
+        settings = {"data": data, "id": id_column, "version_label": version_label, "column": column}
         warnings = [warning] if warning else []
         typer.echo(answer("keys add", settings, [], warnings, records=made.records, written=str(made.path)))
         return

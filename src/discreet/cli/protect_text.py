@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from discreet.noise.cut import cut_bias
+from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.release.folder import curator_folder
 from discreet.results import Result
 
@@ -12,7 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.mechanisms.estimate import Estimate
+    from discreet.release.record import Record
     from discreet.release.release import Release
+
+MOST_SHOWN = 10
+"""Counts whose bias is looked at: from 0 to one less."""
+SMALL = 0.005
+"""Below this a bias is not told."""
 
 
 def noise_results(release: Release) -> list[Result]:
@@ -20,15 +29,20 @@ def noise_results(release: Release) -> list[Result]:
     record = release.record
     if record.law == "none":
         return []
-    law, unit = record.noise(), release.programme.tables[0].unit
-    typical = law.variance**0.5
+    unit = release.programme.tables[0].unit
+    least, typical = record.variance**0.5, record.largest_variance**0.5
+    size = f"{typical:.2f}" if f"{least:.2f}" == f"{typical:.2f}" else f"{least:.2f} to {typical:.2f}"
     found = [
         Result(
             name="typical_noise",
             value=typical,
             unit=unit,
-            sentence=f"A published count is typically {typical:.2f} away from the true one (standard deviation).",
-            assumptions=("a count large enough for the last row of the p-table; smaller ones may have less noise",),
+            sentence=f"A published count is typically {size} away from the true one (standard deviation).",
+            assumptions=(
+                "a count large enough for the last row of the p-table; smaller ones may have less noise"
+                if record.has_ptable
+                else "every count that gets noise has this law",
+            ),
             equation="sqrt(V)",
         )
     ]
@@ -37,7 +51,55 @@ def noise_results(release: Release) -> list[Result]:
         found.append(
             Result(name="largest_noise", value=float(record.bound), unit=unit, sentence=sentence, equation="E")
         )
-    return found
+    return [*found, *_promised(record), *_bias(record, unit)]
+
+
+def _promised(record: Record) -> list[Result]:
+    """Return the epsilon and delta of one count under a truncated law, and what voids them."""
+    law = record.noise()
+    if isinstance(law, TruncatedLaplace):
+        epsilon = law.epsilon
+    elif isinstance(law, TruncatedGaussian):
+        epsilon = (2 * law.bound - 1) / (2 * law.sigma**2)
+    else:
+        return []
+    delta = float(law.pmf(law.bound))
+    void = "" if record.zeros_are_noisy else (
+        " Not so a cell that may be empty: zeros stay zeros, so that whoever is alone in a cell is seen there unless "
+        "the 1 is published as 0."
+    )  # fmt: skip
+    return [
+        Result(
+            name="delta_of_a_count",
+            value=delta,
+            unit="1",
+            sentence=f"One count keeps epsilon {epsilon:.3g} with delta {delta:.2g}; a person is in many.{void}",
+            assumptions=("one count alone, for one person more or less", "every count has this law"),
+            equation="delta(eps) = P(X = E)",
+        )
+    ]
+
+
+def _bias(record: Record, unit: str) -> list[Result]:
+    """Return how much too high counts are on average where nothing negative is published."""
+    if not record.non_negative:
+        return []
+    bias = {count: cut_bias(record.law_of(count), count) for count in range(MOST_SHOWN)}
+    worst = max(bias, key=bias.__getitem__)
+    told = (
+        ", ".join(f"of {count} by {bias[count]:.2g}" for count in bias if bias[count] >= SMALL) or "by less than 0.005"
+    )
+    return [
+        Result(
+            name="bias",
+            value=bias[worst],
+            unit=unit,
+            sentence=f"Because nothing negative is published, counts are too high on average: {told}.",
+            worst=f"a true count of {worst}",
+            assumptions=("noise of the law in the record", f"true counts from 0 to {MOST_SHOWN - 1} were looked at"),
+            equation="E[max(0, n + X)] - n = sum over m > n of P(X <= -m)",
+        )
+    ]
 
 
 def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
@@ -48,20 +110,34 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
     size, shown = sum(file["bytes"] for file in files), sum(file["rows"] for file in files)
     rate = made.records / max(seconds["reading"], 1e-9)
     dropped = f", {_number(made.dropped, 'other')} dropped for lack of a value" if made.dropped else ""
-    read = f"{_number(made.records, 'record')}{dropped}, {_number(made.topics, 'topic')}"
+    margins = f", {_number(made.margins, 'row')} left out as margins" if made.margins else ""
+    read = f"{_number(made.records, 'record')}{dropped}{margins}, {_number(made.topics, 'topic')}"
     counted = f"{_number(len(files), 'table')}, {_number(made.statistics, 'statistic')}, {_number(made.cells, 'cell')}"
     written = f"{_number(shown, 'cell')} that {'is' if shown == 1 else 'are'} not 0, {_bytes(size)}"
+    resumed = f"; {_number(made.resumed, 'table')} of an earlier run taken over" if made.resumed else ""
     lines = [
         f"reading    {read}, {seconds['reading']:.1f} s, {rate:,.0f} a second",
-        f"counting   {counted}, {seconds['counting']:.1f} s",
+        f"counting   {counted}{resumed}, {seconds['counting']:.1f} s",
         f"noise      {_noise(release)}, {seconds['noise']:.1f} s",
         f"writing    {written}, {seconds['writing']:.1f} s",
         f"{out}/ is complete after {seconds['all']:.1f} s and holds "
         + ("true counts: publish it nowhere." if exact else "nothing secret: publish it as a whole."),
         f"{curator_folder(out)}/ is yours alone: never publish it.",
+        *_told(release),
         *(f"Warning: {warning}" for warning in warnings),
     ]
     return "\n".join(lines if exact else [*lines, f"Next: discreet assess {out}"])
+
+
+def _told(release: Release) -> list[str]:
+    """Return what must be known beside the size of the noise: a bias, and what a privacy budget promises."""
+    told = [result.sentence for result in noise_results(release) if result.name in {"bias", "delta_of_a_count"}]
+    if privacy := release.record.privacy:
+        told.append(
+            f"The output keeps epsilon {privacy['epsilon']:g} with delta {privacy['delta']:g}: a person changes "
+            f"{privacy['sensitivity']:,} counts. That holds {privacy['condition']}."
+        )
+    return told
 
 
 def _number(number: int, what: str) -> str:
@@ -76,9 +152,10 @@ def _noise(release: Release) -> str:
     record = release.record
     if record.law == "none":
         return "none: these are true counts"
-    law = record.noise()
+    least, most = record.variance**0.5, record.largest_variance**0.5
+    size = f"{most:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
     bound = f", never more than {record.bound:g}" if math.isfinite(record.bound) else ", without a bound"
-    return f"standard deviation {law.variance**0.5:.2f}{bound}"
+    return f"standard deviation {size}{bound}"
 
 
 def estimate_text(found: Estimate) -> str:

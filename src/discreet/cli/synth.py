@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
@@ -39,11 +40,16 @@ def synth(
 
 
 def _closing(made: Synthetic, country: str) -> str:
+    protect = (
+        f"discreet protect {shlex.quote(str(made.written))} --programme eu2021:{country} --id PERSON_ID "
+        "--secret-file office.secret --variance 3 --bound 5 --out release"
+    )
     return "\n".join(
         [
             f"Wrote {made.written}: {made.persons:,} persons in {made.households:,} private households.",
             f"{made.sentence} Its shares are illustrative: it is for trying things out, not for statistics.",
-            f"The codes are those of eu2021:{country}. Next: discreet programme show eu2021:{country}",
+            f"The codes are those of eu2021:{country}. Next, with a secret (discreet keys new office.secret):",
+            protect,
         ]
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from discreet.engines.undisturbed import undisturbed
-from discreet.errors import EngineError
+from discreet.errors import EngineError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+
+
+SIZE = re.compile(r"[1-9][0-9]{0,5}(\.[0-9]+)? ?[KMGT]i?B", re.IGNORECASE)
+"""How a limit of memory is written."""
 
 
 class DuckDB:
@@ -29,6 +34,8 @@ class DuckDB:
     """
 
     def __init__(self, *, threads: int | None = None, memory: str | None = None, spill: Path | None = None) -> None:
+        if memory is not None and not SIZE.fullmatch(memory):
+            raise ParameterError.outside("engine", "memory", memory, "a size such as 500MB or 2GB")
         with undisturbed():
             import duckdb
 

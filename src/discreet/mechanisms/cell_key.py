@@ -6,22 +6,22 @@ participants get the same noise in every table; see docs/guides/keys.md for mixe
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.noise.base import WORDS
-from discreet.noise.formats.own_toml import OwnToml
+from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.mechanisms.base import Lot
+    from discreet.mechanisms.output import Output
     from discreet.noise.base import Noise
 
 WIDEST_KEY_SPACE = 1 << 32
@@ -36,6 +36,7 @@ class CellKey:
         secret: the office's secret, at least 16 bytes; needed for mixed keys and for keys made from ids.
         mode: `mixed` (default) or `plain`, which reproduces R cellKey and the ONS tool.
         version: the version label of the record keys.
+        perturb_zeros: whether a law gives empty cells noise too, by their coordinates; a p-table says so itself.
 
     >>> CellKey(PTable.max_entropy(variance=2, bound=5), secret=b"a secret of the office").key_space == 2**32
     True
@@ -45,9 +46,11 @@ class CellKey:
     secret: bytes | None = field(default=None, repr=False)
     mode: str = "mixed"
     version: str = "1"
+    perturb_zeros: bool = False
 
     name: ClassVar[str] = "cell-key"
     needs_keys: ClassVar[bool] = True
+    spsn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.mode not in KEY_MODES:
@@ -64,46 +67,43 @@ class CellKey:
         """Return K, the p-table's own or 2^32."""
         return self.noise.key_space if isinstance(self.noise, PTable) else KEY_SPACE
 
-    @property
+    @cached_property
     def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else; a law alone leaves zeros as they are."""
-        return isinstance(self.noise, PTable) and self.noise.perturbs_zeros
+        """Say whether a true 0 may be published as something else."""
+        return perturbs_zeros(self.noise, self.perturb_zeros)
 
-    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return count plus noise of occupied cells."""
+    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+        """Return itself."""
+        return self
+
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""
+        published = self._by_keys(lot.counts, lot.keys)
+        if self.perturbs_zeros:
+            empty = lot.counts == 0
+            words = self._mixer.of_cells(lot.words[empty], lot.counts[empty])
+            published[empty] = noisy(self.noise, lot.counts[empty], words, zeros=True)
+        return published
+
+    def _by_keys(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
         if isinstance(self.noise, PTable):
             return counts + self.noise.draw(counts, keys, mode=self.mode, secret=self.secret)
-        if self.mode == "plain":
-            return counts + self.noise.draw(keys, self.key_space)
-        return counts + self.noise.draw(self._mixer(keys), WORDS)
+        if self.mode == "mixed":
+            return noisy(self.noise, counts, self._mixer(keys), zeros=False)
+        return counts + np.where(counts > 0, self.noise.draw(keys, self.key_space), 0)
 
     @cached_property
     def _mixer(self) -> KeyMixer:
         return KeyMixer(self.secret)
 
-    def publish_empty(self, coordinates: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the noise of empty cells, drawn by their coordinates: the keys of all of them are 0."""
-        if not isinstance(self.noise, PTable) or not self.perturbs_zeros:
-            return np.zeros(len(coordinates), dtype=np.int64)
-        return self.noise.rows[0].draw(self._mixer(coordinates), WORDS)
-
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
         return {
             "mechanism": self.name,
-            "spsn": True,
+            "spsn": self.spsn,
             "key_mode": self.mode,
             "key_version": self.version,
             "key_space": self.key_space,
-            **_law(self.noise),
+            "perturb_zeros": self.perturbs_zeros,
+            **described_law(self.noise),
         }
-
-
-def _law(noise: PTable | Noise) -> dict[str, Any]:
-    """Return the law by name and parameters; a p-table that was not solved here is written out whole."""
-    if not isinstance(noise, PTable):
-        parameters: dict[str, Any] = asdict(noise)  # type: ignore[call-overload]  # every law is a dataclass
-        return {"law": noise.name, "parameters": parameters}
-    if noise.settings:
-        return {"law": "max-entropy", "parameters": asdict(noise.settings)}
-    return {"law": "p-table", "parameters": {}, "ptable_text": OwnToml().write(noise, Path("record.json"))}

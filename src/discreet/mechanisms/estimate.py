@@ -7,7 +7,9 @@ Cells follow from the programme. The rest is an estimate from rates measured on 
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.mechanisms.countable import check_countable
@@ -17,12 +19,12 @@ from discreet.microdata.sources import open_source
 from discreet.programme.choose import choose_tables
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
+from discreet.programme.regions import with_regions
 from discreet.tabulation.cells import DENSE_MOST
 from discreet.tabulation.plan import plan as plan_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from discreet.microdata.sources import Source
     from discreet.tabulation.plan import Plan
@@ -85,6 +87,7 @@ def estimate(
     *,
     tables: Sequence[str] | None = None,
     unit: str | None = None,
+    regions: Path | str | None = None,
     from_ids: bool = False,
 ) -> Estimate:
     """Return what protecting would take; only the heads of the files are read.
@@ -94,15 +97,16 @@ def estimate(
         programme: as for protect.
         tables: as for protect.
         unit: as for protect.
+        regions: as for protect.
         from_ids: whether record keys are made from ids, which takes longer than all the rest for many records.
     """
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
-    chosen = choose_tables(spec, tables, unit)
+    chosen = choose_tables(with_regions(spec, Path(regions)) if regions else spec, tables, unit)
     check_countable(chosen)
-    source = open_source(data)
-    bound = bind(chosen, source.columns, source.name)
+    with closing(open_source(data)) as source:
+        bound = bind(chosen, source.columns, source.name)
+        records, guessed = _records(source)
     plans = [plan_tables(chosen, population) for population in chosen.populations.values()]
-    records, guessed = _records(source)
     widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
     maximal = sum(len(plan.maximal) for plan in plans)
     cells = sum(table.cells for plan in plans for table in plan.tables)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+
+    from discreet.mechanisms.base import Lot
+    from discreet.mechanisms.output import Output
 
 
 @dataclass(frozen=True)
@@ -22,16 +24,17 @@ class Exact:
     needs_keys: ClassVar[bool] = False
     secret: ClassVar[None] = None
     version: ClassVar[str] = ""
+    spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def publish(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:  # noqa: ARG002 - the same call for every mechanism
-        """Return the counts."""
-        return counts
+    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+        """Return itself."""
+        return self
 
-    def publish_empty(self, coordinates: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return zeros."""
-        return np.zeros(len(coordinates), dtype=np.int64)
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        """Return the counts."""
+        return lot.counts
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record: no noise at all."""
-        return {"mechanism": self.name, "law": "none", "parameters": {}, "spsn": True, "key_mode": "plain"}
+        return {"mechanism": self.name, "law": "none", "parameters": {}, "spsn": self.spsn, "key_mode": "plain"}

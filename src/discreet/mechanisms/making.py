@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import ParameterError
+from discreet.mechanisms.base import Lot
+from discreet.mechanisms.batch import occupied, with_empty
 from discreet.mechanisms.reading import MICRO
-from discreet.tabulation.cells import DENSE_MOST, counts_of, keys_of
-from discreet.tabulation.coordinates import coordinate_words
+from discreet.mechanisms.shown import Shown
+from discreet.tabulation.cells import counts_of, keys_of
+from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan as plan_tables
-from discreet.tabulation.rows import Values, rows
-from discreet.tabulation.tabulate import Records, tabulate
+from discreet.tabulation.tabulate import PERSONS, ROWS, WEIGHTS, Records, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,28 +27,18 @@ if TYPE_CHECKING:
 
     from discreet.engines.base import Engine
     from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.batch import Batch
     from discreet.mechanisms.reading import Loaded
+    from discreet.mechanisms.record_columns import RecordColumns
+    from discreet.programme.model import Table
     from discreet.release.shelf import Shelf
     from discreet.tabulation.plan import Plan, Statistic
     from discreet.tabulation.tabulate import Counted
 
+WEIGHT_SPACE = 1 << 32
+"""The key space with which the two halves of a sum of weights add up to 64 bits."""
 WRITING_AHEAD = 2
 """How many tables may wait to be written: each holds its rows in memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """What was made.
-
-    Attributes:
-        statistics: different statistics, each computed and given its noise once.
-        cells: cells of all tables, empty ones too.
-        seconds: counting, noise and writing, which run side by side.
-    """
-
-    statistics: int
-    cells: int
-    seconds: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,23 +58,26 @@ class Making:
         loaded: the records.
         engine: where they are.
         mechanism: gives noise.
+        roles: tells whether rows have counts and weights.
         keep_exact: whether true counts are made too.
-        release: what this release is known by, for noise by coordinates: version and fingerprint of the data.
+        non_negative: whether what would be negative is published as 0.
         tell: called with stage, tables done and tables in all.
+        done: tables that are there already.
+        seconds: counting, noise and writing, which run side by side.
     """
 
     loaded: Loaded
     engine: Engine
     mechanism: Mechanism
+    roles: RecordColumns
     keep_exact: bool
-    release: str
+    non_negative: bool
     tell: Callable[[str, int, int | None], None]
-    statistics: int = 0
-    cells: int = 0
+    done: frozenset[str] = frozenset()
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
 
-    def run(self, shelf: Shelf) -> Made:
-        """Make every table and put it on the shelf."""
+    def run(self, shelf: Shelf) -> dict[str, float]:
+        """Make every table that is not there yet and put it on the shelf; return the seconds of every stage."""
         with ThreadPoolExecutor(max_workers=1) as pool:
             writing: deque[Future[None]] = deque()
             for table in self._tables():
@@ -95,16 +87,18 @@ class Making:
                 writing.append(pool.submit(self._write, shelf, table))
             while writing:
                 writing.popleft().result()
-        return Made(self.statistics, self.cells, self.seconds)
+        return self.seconds
 
     def _write(self, shelf: Shelf, table: _Table) -> None:
         begin = time.perf_counter()
         shelf.put(table.name, table.published, table.exact)
         self.seconds["writing"] += time.perf_counter() - begin
-        self._step("writing")
+        self._step("writing", table.name)
 
-    def _step(self, stage: str) -> None:
-        done = self._done[stage] = self._done.get(stage, 0) + 1
+    def _step(self, stage: str, name: str) -> None:
+        if name in self.done:
+            return
+        done = self._done[stage] = self._done.get(stage, len(self.done)) + 1
         self.tell(stage, done, len(self.loaded.programme.tables))
 
     def __post_init__(self) -> None:
@@ -112,82 +106,85 @@ class Making:
 
     def _tables(self) -> Iterator[_Table]:
         for population in self.loaded.programme.populations.values():
-            plan = plan_tables(self.loaded.programme, population)
-            yield from self._of_population(plan, self._records(plan, population[0].universe))
+            plan = self._plan(population)
+            if all(table.table.id in self.done for table in plan.tables):
+                continue
+            made = self._of_population(plan, self._records(plan, population[0].universe))
+            yield from (table for table in made if table.name not in self.done)
+
+    def _plan(self, population: Sequence[Table]) -> Plan:
+        """Return the plan of all tables, without those that are there already and that no other is made from.
+
+        Of tables that were counted before, one is read for all whose cells are sums of its own.
+        """
+        whole = plan_tables(self.loaded.programme, population)
+        needed = self.loaded.places.keys() | ({table.id for table in population} - self.done)
+        return replace(whole, tables=tuple(table for table in whole.tables if table.table.id in needed))
 
     def _records(self, plan: Plan, universe: str | None) -> Records:
         def column(axis: int, depth: int) -> str:
             return self.loaded.columns[plan.axes[axis].depths[depth - 1][0].name]
 
         condition = self.loaded.conditions[universe or None]
-        return Records(self.engine, MICRO, column, condition, self.mechanism.key_space)
+        sums = ROWS if self.roles.count else PERSONS
+        return Records(self.engine, self._place(plan), column, condition, self.mechanism.key_space, sums)
+
+    def _place(self, plan: Plan) -> Callable[[Statistic], str]:
+        """Return where a maximal statistic is counted: among all records, or in the table that holds its cells."""
+        places = {table.base: self.loaded.places.get(table.table.id) for table in reversed(plan.tables)}
+        return lambda statistic: places.get(statistic) or MICRO
+
+    def _counted(self, plan: Plan, records: Records) -> Iterator[tuple[Counted, Counted | None]]:
+        """Give table after table, with the sums of weights beside the counts if there are weights."""
+        if not self.roles.weight:
+            for counted in tabulate(plan, records):
+                yield counted, None
+            return
+        weights = replace(records, key_space=WEIGHT_SPACE, sums=WEIGHTS)
+        yield from zip(tabulate(plan, records), tabulate(plan, weights), strict=True)
 
     def _of_population(self, plan: Plan, records: Records) -> Iterator[_Table]:
-        values: dict[Statistic, Values] = {}
-        truth: dict[Statistic, Values] = {}
+        shown, truth = Shown(), Shown()
+        places = Places(self.loaded.programme, plan.tables[0].table, self.mechanism.version)
         begin = time.perf_counter()
-        for counted in tabulate(plan, records):
+        for counted, weights in self._counted(plan, records):
             self.seconds["counting"] += time.perf_counter() - begin
-            self._step("counting")
+            self._step("counting", counted.table.table.id)
             begin = time.perf_counter()
-            self._publish(plan, counted, values, truth)
+            for batch in self._due(plan, counted, places):
+                counts = counts_of(batch.words)
+                mean = batch.mean_weight(counts, weights) if weights else None
+                shown.add(batch, self._noisy(plan, counted, batch, counts, places), mean)
+                if self.keep_exact:
+                    truth.add(batch, counts, mean)
             table = counted.table
-            published = rows(plan, table, values)
-            exact = rows(plan, table, truth) if self.keep_exact else None
-            for statistic in counted.last:
-                del values[statistic]
-                truth.pop(statistic, None)
-            self.cells += table.cells
+            published = shown.rows(plan, table)
+            exact = truth.rows(plan, table) if self.keep_exact else None
+            shown.forget(counted.last)
+            truth.forget(counted.last)
             self.seconds["noise"] += time.perf_counter() - begin
-            self._step("noise")
+            self._step("noise", table.table.id)
             yield _Table(table.table.id, published, exact)
             begin = time.perf_counter()
 
-    def _publish(
-        self, plan: Plan, counted: Counted, values: dict[Statistic, Values], truth: dict[Statistic, Values]
-    ) -> None:
-        """Give every statistic that is new its noise, once and all together."""
-        if not counted.new:
-            return
-        occupied = [counted.cells[statistic].occupied() for statistic in counted.new]
-        words = np.concatenate([word for _, word in occupied])
-        index = np.concatenate([place for place, _ in occupied])
-        ends = np.cumsum([0, *(len(place) for place, _ in occupied)])
-        counts = counts_of(words)
-        published = self.mechanism.publish(counts, keys_of(words))
-        self.statistics += len(counted.new)
-        if self.keep_exact:
-            truth.update(_split(counted.new, index, counts, ends))
+    def _due(self, plan: Plan, counted: Counted, places: Places) -> Iterator[Batch]:
+        """Give the cells of statistics that are new, or, without the same noise everywhere, of all of the table."""
+        due = counted.new if self.mechanism.spsn else counted.table.statistics
         if self.mechanism.perturbs_zeros:
-            for statistic, occupied_cells in _split(counted.new, index, published, ends).items():
-                values[statistic] = self._with_empty(plan, statistic, occupied_cells)
-            return
-        # A cell that is published as 0 is not written.
-        shown = np.flatnonzero(published)
-        values.update(_split(counted.new, index[shown], published[shown], np.searchsorted(shown, ends)))
+            for statistic in due:
+                yield with_empty(plan, counted, statistic, places)
+        elif due:
+            yield occupied(counted, due)
 
-    def _with_empty(self, plan: Plan, statistic: Statistic, occupied: Values) -> Values:
-        """Return the cells with noise on the empty ones too, drawn by their coordinates."""
-        size = plan.size(statistic)
-        if size > DENSE_MOST:
-            raise ParameterError(
-                f"Noise on empty cells is made for up to {DENSE_MOST:,} cells of a statistic; one has {size:,}. "
-                "Coarsen it, or leave zeros as they are.",
-                parameter="perturb_zeros",
-            )
-        key = hashlib.blake2b(self.release.encode(), digest_size=32).digest()
-        value = self.mechanism.publish_empty(coordinate_words(plan, statistic, key))
-        value[occupied.index] = occupied.value
-        shown = np.flatnonzero(value)
-        return Values(shown, value[shown])
-
-
-def _split(
-    statistics: Sequence[Statistic], index: NDArray[np.int64], value: NDArray[np.int64], ends: NDArray[np.int64]
-) -> dict[Statistic, Values]:
-    """Return the cells of several statistics that stand one after the other, each for itself."""
-    pairs = pairwise(ends.tolist())
-    return {
-        statistic: Values(index[first:last], value[first:last])
-        for statistic, (first, last) in zip(statistics, pairs, strict=True)
-    }
+    def _noisy(
+        self, plan: Plan, counted: Counted, batch: Batch, counts: NDArray[np.int64], places: Places
+    ) -> NDArray[np.int64]:
+        lot = Lot(
+            table=counted.table.table.id,
+            statistics=tuple(batch.statistics),
+            counts=counts,
+            keys=keys_of(batch.words),
+            find_words=lambda: batch.coordinates(plan, places),
+        )
+        published = self.mechanism.publish(lot)
+        return np.maximum(published, 0) if self.non_negative else published

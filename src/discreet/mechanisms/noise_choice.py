@@ -9,6 +9,7 @@ from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.catalogue import LAWS
 from discreet.noise.formats.files import read_ptable
 from discreet.noise.parameters import required
+from discreet.noise.promised import PROMISED
 from discreet.noise.ptable import KEY_SPACE, PTable
 from discreet.noise.settings import PTableSettings
 
@@ -44,12 +45,15 @@ def noise_named(
     name = law or ("geometric" if "epsilon" in given else "max-entropy")
     if name not in CHOICES:
         raise UnknownNameError.among("law", name, CHOICES)
+    if name in PROMISED and "delta" in given:
+        return _promised(name, given)
     taker = PTableSettings if name == "max-entropy" else LAWS[name]
     known = [entry.name for entry in fields(taker)]  # type: ignore[arg-type]  # every law is a dataclass
     for parameter in given:
         if parameter not in known:
             # What the caller has no name for, a flag that does not exist, is no way out.
             ways = [other for other in known if other in parameters] or known
+            ways += ["delta"] if name in PROMISED else []
             raise UnknownNameError.among(f"parameter of the law {name}", parameter, ways)
     missing = [parameter for parameter in required(taker) if parameter not in given]
     if missing:
@@ -57,6 +61,19 @@ def noise_named(
         what = f"The law {name} needs --{' and --'.join(missing)}. Example: {example}"
         raise ParameterError(what, parameter=missing[0])
     return PTable.solve(PTableSettings(**given), key_space) if name == "max-entropy" else LAWS[name](**given)
+
+
+def _promised(name: str, given: dict[str, Any]) -> Noise:
+    """Return a truncated law by epsilon and delta, which then say its bound."""
+    if set(given) != {"epsilon", "delta"}:
+        other = next((parameter for parameter in given if parameter not in {"epsilon", "delta"}), None)
+        what = f"--{other} cannot be given too" if other else "--epsilon is missing"
+        raise ParameterError(
+            f"The law {name} by --delta takes --epsilon and --delta and finds its bound; {what}. "
+            "Example: --epsilon 0.5 --delta 0.008",
+            parameter=other or "epsilon",
+        )
+    return PROMISED[name](given["epsilon"], given["delta"])
 
 
 def _refuse_beside_file(law: str | None, given: dict[str, Any]) -> None:

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from importlib.metadata import version
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError
+from discreet.mechanisms.batch import check_size
 from discreet.mechanisms.countable import check_countable
+from discreet.mechanisms.earlier import releases_beside, warnings_about
+from discreet.mechanisms.inputs import open_input
 from discreet.mechanisms.making import Making
-from discreet.mechanisms.reading import Identity, load
-from discreet.microdata.sources import open_source
+from discreet.mechanisms.output import output_of
+from discreet.mechanisms.record_columns import RecordColumns
+from discreet.microdata.secret import secret_check
 from discreet.programme.choose import choose_tables
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
+from discreet.programme.regions import with_regions
 from discreet.release.record import Record
 from discreet.release.release import Release, Summary
 from discreet.release.shelf import FolderShelf, MemoryShelf, Shelf
 from discreet.release.tables import check_format
+from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.engines.base import Engine
     from discreet.mechanisms.base import Mechanism
+
+
+MEAN_WEIGHTS = (
+    "Each pair of value and weighted tells the mean weight of a cell, to half a person in all. Whoever knows weights "
+    "may learn from it who is there: publish one of the two columns if weights differ from person to person."
+)
 
 
 def protect(
@@ -39,84 +54,167 @@ def protect(
     out: Path | str | None = None,
     id: str | None = None,  # noqa: A002 - the user's word for it
     key: str | None = None,
+    count: str | None = None,
+    weight: str | None = None,
+    tabulated: bool = False,
+    regions: Path | str | None = None,
     tables: Sequence[str] | None = None,
     unit: str | None = None,
     missing: str = "error",
+    non_negative: bool = False,
     keep_exact: bool = False,
     replace: bool = False,
+    resume: bool = False,
     form: str = "parquet",
+    fingerprint: str | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
     engine: Engine | None = None,
 ) -> Release:
     """Count every table of a programme, add the mechanism's noise, and publish.
 
     Args:
-        data: a Parquet or CSV file, several, a pattern, an Arrow table or a data frame; one row per person.
+        data: a Parquet or CSV file, several, a pattern, a table of a database such as `census.duckdb#persons`, an
+            Arrow table or a data frame; one row per person.
         programme: a Programme, or its name as in `eu2021:LU`.
         mechanism: which noise goes where, such as CellKey.
         out: the folder to make; without it the release is kept in memory.
         id: the column with a stable id, to make record keys from.
         key: a column with ready-made record keys instead.
+        count: in data that are tabulated already, the column that says how many persons a row stands for.
+        weight: a column with the weight of a row; tables then have a column `weighted` too.
+        tabulated: whether the data are a folder with one file per table, called by its id, counted already.
+        regions: a CSV file that maps areas to regions of your own; tables by area are made by region too.
         tables: ids or patterns of the tables to make, all of the unit by default.
         unit: what a row of the data is; the unit of most tables by default.
         missing: what to do with records that lack a value: `error`, `category` or `drop`.
+        non_negative: whether what would be negative is published as 0, which makes small counts too high on average.
         keep_exact: whether to keep true counts for the curator.
         replace: whether an existing release may be replaced.
+        resume: whether to go on from the tables that a killed run of the same kind left finished.
         form: `parquet` or `csv`.
+        fingerprint: that the data must have; any if left out.
         progress: called with stage, done and total.
         engine: where to count; DuckDB in this process, for this run alone, by default.
     """
     check_format(form)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
-    chosen = choose_tables(spec, tables, unit)
+    wider = with_regions(spec, Path(regions)) if regions else spec
+    chosen = choose_tables(wider, tables, unit)
     check_countable(chosen)
-    identity = Identity(id, key)
-    _check_keys(mechanism, identity)
-    source = open_source(data)
+    if mechanism.perturbs_zeros:
+        for population in chosen.populations.values():
+            check_size(plan(chosen, population))
+    roles = RecordColumns(id, key, count, weight)
+    _check_keys(mechanism, roles)
+    _check_weight(mechanism, roles)
+    _check_resume(mechanism, resume=resume)
+    given = open_input(data, chosen, roles, missing, tabulated=tabulated)
     tell = progress or _tell_nobody
+    earlier = releases_beside(Path(out)) if out else []
     begin = time.perf_counter()
-    shelf: Shelf = MemoryShelf() if out is None else FolderShelf(Path(out), form, replace=replace, exact=keep_exact)
-    with shelf, nullcontext(engine) if engine else DuckDB() as place, ThreadPoolExecutor(max_workers=1) as beside:
-        hashing = beside.submit(source.fingerprint)
-        loaded = load(source, chosen, mechanism, identity, place, missing=missing, tell=tell)
-        fingerprint = hashing.result()
+    shelf: Shelf = MemoryShelf() if out is None else FolderShelf(Path(out), form, replace=replace, resume=resume)
+    with (
+        closing(given),
+        shelf,
+        nullcontext(engine) if engine else DuckDB() as place,
+        ThreadPoolExecutor(max_workers=1) as beside,
+    ):
+        hashing = beside.submit(given.fingerprint)
+        loaded = given.load(chosen, mechanism, place, tell)
+        found = hashing.result()
+        if fingerprint not in {None, found}:
+            what = "These are not the data of the release that is to be made again: their fingerprint is another."
+            raise ParameterError(f"{what} Give those, or run protect anew.", parameter="data")
         reading = time.perf_counter() - begin
-        made = Making(loaded, place, mechanism, keep_exact, f"{mechanism.version} {fingerprint}", tell).run(shelf)
-        source.check_unchanged()
+        output = output_of(loaded.programme)
+        mechanism = mechanism.ready_for(output)
         record = Record(
             programme=spec.name if isinstance(programme, Programme) else str(programme),
-            data_fingerprint=fingerprint,
+            data_fingerprint=found,
             definition=programme_to_json(loaded.programme),
             missing=missing,
             records=loaded.records,
+            non_negative=non_negative,
+            secret_check=secret_check(mechanism.secret) if mechanism.secret else None,
+            run={
+                "data": _where(data),
+                **vars(roles),
+                "tabulated": tabulated,
+                "keep_exact": keep_exact,
+                "form": form,
+                # The programme as it was asked for, where missing values have added a category to it.
+                "definition": None if loaded.programme is chosen else programme_to_json(chosen),
+            },
             made_by=f"discreet {version('discreet')}",
-            **mechanism.described(),
+            **_described(mechanism, roles),
         )
+        done = shelf.begin(_digest(record))
+        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done).run(shelf)
+        given.check_unchanged()
         summary = Summary(
             records=loaded.records,
             dropped=loaded.dropped,
             topics=len(loaded.programme.topics),
-            statistics=made.statistics,
-            cells=made.cells,
-            seconds={"reading": reading, **made.seconds, "all": time.perf_counter() - begin},
+            statistics=output.sensitivity(spsn=True),
+            cells=output.cells,
+            resumed=len(done),
+            seconds={"reading": reading, **seconds, "all": time.perf_counter() - begin},
+            margins=loaded.margins,
+            warnings=(*([MEAN_WEIGHTS] if weight else []), *warnings_about(record, shelf.written, earlier)),
         )
         return shelf.finish(record, summary)
+
+
+def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
+    """Return what the mechanism says of itself; keys that the data bring along have no version of ours."""
+    told = mechanism.described()
+    return {**told, "key_version": None} if roles.key and "key_version" in told else told
+
+
+def _digest(record: Record) -> str:
+    """Return what two runs have in common that make the same tables, wherever their data are."""
+    alike = dataclasses.replace(record, run={**(record.run or {}), "data": None})
+    return hashlib.sha256(alike.to_json().encode()).hexdigest()
+
+
+def _where(data: object) -> list[str] | None:
+    """Return the paths of the data, None where they were handed over in memory."""
+    given = data if isinstance(data, list | tuple) else [data]
+    return [str(item) for item in given] if all(isinstance(item, str | PathLike) for item in given) else None
 
 
 def _tell_nobody(stage: str, done: int, total: int | None) -> None:
     pass
 
 
-def _check_keys(mechanism: Mechanism, identity: Identity) -> None:
-    if mechanism.needs_keys and not identity.columns:
+def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:
+    if mechanism.needs_keys and not (roles.id or roles.key):
         raise ParameterError(
             f"The mechanism {mechanism.name} needs a key for every record. Name the column with a stable id (--id), or "
             "one with ready-made keys (--key).",
             parameter="id",
         )
-    if identity.id is not None and mechanism.needs_keys and mechanism.secret is None:
+    if roles.id is not None and mechanism.needs_keys and mechanism.secret is None:
         raise ParameterError(
             "Keys made from an id need the office's secret. Give it (--secret-file or DISCREET_SECRET), or name a "
             "column with ready-made keys (--key).",
             parameter="id",
+        )
+
+
+def _check_weight(mechanism: Mechanism, roles: RecordColumns) -> None:
+    if roles.weight is not None and mechanism.perturbs_zeros:
+        raise ParameterError(
+            "A weighted count is the noisy count times the mean weight of its cell, and an empty cell has none. Leave "
+            "--weight out, or leave zeros as they are.",
+            parameter="weight",
+        )
+
+
+def _check_resume(mechanism: Mechanism, *, resume: bool) -> None:
+    if resume and mechanism.name == "eps-dp" and mechanism.spsn:
+        raise ParameterError(
+            "Tables that share noise which is drawn once and written down nowhere cannot be continued. Leave --resume "
+            "out, or give every table noise of its own (--no-spsn).",
+            parameter="resume",
         )

@@ -82,9 +82,17 @@ class TopicCoder:
     """
 
     def __init__(
-        self, topic: Topic, column: str, levels: Sequence[LevelColumn], filters: Sequence[FilterColumn]
+        self,
+        topic: Topic,
+        column: str,
+        levels: Sequence[LevelColumn],
+        filters: Sequence[FilterColumn],
+        total: str | None = None,
     ) -> None:
         self.topic = topic
+        self._total = total
+        self._margins: dict[str, int] = {}
+        self._cells: dict[str, int] = {}
         self.column = column
         self.seen = _Seen()
         known = _paths(topic)
@@ -102,6 +110,11 @@ class TopicCoder:
             # A universe is told by the finest codes: whether a coarser one lies in it is not known.
             leaves = set(topic.tree.leaves)
             self._coarse |= np.array([code not in leaves for code in known])
+
+    @property
+    def margin_row(self) -> int:
+        """Return the row that stands for a code that sums up others, in tabulated data."""
+        return len(self._row) + 1
 
     @property
     def missing_row(self) -> int:
@@ -122,6 +135,8 @@ class TopicCoder:
         table = np.array([*(self._row_of(text) for text in texts.to_pylist()), self.missing_row], dtype=np.int32)
         # The numbers of a dictionary may be just wide enough for its entries, and missing is one more.
         index = encoded.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        if self._total is not None:
+            self._note_margins(table, np.bincount(index, minlength=len(table)), texts.to_pylist())
         if (table[:-1] < 0).any() or encoded.null_count or (table[:-1] == self.missing_row).any():
             self._note(table, np.bincount(index, minlength=len(table)), texts.to_pylist())
             table = np.where(table < 0, self.missing_row, table)
@@ -132,7 +147,22 @@ class TopicCoder:
         if text is None:
             return self.missing_row
         row = self._row.get(text, UNKNOWN)
-        return COARSE if row >= 0 and self._coarse[row] else row
+        coarse = row >= 0 and self._coarse[row]
+        if self._total is not None and (coarse or text == self._total):
+            return self.margin_row
+        return COARSE if coarse else row
+
+    def _note_margins(self, table: NDArray[np.int32], times: NDArray[np.int64], texts: list[str]) -> None:
+        for place in np.flatnonzero(times[:-1] > 0).tolist():
+            seen = self._margins if table[place] == self.margin_row else self._cells
+            seen[texts[place]] = seen.get(texts[place], 0) + int(times[place])
+
+    def note_lost(self) -> None:
+        """Note rows that were left out as margins though none of the cells they would be sums of is there."""
+        above = {step for code in self._cells for step in _paths(self.topic).get(code, ())}
+        for code, times in self._margins.items():
+            if code != self._total and code not in above:
+                self.seen.note(code, times, coarse=True)
 
     def _note(self, table: NDArray[np.int32], times: NDArray[np.int64], texts: list[str]) -> None:
         self.seen.missing += int(times[table == self.missing_row].sum())
@@ -181,6 +211,7 @@ class Coder:
         levels: the columns to make.
         filters: the universes to mark.
         missing: `error`, `category` (a position after the last) or `drop`.
+        total: in tabulated data the code of a total; rows that have it, or a coarser code, are left out as margins.
     """
 
     def __init__(
@@ -190,16 +221,19 @@ class Coder:
         levels: Sequence[LevelColumn],
         filters: Sequence[FilterColumn],
         missing: str,
+        *,
+        total: str | None = None,
     ) -> None:
         if missing not in MISSING:
             raise UnknownNameError.among("way with missing values", missing, MISSING)
         self._missing = missing
         self._levels, self._filters = levels, filters
         self.coders = [
-            TopicCoder(topics[name], column, [level for level in levels if level.topic == name], filters)
+            TopicCoder(topics[name], column, [level for level in levels if level.topic == name], filters, total)
             for name, column in binding.items()
         ]
-        self.records = self.dropped = 0
+        self._total = total
+        self.records = self.dropped = self.margins = 0
 
     def __call__(
         self, batch: pa.RecordBatch
@@ -230,17 +264,25 @@ class Coder:
         }
 
     def _kept(self, rows: dict[str, NDArray[np.int32]], size: int) -> NDArray[np.bool_] | None:
-        if self._missing != "drop":
+        if self._total is None and self._missing != "drop":
             return None
-        keep = np.ones(size, dtype=bool)
-        for coder in self.coders:
-            if coder.seen.missing:
-                keep &= rows[coder.topic.name] != coder.missing_row
-        self.dropped += size - int(keep.sum())
+        cells = np.ones(size, dtype=bool)
+        if self._total is not None:
+            for coder in self.coders:
+                cells &= rows[coder.topic.name] != coder.margin_row
+            self.margins += size - int(cells.sum())
+        keep = cells.copy()
+        if self._missing == "drop":
+            for coder in self.coders:
+                if coder.seen.missing:
+                    keep &= rows[coder.topic.name] != coder.missing_row
+            self.dropped += int(cells.sum()) - int(keep.sum())
         return None if keep.all() else keep
 
     def check(self, source: str) -> None:
         """Refuse the data if a column held what cannot be counted, with all columns in one message."""
+        for coder in self.coders:
+            coder.note_lost()
         problems = [problem for coder in self.coders if (problem := self._problem(coder))]
         if problems:
             raise DataProblemsError.found(source, problems)

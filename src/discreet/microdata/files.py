@@ -93,6 +93,9 @@ class FileSource:
         for file, stamp in zip(self.files, self.stamps, strict=True):
             _check_stamp(file.path, stamp)
 
+    def close(self) -> None:
+        """Do nothing: a file is open only while it is read."""
+
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         found = False
         for file, stamp in zip(self.files, self.stamps, strict=True):

@@ -71,6 +71,9 @@ class FrameSource:
     def check_unchanged(self) -> None:
         """Do nothing: Arrow tables do not change, and of a frame changed in place only the fingerprint tells."""
 
+    def close(self) -> None:
+        """Do nothing: the data are the caller's."""
+
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         # A table without columns has no records; one column is enough to count them.
         read = list(dict.fromkeys(columns)) or [self.columns[0]]

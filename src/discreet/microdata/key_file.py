@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -62,16 +63,20 @@ def add_keys(
     _check_ending(out)
     check_writable(out, replace=replace)
     check = IdCheck(RecordKeys(secret, version), id)
-    source = open_source(data)
-    _check_columns(source, id, column)
-    _check_not_read(source, out)
+    with closing(open_source(data)) as source:
+        _check_columns(source, id, column)
+        _check_not_read(source, out)
+        _write_keyed(source, check, out, column, replace=replace)
+    return KeyFile(records=check.records, path=out)
+
+
+def _write_keyed(source: Source, check: IdCheck, out: Path, column: str, *, replace: bool) -> None:
     with open_whole(out, private=True) as file:
         _write(file, out, _of_one_kind(_keyed(source, check, column), source.name))
-        check.finish(lambda: (batch.column(0) for batch in source.batches((id,))))
+        check.finish(lambda: (batch.column(0) for batch in source.batches((check.column,))))
         source.check_unchanged()
         # Another program may have put a file there while the data were read.
         check_writable(out, replace=replace)
-    return KeyFile(records=check.records, path=out)
 
 
 # --- What is refused before any work ---

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError, RecordIdError, RecordKeyError
+from discreet.microdata.numbers import NUMBER, as_numbers, decoded, is_text, is_whole, may_hold_numbers, refuse
 from discreet.microdata.secret import check_secret
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ FRACTION_SPACE = 10**8
 
 WIDEST_SPACE = 2**53
 """Whole numbers and fractions are told apart exactly, as double precision numbers, up to here."""
-
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 class RecordKeys:
@@ -84,8 +83,8 @@ def id_texts(ids: pa.Array, column: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ids = _decoded(ids)
-    if not (_is_text(ids.type) or _is_whole(ids.type) or pa.types.is_null(ids.type)):
+    ids = decoded(ids)
+    if not (is_text(ids.type) or is_whole(ids.type) or pa.types.is_null(ids.type)):
         raise RecordIdError.inexact(column, str(ids.type))
     texts = ids.cast(pa.large_string())
     empty = pc.equal(pc.binary_length(texts), 0)
@@ -191,8 +190,8 @@ def is_fraction(values: pa.Array) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = _decoded(values)
-    if not _is_text(values.type):
+    values = decoded(values)
+    if not is_text(values.type):
         return bool(pa.types.is_floating(values.type) or (pa.types.is_decimal(values.type) and values.type.scale > 0))
     pointed = pc.and_(pc.match_substring_regex(values, NUMBER), pc.match_substring_regex(values, "[.eE]"))
     return bool(pc.any(pointed).as_py())
@@ -221,31 +220,23 @@ def ready_keys(
         f"Keys are whole numbers from 0 to {key_space - 1}, or fractions from 0 to 1 in double precision, as cellKey "
         "makes them, and a column holds one kind only. Mend the column, or name another."
     )
-    values = _decoded(values)
-    if not _may_hold_keys(values.type):
+    values = decoded(values)
+    if not may_hold_numbers(values.type):
         raise RecordKeyError.kind(column, str(values.type), accepted)
     fraction = is_fraction(values) if fraction is None else fraction
     if pa.types.is_integer(values.type) and not fraction and not values.null_count:
         whole: NDArray[np.integer] = values.to_numpy(zero_copy_only=False)
         if whole.size and whole.min() >= 0 and whole.max() < key_space:
             return whole.astype(np.uint64)
-    missing, numbers = _as_numbers(values)
+    missing, numbers = as_numbers(values)
     faults = {
         "is missing": missing,
         "is not a number": np.isnan(numbers),
         "is negative": numbers < 0,
         **(_beyond_one(numbers) if fraction else _off_grid(numbers, key_space)),
     }
-    _refuse(faults, column, offset, accepted)
+    refuse(faults, column, offset, accepted)
     return np.rint(numbers * key_space).astype(np.uint64) % np.uint64(key_space) if fraction else numbers.astype("u8")
-
-
-def _refuse(faults: dict[str, NDArray[np.bool_]], column: str, offset: int, accepted: str) -> None:
-    """Refuse records with any fault, and say the fault of the first of them."""
-    bad = np.flatnonzero(np.logical_or.reduce(list(faults.values())))
-    if len(bad):
-        why = next(why for why, holds in faults.items() if holds[bad[0]])
-        raise RecordKeyError.unusable(column, len(bad), offset + int(bad[0]) + 1, why, accepted)
 
 
 def _beyond_one(numbers: Floats) -> dict[str, NDArray[np.bool_]]:
@@ -255,56 +246,6 @@ def _beyond_one(numbers: Floats) -> dict[str, NDArray[np.bool_]]:
 def _off_grid(numbers: Floats, key_space: int) -> dict[str, NDArray[np.bool_]]:
     broken = numbers != np.rint(numbers)
     return {"is a fraction, in a column of whole numbers": broken, "is too large": numbers >= key_space}
-
-
-def _as_numbers(values: pa.Array) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which values are missing, and all as double precision numbers: NaN for what is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    missing = values.is_null()
-    if pa.types.is_decimal(values.type):
-        values = values.cast(pa.string())
-    if _is_text(values.type):
-        missing = pc.fill_null(pc.equal(pc.binary_length(values), 0), fill_value=True)
-        values = pc.if_else(pc.match_substring_regex(values, NUMBER), values, None)
-        # Arrow reads no sign of a positive number in every version.
-        values = pc.replace_substring_regex(values, r"^\+", "")
-    numbers = pc.fill_null(values.cast(pa.float64(), safe=False), float("nan"))
-    return missing.to_numpy(zero_copy_only=False), numbers.to_numpy(zero_copy_only=False)
-
-
-# --- Kinds of columns ---
-
-
-def _decoded(values: pa.Array) -> pa.Array:
-    """Return values as they are meant: a dictionary's entries in place of its codes, and no views of text."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    return values.cast(pa.large_string()) if pa.types.is_string_view(values.type) else values
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _is_whole(kind: pa.DataType) -> bool:
-    """Return whether a type holds whole numbers only; databases keep them as decimals without a fraction, too."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0))
-
-
-def _may_hold_keys(kind: pa.DataType) -> bool:
-    """Return whether a type can hold keys; single precision cannot hold the eight decimals of a fraction."""
-    import pyarrow as pa
-
-    known = _is_text(kind) or _is_whole(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
-    return bool(known or pa.types.is_float64(kind))
 
 
 def _first_null(texts: pa.Array) -> int:

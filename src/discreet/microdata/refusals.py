@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 ACCEPTED = (
     "Give the path of a .parquet, .csv or .csv.gz file, a folder of such files, a pattern such as census/*.parquet, "
-    "a list of paths, an Arrow table, or a data frame of pandas or polars."
+    "a list of paths, a table of a database such as census.duckdb#persons, an Arrow table, or a data frame "
+    "of pandas or polars."
 )
 NUMBERED = " (some names are numbers: is its first line a record?)"
 """In place of a name that may be the value of a record, in a file without a header line."""

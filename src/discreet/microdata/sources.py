@@ -1,13 +1,16 @@
-"""Where records come from: files, patterns, folders and data frames, all read the same way."""
+"""Where records come from: files, patterns, folders, databases and data frames, all read the same way."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Protocol
 
+from discreet.microdata.database_name import PostgresName, check_one_table, parse_database_name
+from discreet.microdata.duckdb_source import open_duckdb
 from discreet.microdata.file_search import find_files
 from discreet.microdata.files import open_files
 from discreet.microdata.frames import open_frame
+from discreet.microdata.postgres_source import open_postgres
 from discreet.microdata.refusals import not_data
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the data in messages: a file, "census/*.parquet (12 files)", or "the data frame"."""
+        """What to call the data in messages: a file, "census/*.parquet (12 files)", "persons in census.duckdb"."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -46,10 +49,16 @@ class Source(Protocol):
         """
 
     def fingerprint(self) -> str:
-        """Return "sha256:" and the hash of the data: the bytes of the files in name order, or of the columns."""
+        """Return "sha256:" and the hash of the data: the bytes of the files in name order, or of the columns.
+
+        A table of a database has no order of records, and so its hash does not depend on one.
+        """
 
     def check_unchanged(self) -> None:
         """Refuse with a DataFileError what is not as it was when it was opened."""
+
+    def close(self) -> None:
+        """Let the data go; nothing can be read afterwards. A source that is forgotten lets them go as well."""
 
 
 def open_source(data: object) -> Source:
@@ -57,7 +66,8 @@ def open_source(data: object) -> Source:
 
     Args:
         data: the path of a .parquet, .csv or .csv.gz file; a folder, which stands for its .parquet files or, if
-            it has none, its CSV files; a pattern such as "census/*.parquet"; a list of these; an Arrow table,
+            it has none, its CSV files; a pattern such as "census/*.parquet"; a list of these; a table or view of a
+            database, "census.duckdb#persons" or "postgresql://user@host:port/census#persons"; an Arrow table,
             batch or reader; or a data frame that gives its columns as an Arrow stream, as pandas and polars do.
     """
     if isinstance(data, str | os.PathLike):
@@ -73,5 +83,9 @@ def _open_paths(given: Sequence[object]) -> Source:
     paths = [item for item in given if isinstance(item, str | os.PathLike)]
     if not paths or len(paths) < len(given):
         raise not_data("a list without paths" if not paths else "a list with something else than paths")
+    check_one_table([str(path) for path in paths])
+    named = parse_database_name(str(paths[0]))
+    if named:
+        return open_postgres(named) if isinstance(named, PostgresName) else open_duckdb(named)
     name, files = find_files(paths)
     return open_files(files, name=name)

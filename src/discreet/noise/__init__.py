@@ -9,6 +9,8 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
+from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "SeededBits",
     "SystemBits",
     "Truncated",
+    "TruncatedGaussian",
+    "TruncatedLaplace",
     "TwoSidedGeometric",
     "Uniform",
 ]

@@ -10,11 +10,24 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.truncated import Truncated
+from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
 
 LAWS: dict[str, type[Noise]] = {
-    law.name: law for law in (MaxEntropy, TwoSidedGeometric, Laplace, Gaussian, DiscreteGaussian, Uniform, Truncated)
+    law.name: law
+    for law in (
+        MaxEntropy,
+        TwoSidedGeometric,
+        Laplace,
+        Gaussian,
+        DiscreteGaussian,
+        Uniform,
+        TruncatedLaplace,
+        TruncatedGaussian,
+        Truncated,
+    )
 }

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from discreet.noise.arrays import Words
 
 SHORTEST_SECRET = 16
+OF_CELLS = np.uint64(1 << 63)
+"""Marks the second half of a block made from coordinates: that of a key is 0."""
 
 
 class KeyMixer:
@@ -49,4 +51,14 @@ class KeyMixer:
         """Return the mixed keys, uniform on 64 bits for whoever lacks the secret."""
         block = np.zeros((len(keys), 2), dtype="<u8")
         block[:, 0] = keys
+        return self._mixed(block)
+
+    def of_cells(self, coordinates: Words, counts: NDArray[np.int64]) -> Words:
+        """Return a word per cell from the word of its coordinates and its count; never that of a key."""
+        block = np.empty((len(coordinates), 2), dtype="<u8")
+        block[:, 0] = coordinates
+        block[:, 1] = counts.astype(np.uint64) | OF_CELLS
+        return self._mixed(block)
+
+    def _mixed(self, block: NDArray[np.uint64]) -> Words:
         return np.frombuffer(self._cipher.encryptor().update(block.tobytes()), dtype="<u8")[::2]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Ints
+    from discreet.noise.arrays import Ints, Words
 
 KEY_SPACE = 2**32
 """The key space of our own keys: 32 bits."""
@@ -274,6 +274,10 @@ class PTable:
             return in_chunks(lambda n, key: lookup(self._row_numbers(n), key), _counts(counts), words)
         lookup, mixer = self._mixed_lookup, KeyMixer(secret)
         return in_chunks(lambda n, key: lookup(self._row_numbers(n), mixer(key)), _counts(counts), words)
+
+    def draw_words(self, counts: ArrayLike, words: Words) -> Ints:
+        """Return the noise of counts from words that are uniform on 64 bits, such as keys that are mixed already."""
+        return in_chunks(lambda n, word: self._mixed_lookup(self._row_numbers(n), word), _counts(counts), words)
 
     @cached_property
     def _plain_lookup(self) -> Lookup:

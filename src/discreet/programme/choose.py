@@ -32,9 +32,9 @@ def choose_tables(programme: Programme, patterns: Sequence[str] | None, unit: st
     ids = [table.id for table in tables]
     wanted = patterns or ("*",)
     for pattern in wanted:
-        if not any(_matches(name, pattern) for name in ids):
+        if not any(matches(name, pattern) for name in ids):
             raise UnknownNameError.among("table", pattern, ids)
-    chosen = tuple(table for table in tables if any(_matches(table.id, pattern) for pattern in wanted))
+    chosen = tuple(table for table in tables if any(matches(table.id, pattern) for pattern in wanted))
     used = {topic for table in chosen for topic in _topics_of(table)}
     topics = {name: topic for name, topic in programme.topics.items() if name in used}
     return Programme(programme.name, topics, chosen, programme.notes)
@@ -49,7 +49,8 @@ def _of_unit(programme: Programme, unit: str | None) -> tuple[Table, ...]:
     return tuple(table for table in programme.tables if table.unit == asked)
 
 
-def _matches(name: str, pattern: str) -> bool:
+def matches(name: str, pattern: str) -> bool:
+    """Say whether an id is meant by a pattern with `*`, `?` and `[..]` as in file names."""
     # An id may itself hold a bracket or a star.
     return name == pattern or fnmatchcase(name, pattern)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 KEYS = {
     "file": ("name", "notes", "topics", "columns", "tables"),
     "topic": ("label", "categories", "hierarchy", "size", "sizes", "breakdowns"),
-    "table": ("id", "columns", "unit", "universe"),
+    "table": ("id", "columns", "unit", "universe", "count"),
 }
 
 
@@ -101,9 +101,16 @@ class _Reader:
             raise self.error("columns", "[columns] must bind topics to columns by name.", 'Write TOPIC = "column".')
         self._known_names("topic", columns, entries)
         try:
-            return {name: self._topic(name, entry) for name, entry in entries.items()}
+            found = {name: self._topic(name, entry) for name, entry in entries.items()}
+            return found | {name: _zero_or_one(name) for name in self._counted if name not in found}
         except ProgrammeError as error:
             raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+
+    @property
+    def _counted(self) -> list[str]:
+        """Return the columns of 0 and 1 that tables count."""
+        named = [table["count"] for table in self._tables if isinstance(table.get("count"), str)]
+        return list(dict.fromkeys(name for name in named if name))
 
     def _topic(self, name: str, entry: dict[str, Any]) -> Topic:
         self._check_keys("topic", entry, name)
@@ -133,7 +140,7 @@ class _Reader:
         return Level(topic, name, size, codes)
 
     def _cuts(self, topic: str) -> dict[str, int]:
-        cuts = self.content["topics"][topic].get("breakdowns", {})
+        cuts = self.content["topics"].get(topic, {}).get("breakdowns", {})
         if not isinstance(cuts, dict) or not all(type(depth) is int and depth > 0 for depth in cuts.values()):
             raise self.error(
                 topic, f"topic {topic}: breakdowns must be like {{L = 1}}.", "Give each a depth from 1 on."
@@ -187,12 +194,23 @@ class _Reader:
         columns = self._texts(f'"{name}"', entry.get("columns", []), f"table {name}: columns")
         if not columns:
             raise self.error(f'"{name}"', f"table {name} has no columns.", 'Add columns = ["..", ".."].')
-        for key in ("unit", "universe"):
+        for key in ("unit", "universe", "count"):
             if not isinstance(entry.get(key, ""), str):
                 raise self.error(f'"{name}"', f"table {name}: {key} must be text.", "Put it in quotes.")
         self._known_names("breakdown", columns, self.breakdowns, f"table {name} uses ")
         unit, universe = str(entry.get("unit", "persons")), entry.get("universe")
+        if counted := entry.get("count"):
+            self._check_counted(name, counted)
+            condition = f'"{counted}" = 1'
+            universe = f"{universe} and {condition}" if universe else condition
         return Table(name, tuple(self.breakdowns[code] for code in columns), unit, universe)
+
+    def _check_counted(self, table: str, column: str) -> None:
+        """Refuse a topic as a variable to count unless its codes are 0 and 1."""
+        codes = self.topics[column].levels[-1].codes
+        if set(codes or ()) != {"0", "1"}:
+            what = f"table {table} counts {column}, which is a topic with other codes than 0 and 1."
+            raise self.error(f'"{table}"', what, "Name a column of 0 and 1, or write a universe.")
 
     @cached_property
     def breakdowns(self) -> dict[str, Breakdown]:
@@ -240,6 +258,13 @@ class _Reader:
                 if sought in line:
                     return number
         return None
+
+
+def _zero_or_one(name: str) -> Topic:
+    """Return the topic of a variable that says of every record whether it counts."""
+    codes = ("0", "1")
+    tree = CategoryTree(name, tuple(Category(code) for code in codes))
+    return Topic(name, (Level(name, name, len(codes), codes),), tree)
 
 
 def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML

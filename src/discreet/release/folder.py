@@ -26,11 +26,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError
+from discreet.release.journal import JOURNAL, begin, finished, has_finished, is_as_noted, note
 from discreet.release.locks import alone, hold, taken_over
 from discreet.release.moves import Moves, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from discreet.release.tables import TableFile
 
 RELEASE, RECORD, TABLES, EXACT = "release.json", "record.json", "tables", "exact"
 PUBLIC, CURATOR = "public", "curator"
@@ -65,12 +68,50 @@ class Staging:
         """Return where the tables of true counts are made, if they are wanted."""
         return self.folder / CURATOR / EXACT
 
+    def begin(self, run: str, *, resume: bool) -> list[TableFile]:
+        """Start the journal and return the tables that a killed run of the same kind left finished, now moved here."""
+        with write_errors(self.out):
+            begin(self.folder, run)
+            if not resume:
+                return []
+            found: dict[str, TableFile] = {}
+            with alone(self.out.parent):
+                for folder in _leftovers(self.out):
+                    self._take_over(folder, run, found)
+            return list(found.values())
+
+    def _take_over(self, folder: Path, run: str, found: dict[str, TableFile]) -> None:
+        """Add the tables of one folder to those found; two killed runs may have finished the same one."""
+        with suppress(FileNotFoundError), _ended(folder) as ended:
+            if not ended or folder == self.folder:
+                return
+            for table, exact in finished(folder, run):
+                if table.id not in found and self._moved_here(folder, table, exact):
+                    note(self.folder, table, exact)
+                    found[table.id] = table
+            _remove(folder)
+
+    def _moved_here(self, folder: Path, table: TableFile, exact: str | None) -> bool:
+        """Say whether the files of a table were as they were noted, and are here now."""
+        name = Path(table.file).name
+        moves = [(folder / PUBLIC / TABLES / name, self.tables / name, table.sha256)]
+        if exact is not None:
+            self.exact.mkdir(mode=0o700, exist_ok=True)
+            moves.append((folder / CURATOR / EXACT / name, self.exact / name, exact))
+        if not all(is_as_noted(source, digest) for source, _, digest in moves):
+            return False
+        for source, target, _ in moves:
+            source.replace(target)
+        return True
+
     def finish(self, release: dict[str, Any], record: str) -> None:
         """Write the two descriptions, then move everything into place."""
         with write_errors(self.out):
             (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
             (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
             _make_private(self.folder / CURATOR)
+            # From here on there is a whole release to move, or nothing: no tables to go on from.
+            (self.folder / JOURNAL).unlink(missing_ok=True)
             with alone(self.out.parent):
                 self._take_place()
 
@@ -87,8 +128,11 @@ class Staging:
 
 
 @contextmanager
-def stage(out: Path, *, replace: bool) -> Iterator[Staging]:
-    """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end."""
+def stage(out: Path, *, replace: bool, resume: bool = False) -> Iterator[Staging]:
+    """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end.
+
+    A run that may be resumed leaves it behind if it does not get to its end.
+    """
     recover(out)
     check_free(out, replace=replace)
     out, lock = out.absolute(), None
@@ -103,14 +147,17 @@ def stage(out: Path, *, replace: bool) -> Iterator[Staging]:
             (folder / CURATOR).mkdir(mode=0o700)
         yield Staging(out, folder, replace)
     finally:
-        _leave(folder, out, lock)
+        _leave(folder, out, lock, keep=resume)
 
 
-def _leave(folder: Path, out: Path, lock: int | None) -> None:
+def _leave(folder: Path, out: Path, lock: int | None, *, keep: bool) -> None:
     """Remove a hidden folder; one that was never locked is empty, or somebody else's."""
     if lock is None:
         with suppress(OSError):
             folder.rmdir()
+        return
+    if keep and (folder / JOURNAL).exists():
+        os.close(lock)
         return
     try:
         with alone(out.parent):
@@ -142,7 +189,11 @@ def check_free(out: Path, *, replace: bool) -> None:
 
 
 def recover(out: Path) -> None:
-    """Finish the moves of a run that was killed between them, and remove what killed runs left unfinished."""
+    """Finish the moves of a run that was killed between them, and remove what killed runs left.
+
+    Finished tables of a run that did not get to its end are kept for one that goes on from them (--resume), until a
+    release is in place.
+    """
     out = _followed(out).absolute()
     if _leftovers(out):
         with alone(out.parent):
@@ -219,6 +270,8 @@ def _own_folder(entry: os.DirEntry[str]) -> bool:
 
 def _recover(out: Path, besides: Path | None = None) -> None:
     for folder in _leftovers(out):
+        if has_finished(folder):
+            continue
         # Who may not write here goes on with things as they are.
         with suppress(OSError), _ended(folder) as ended:
             if ended and folder != besides and _made_good(_moves(folder, out)):

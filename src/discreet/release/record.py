@@ -12,12 +12,16 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError
 from discreet.noise.catalogue import LAWS
 from discreet.noise.formats.own_toml import OwnToml
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameters, required
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
 from discreet.noise.settings import PTableSettings
+from discreet.noise.truncated import Truncated
 from discreet.programme.json_form import programme_from_json
 from discreet.programme.load import load_programme
 
@@ -30,9 +34,13 @@ KIND = "record"
 MECHANISMS = ("cell-key", "coordinates", "fresh", "eps-dp", "exact")
 SHARED_NOISE = ("cell-key", "coordinates", "exact")
 """Mechanisms that give the same participants, or the same coordinates, the same noise."""
+REPEATABLE = ("cell-key", "coordinates", "exact")
+"""Mechanisms whose noise depends on the data and the secret alone."""
 WITHOUT_LAW = ("p-table", "none")
 """What stands for a law where there is none by name: a p-table from a file, and no noise at all."""
 UNBOUNDED = ("geometric", "laplace")
+METHOD = {"cell-key": " with cell keys", "eps-dp": " within a privacy budget"}
+"""What may be told of a mechanism beside that it adds noise."""
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
 
@@ -55,6 +63,11 @@ class Record:
         definition: the programme as it was published, in its JSON form; taken from `programme` if left out.
         missing: what was done with records without a value.
         records: how many records were counted; the curator's alone.
+        perturb_zeros: whether a law gave empty cells noise too; a p-table says so itself.
+        non_negative: whether what would have been negative is published as 0.
+        privacy: of a differentially private output, the epsilon and delta of the whole and what they rest on.
+        secret_check: tells whether a secret is the one that was used; None where none was.
+        run: where the data were and how they were read, to make the release again; the curator's alone.
         made_by: program and version.
     """
 
@@ -71,15 +84,30 @@ class Record:
     definition: dict[str, Any] | None = field(default=None, repr=False)
     missing: str | None = None
     records: int | None = None
+    perturb_zeros: bool = False
+    non_negative: bool = False
+    privacy: dict[str, Any] | None = None
+    secret_check: str | None = None
+    run: dict[str, Any] | None = field(default=None, repr=False)
     made_by: str | None = None
 
     def __post_init__(self) -> None:
-        for name, kind in (("programme", str), ("spsn", bool), ("parameters", dict)):
+        for name, kind in (
+            ("programme", str),
+            ("spsn", bool),
+            ("parameters", dict),
+            ("perturb_zeros", bool),
+            ("run", dict | None),
+            ("non_negative", bool),
+        ):
             if not isinstance(getattr(self, name), kind):
-                raise ParameterError.outside("record", name, getattr(self, name), f"of type {kind.__name__}")
+                words = getattr(kind, "__name__", "dict or null")
+                raise ParameterError.outside("record", name, getattr(self, name), f"of type {words}")
         for name, known in (("mechanism", MECHANISMS), ("law", (*LAWS, *WITHOUT_LAW)), ("key_mode", KEY_MODES)):
             if getattr(self, name) not in known:
                 raise UnknownNameError.among(name, str(getattr(self, name)), known)
+        if self.privacy is not None:
+            self._check_privacy()
         if self.mechanism != "eps-dp" and self.spsn != (self.mechanism in SHARED_NOISE):
             raise ParameterError(
                 f"The mechanism {self.mechanism} {'gives' if self.mechanism in SHARED_NOISE else 'does not give'} the "
@@ -95,6 +123,17 @@ class Record:
             raise ParameterError("The law none is for the mechanism exact, and only for it.", parameter="law")
         if self.law != "none":
             self.noise()
+
+    def _check_privacy(self) -> None:
+        """Refuse a promise of privacy without its numbers, or without what it rests on."""
+        given = self.privacy if isinstance(self.privacy, dict) else {}
+        if not all(
+            isinstance(given.get(name), kind)
+            for name, kind in (("epsilon", float | int), ("delta", float | int), ("condition", str))
+        ):
+            raise ParameterError(
+                "A record's privacy needs the numbers epsilon and delta, and condition, a text.", parameter="privacy"
+            )
 
     @property
     def has_ptable(self) -> bool:
@@ -112,24 +151,38 @@ class Record:
             raise ParameterError(f"{what} Publish it nowhere, and assess one with noise.", parameter="law")
         if self.has_ptable:
             return self.ptable().large
-        self._check_parameters(LAWS[self.law])
-        made: Noise = LAWS[self.law](**self.parameters)
+        return self._law(self.law, self.parameters)
+
+    def _law(self, name: str, given: dict[str, Any]) -> Noise:
+        if name == Truncated.name:
+            inner = given.get("of")
+            if not isinstance(inner, dict) or not isinstance(inner.get("parameters"), dict):
+                raise ParameterError(
+                    "The law truncated needs `of`, the law that is cut, with its `law` and its `parameters`.",
+                    parameter="of",
+                )
+            of = str(inner.get("law"))
+            if of not in LAWS:
+                raise UnknownNameError.among("law that is truncated", of, LAWS)
+            return Truncated(self._law(of, inner["parameters"]), given.get("bound", 0))
+        self._check_parameters(LAWS[name], given)
+        made: Noise = LAWS[name](**given)
         return made
 
     def ptable(self) -> PTable:
         """Return the p-table, solved again from its settings or as it was given."""
         if self.law == "p-table":
             return OwnToml().read(self.ptable_text or "", Path("record.json"))
-        self._check_parameters(PTableSettings)
+        self._check_parameters(PTableSettings, self.parameters)
         return PTable.solve(PTableSettings(**self.parameters), self.key_space or KEY_SPACE)
 
-    def _check_parameters(self, taker: type) -> None:
+    def _check_parameters(self, taker: type, given: dict[str, Any]) -> None:
         """Refuse parameters that the law does not know, and a law without those it needs."""
         known, declared = [field.name for field in fields(taker)], parameters(taker)
-        unknown = [name for name in self.parameters if name not in known]
+        unknown = [name for name in given if name not in known]
         if unknown:
             raise UnknownNameError.among(f"parameter of the law {self.law}", unknown[0], known)
-        missing = [name for name in required(taker) if name not in self.parameters]
+        missing = [name for name in required(taker) if name not in given]
         if missing:
             raise ParameterError(
                 f"The law {self.law} needs {' and '.join(missing)}. Give --{missing[0]}: "
@@ -147,6 +200,36 @@ class Record:
         """Return the largest absolute noise of any count; in a p-table from a file small counts may have more."""
         return self.ptable().bound if self.has_ptable else self.noise().bound
 
+    @property
+    def zeros_are_noisy(self) -> bool:
+        """Say whether an empty cell may have been published as something else."""
+        return self.ptable().perturbs_zeros if self.has_ptable else self.perturb_zeros
+
+    @property
+    def largest_variance(self) -> float:
+        """Return the variance of the count with most noise, where a budget is split unevenly; else that of any."""
+        return (self._noisiest or self.noise()).variance
+
+    @property
+    def _noisiest(self) -> Noise | None:
+        """Return the law of a count with most noise, where counts spend different epsilons."""
+        smallest = (self.privacy or {}).get("smallest_epsilon_of_a_count")
+        return TwoSidedGeometric(epsilon=smallest) if smallest else None
+
+    def law_of(self, count: int) -> Noise | None:
+        """Return the law of the noise of one true count; None where it has none.
+
+        Where a budget is split unevenly, that of a count with most noise.
+        """
+        if self._noisiest:
+            return self._noisiest
+        if count == 0 and not self.zeros_are_noisy:
+            return None
+        if not self.has_ptable:
+            return self.noise()
+        table = self.ptable()
+        return table.rows[int(table.row_numbers(np.array([count]))[0])]
+
     def public(self) -> dict[str, Any]:
         """Return what a data user may know: the size of the noise, a vague bound, and what totals do.
 
@@ -155,17 +238,22 @@ class Record:
         """
         if self.law == "none":
             return {"programme": self._public_name, "method": "none: these are true counts, not for publication"}
-        law, bound = self.noise(), self.bound
+        bound = self.bound
         told: dict[str, Any] = {
             # Its name: where the file lies on the curator's machine is nobody's business.
             "programme": self._public_name,
-            "method": "random noise" + (" with cell keys" if self.mechanism == "cell-key" else ""),
-            "typical_noise": round(law.variance**0.5, 1),
+            "method": "random noise" + METHOD.get(self.mechanism, ""),
+            "typical_noise": round(self.largest_variance**0.5, 1),
             "same_count_same_noise": self.spsn,
             "totals": "Every count has noise of its own: totals differ a little from the sums of their parts.",
         }
         if bound < VAGUE_BOUNDS[-1]:
             told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if bound < vague)}"
+        if self.non_negative:
+            told["negative"] = "What would have been negative is published as 0: small counts are too high on average."
+        if self.privacy:
+            # A promise of differential privacy is made to be told, with what it rests on.
+            told["privacy"] = {name: self.privacy.get(name) for name in ("epsilon", "delta", "condition")}
         return told
 
     @property
@@ -193,3 +281,12 @@ def record_from_json(text: str, path: Path) -> Record:
     if missing:
         raise RecordFileError.at(path, f"has no {missing[0]}.", "Add it.")
     return Record(**content)
+
+
+def read_record(path: Path) -> Record:
+    """Return the record in a file."""
+    try:
+        return record_from_json(path.read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise RecordFileError.at(path, f"cannot be read: {why}.", "Give the curator's folder of a release.") from error

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
 
 CURATOR_ALONE = "Only the curator who made a release can assess it."
+COLUMNS = (
+    "One per breakdown with the code of a category, _T for the total; then value, and weighted where there are weights."
+)
 ABSENT = "A cell of the programme that has no row is a published 0."
 
 
@@ -34,10 +37,13 @@ class Summary:
     Attributes:
         records: records counted.
         dropped: records left out because a value is missing.
+        margins: rows of tabulated data that were left out because they are sums of others.
         topics: topics used.
         statistics: different statistics, each computed once.
         cells: cells of all tables, empty ones too.
         seconds: time per stage; counting, noise and writing run side by side.
+        resumed: tables that an earlier run, which was killed, had finished.
+        warnings: what whoever ran it should know before it is published.
     """
 
     records: int
@@ -46,6 +52,9 @@ class Summary:
     statistics: int
     cells: int
     seconds: dict[str, float]
+    resumed: int = 0
+    margins: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,15 @@ class Release:
     def files(self) -> dict[str, str]:
         """Return the file of every table, by id."""
         return {name: entry["file"] for name, entry in self._entries.items()}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Return the digest of the file of every table, by id."""
+        return {name: entry["sha256"] for name, entry in self._entries.items()}
+
+    def rows_of(self, name: str) -> int:
+        """Return how many rows the file of a table is said to have."""
+        return int(self._entries[name]["rows"])
 
     @property
     def _entries(self) -> dict[str, dict[str, Any]]:
@@ -178,7 +196,7 @@ def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str,
         "noise": record.public(),
         "absent": ABSENT,
         "format": form,
-        "columns": "One per breakdown with the code of a category, _T for the total; then value.",
+        "columns": COLUMNS,
         "files": [file.to_json() for file in files],
         "programme": _public(programme),
     }

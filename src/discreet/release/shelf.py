@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, Self
 
 from discreet.release.folder import stage, write_errors
+from discreet.release.journal import note
 from discreet.release.release import Release, describe
-from discreet.release.tables import file_stem, write_table
+from discreet.release.tables import file_stem, read_table, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +26,14 @@ if TYPE_CHECKING:
 class Shelf(Protocol):
     """Takes tables one by one and makes a release of them at the end, or nothing at all."""
 
+    def begin(self, run: str) -> frozenset[str]:
+        """Say which run is beginning, and return the tables that an earlier one of the same kind left finished here."""
+
     def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
         """Take a table, and its true counts if they are kept."""
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was put here, None if there is none of this name."""
 
     def finish(self, record: Record, summary: Summary) -> Release:
         """Make the release."""
@@ -39,28 +47,42 @@ class Shelf(Protocol):
 class FolderShelf:
     """A release on disk; nothing is seen of it before it is complete."""
 
-    def __init__(self, out: Path, form: str, *, replace: bool, exact: bool) -> None:
-        self._out, self._form, self._replace, self._exact = out, form, replace, exact
+    def __init__(self, out: Path, form: str, *, replace: bool, resume: bool = False) -> None:
+        self._out, self._form, self._replace, self._resume = out, form, replace, resume
         self._files: list[TableFile] = []
         self._stems: list[str] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        self._staging = self._open.enter_context(stage(self._out, replace=self._replace))
+        self._staging = self._open.enter_context(stage(self._out, replace=self._replace, resume=self._resume))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._open.__exit__(kind, error, at)
 
+    def begin(self, run: str) -> frozenset[str]:
+        """Start the journal, and take over what a killed run left finished."""
+        self._files = self._staging.begin(run, resume=self._resume)
+        self._stems = [PurePosixPath(file.file).name.removesuffix(f".{self._form}") for file in self._files]
+        return frozenset(file.id for file in self._files)
+
     def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
-        """Write a table."""
+        """Write a table, then note that it is finished."""
         stem = file_stem(name, self._stems)
         self._stems.append(stem)
         with write_errors(self._out):
-            self._files.append(write_table(name, published, self._staging.tables, self._form, stem))
+            file = write_table(name, published, self._staging.tables, self._form, stem)
+            digest = None
             if exact is not None:
                 self._staging.exact.mkdir(mode=0o700, exist_ok=True)
-                write_table(name, exact, self._staging.exact, self._form, stem)
+                digest = write_table(name, exact, self._staging.exact, self._form, stem).sha256
+            note(self._staging.folder, file, digest)
+            self._files.append(file)
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was written, read back."""
+        file = next((file for file in self._files if file.id == name), None)
+        return None if file is None else read_table(self._staging.tables.parent / file.file)
 
     def finish(self, record: Record, summary: Summary) -> Release:
         """Write the descriptions and move everything into place."""
@@ -84,11 +106,19 @@ class MemoryShelf:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         pass
 
+    def begin(self, run: str) -> frozenset[str]:  # noqa: ARG002 - the same call for every shelf
+        """Return nothing: memory is empty at the beginning."""
+        return frozenset()
+
     def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
         """Keep a table."""
         self._tables[name] = published
         if exact is not None:
             self._exact[name] = exact
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was kept."""
+        return self._tables.get(name)
 
     def finish(self, record: Record, summary: Summary) -> Release:
         """Return the release with its tables and its record."""

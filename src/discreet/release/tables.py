@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from discreet.errors import UnknownNameError
+from discreet.programme.published import VALUE, WEIGHTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,7 +128,10 @@ def _from_csv(data: bytes) -> pa.Table:
 
     # A name may itself hold a comma, a quote or a line break.
     names = next(csv.reader(io.StringIO(data.decode(), newline="")))
-    types = {**dict.fromkeys(names[:-1], pa.string()), names[-1]: pa.int64()}
+    # The values come last, and after them, where there are weights, the weighted ones.
+    codes = names[:-2] if names[-1] == WEIGHTED and VALUE in names[-2:] else names[:-1]
+    types = {**dict.fromkeys(codes, pa.string()), names[len(codes)]: pa.int64()}
+    types |= dict.fromkeys(names[len(codes) + 1 :], pa.int64())
     return arrow_csv.read_csv(
         pa.BufferReader(data),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True),

@@ -6,16 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.noise.max_entropy import MaxEntropy
+from discreet.results import Result
 from discreet.risk.composition import compose
 from discreet.risk.composition_theorems import advanced_composition, basic_composition, concentrated_composition
 from discreet.risk.epsilon_delta import delta_at, membership_advantage
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
 from discreet.risk.registry import measure
 from discreet.risk.sensitivity import sensitivity
+from discreet.risk.wording import downwards, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
-    from discreet.results import Result
+    from discreet.release.record import Record
     from discreet.risk.case import Case
 
 EPSILON = 1.0
@@ -42,7 +44,42 @@ def _law(case: Case) -> Noise:
 def epsilon_delta(case: Case) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
     source = case.record.ptable() if case.record.has_ptable else case.record.noise()
-    return [delta_at(source, EPSILON), membership_advantage(source)]
+    found = [delta_at(source, EPSILON), membership_advantage(source)]
+    if not case.record.has_ptable and not case.record.zeros_are_noisy and case.record.mechanism != "eps-dp":
+        found.append(_seen_alone(case.record))
+    return found + _promised(case.record)
+
+
+def _seen_alone(record: Record) -> Result:
+    """Return delta of the counts 0 and 1 where zeros stay zeros: P(1 is not shown as 0), the same at every epsilon."""
+    law = record.noise()
+    seen = 1 - float(law.cdf(-1) if record.non_negative else law.pmf(-1))
+    return Result(
+        name="delta_of_a_person_alone",
+        value=seen,
+        unit="1",
+        sentence=f"A person alone in a cell is seen there with probability {downwards(seen)}: empty cells are "
+        "published as 0, so that anything else means somebody.",
+        assumptions=("zeros stay zeros", "a law that every count from 1 on has"),
+        equation=f"delta = 1 - P(X {'<=' if record.non_negative else '='} -1)",
+    )
+
+
+def _promised(record: Record) -> list[Result]:
+    """Return what a privacy budget promises for the whole output."""
+    if not record.privacy:
+        return []
+    epsilon, delta = float(record.privacy["epsilon"]), float(record.privacy["delta"])
+    return [
+        Result(
+            name="epsilon_of_output",
+            value=epsilon,
+            unit="1",
+            sentence=f"The whole output keeps epsilon {upwards(epsilon, 6)} with delta {upwards(delta)}.",
+            assumptions=(str(record.privacy["condition"]),),
+            equation="eps = sum over the counts that one person changes of their epsilon",
+        )
+    ]
 
 
 @measure("composition")

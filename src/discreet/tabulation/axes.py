@@ -8,7 +8,6 @@ that contains it.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,14 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InternalError
+from discreet.programme.published import TOTAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from discreet.programme.model import Level, Programme, Table, Topic
-    from discreet.programme.tree import CategoryTree
 
 
 @dataclass(frozen=True)
@@ -42,15 +39,11 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class TopicAxis:
-    """One topic: for every depth from 1 on the levels that are this partition, the first of them named first.
-
-    `same` gives, for a category that is the only one below another, the topmost that holds the same records.
-    """
+    """One topic: for every depth from 1 on the levels that are this partition, the first of them named first."""
 
     topic: str
     depths: tuple[tuple[Level, ...], ...]
     ups: tuple[NDArray[np.int64], ...]
-    same: Mapping[str, str]
 
     def size(self, depth: int) -> int:
         """Return the number of categories at a depth; the total has one."""
@@ -117,9 +110,6 @@ class Column:
         return max((level.depth for level in self.levels), default=0)
 
 
-TOTAL = "_T"
-
-
 def topic_axes(programme: Programme) -> dict[str, TopicAxis]:
     """Return the axis of every topic that the tables use, with the levels they use."""
     tables = programme.tables
@@ -139,21 +129,7 @@ def _axis(topic: Topic, used: set[Level]) -> TopicAxis:
             depths.append((level,))
     ups = [np.zeros(depths[0][0].size, dtype=np.int64)] if depths else []
     ups += [containing(topic, coarse[0], fine[0]) for coarse, fine in pairwise(depths)]
-    return TopicAxis(topic.name, tuple(depths), tuple(ups), same_records(topic.tree) if topic.tree else {})
-
-
-def same_records(tree: CategoryTree) -> dict[str, str]:
-    """Return, for every category that is the only one below another, the topmost of the chain."""
-    parents = {category.code: category.parent for category in tree.categories}
-    children = Counter(parents.values())
-    found = {}
-    for code in parents:
-        top = code
-        while (above := parents[top]) and children[above] == 1:
-            top = above
-        if top != code:
-            found[code] = top
-    return found
+    return TopicAxis(topic.name, tuple(depths), tuple(ups))
 
 
 def containing(topic: Topic, coarse: Level, fine: Level) -> NDArray[np.int64]:

@@ -38,8 +38,8 @@ WIDE = 2048
 
 
 def packed(count: NDArray[np.integer], key: NDArray[np.integer]) -> Words:
-    """Return words k * 2^32 + n; counts stay below 2^32."""
-    return (key.astype(np.uint64) << HALF) | count.astype(np.uint64)
+    """Return words k * 2^32 + n; counts stay below 2^32, sums of halves of weights may not and carry over."""
+    return (key.astype(np.uint64) << HALF) + count.astype(np.uint64)
 
 
 def counts_of(words: Words) -> NDArray[np.int64]:
@@ -65,6 +65,16 @@ class Cells:
     shape: tuple[int, ...]
     words: Words
     index: NDArray[np.int64] | None = None
+
+    def at(self, index: NDArray[np.int64]) -> Words:
+        """Return the words of cells, 0 for those that are empty."""
+        if self.index is None:
+            return self.words[index]
+        place = np.searchsorted(self.index, index).clip(max=max(len(self.index) - 1, 0))
+        if not len(self.index):
+            return np.zeros(len(index), dtype=np.uint64)
+        found: Words = np.where(self.index[place] == index, self.words[place], np.uint64(0))
+        return found
 
     def occupied(self) -> tuple[NDArray[np.int64], Words]:
         """Return flat index and word of the cells that hold someone."""

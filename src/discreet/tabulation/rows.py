@@ -11,9 +11,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from discreet.programme.published import VALUE
+from discreet.tabulation.steps import summed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +27,13 @@ if TYPE_CHECKING:
     from discreet.tabulation.axes import Published
     from discreet.tabulation.plan import Plan, Statistic, TablePlan
 
-VALUE = "value"
-WORTH_AN_ARRAY = 8
-"""A sum over all cells is worth its time if at most this many cells are there for one that is wanted."""
-
 
 @dataclass(frozen=True)
 class Values:
     """The cells of one statistic that are not 0: their flat index, rising, and their value."""
 
     index: NDArray[np.int64]
-    value: NDArray[np.int64]
+    value: NDArray[Any]
 
 
 def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, Values]) -> pa.Table:
@@ -86,7 +85,7 @@ class _Layout:
         return [math.prod(sizes[number + 1 :]) for number in range(len(sizes))]
 
     @cached_property
-    def _moved(self) -> dict[tuple[int, ...], tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]]:
+    def _moved(self) -> dict[tuple[int, ...], tuple[NDArray[np.unsignedinteger], NDArray[Any]]]:
         """Return the addresses of choices that were made before, without what their levels of one category add."""
         return {}
 
@@ -104,7 +103,7 @@ class _Layout:
 
     def part(
         self, choice: Sequence[Published], values: Mapping[Statistic, Values]
-    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[Any]]:
         """Return the addresses and values of one choice of levels."""
         statistic = self.table.statistic([level.depth for level in choice])
         found = values[statistic]
@@ -115,7 +114,7 @@ class _Layout:
         # A level of one category repeats the rows of the total under its own code: they are moved, not made again.
         known = tuple(id(level) for level in choice if level.depth)
         if known not in self._moved:
-            address = _summed(along, self.plan.shape(statistic), found.index, self.kind)
+            address = summed(along, self.plan.shape(statistic), found.index, self.kind)
             order = None if self.in_order else np.argsort(address)
             self._moved[known] = (address, found.value) if order is None else (address[order], found.value[order])
         address, value = self._moved[known]
@@ -129,33 +128,3 @@ class _Layout:
             found = address // self.kind.type(stride)
             address = address - found * self.kind.type(stride)
             yield found.astype(kind)
-
-
-def _summed(
-    steps: Sequence[NDArray[np.unsignedinteger]],
-    shape: tuple[int, ...],
-    index: NDArray[np.int64],
-    kind: np.dtype[np.unsignedinteger],
-) -> NDArray[np.unsignedinteger]:
-    """Return the sum of one step per axis at every index: through all cells, or cell by cell if few are wanted."""
-    if math.prod(shape) <= WORTH_AN_ARRAY * len(index):
-        total = np.zeros(1, dtype=kind)
-        for step in steps:
-            total = (total[:, None] + step).reshape(-1)
-        return total[index]
-    total = np.zeros(len(index), dtype=kind)
-    for step, place in zip(steps, _positions(shape, index), strict=True):
-        total += step[place]
-    return total
-
-
-def _positions(shape: tuple[int, ...], index: NDArray[np.int64]) -> list[NDArray[np.integer]]:
-    """Return the position along every axis."""
-    found: list[NDArray[np.integer]] = []
-    rest: NDArray[np.integer] = index.astype(np.uint32) if math.prod(shape) < 1 << 32 else index
-    for number in range(len(shape)):
-        stride = rest.dtype.type(math.prod(shape[number + 1 :]))
-        place = rest // stride
-        rest = rest - place * stride
-        found.append(place)
-    return found

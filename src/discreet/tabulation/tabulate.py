@@ -22,23 +22,33 @@ AHEAD = 2
 """How many GROUP BYs may run ahead of the summing up: the engine counts while numpy sums."""
 
 
+PERSONS = "COUNT(*) AS n, CAST(SUM(k) AS BIGINT) AS k"
+"""One person a record."""
+ROWS = "CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) AS BIGINT) AS k"
+"""As many persons as the column n says."""
+WEIGHTS = "CAST(SUM(w) AS BIGINT) & 4294967295 AS n, CAST(SUM(w) AS BIGINT) >> 32 AS k"
+"""The column w alone, as a sum of 64 bits; its key space is 2^32."""
+
+
 @dataclass(frozen=True, eq=False)
 class Records:
     """Coded records in an engine.
 
     Attributes:
         engine: where they are.
-        name: the table.
+        place: the table in which a statistic is counted.
         column: the name of the column for an axis and a depth.
         condition: SQL that chooses the records of the population, or None for all.
         key_space: K; the table's column `k` holds keys below it.
+        sums: SQL of what is summed up, the lower half of a word as n and the upper as k: PERSONS, ROWS or WEIGHTS.
     """
 
     engine: Engine
-    name: str
+    place: Callable[[Statistic], str]
     column: Callable[[int, int], str]
     condition: str | None
     key_space: int
+    sums: str = PERSONS
 
     def group_by(self, plan: Plan, statistic: Statistic) -> str:
         """Return the SQL that counts a statistic: the flat index of a cell, its count and its key."""
@@ -51,8 +61,8 @@ class Records:
             index = index.replace("BIGINT", "INTEGER")
         where = f" WHERE {self.condition}" if self.condition else ""
         return (
-            f"SELECT {index} AS i, COUNT(*) AS n, CAST(SUM(k) AS BIGINT) AS k "  # noqa: S608 - names are ours
-            f"FROM {self.name}{where} GROUP BY 1"
+            f"SELECT {index} AS i, {self.sums} "  # noqa: S608 - names are ours
+            f"FROM {self.place(statistic)}{where} GROUP BY 1"
         )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import chi2
 
 from discreet.microdata.synthetic.blocks import BLOCK, SyntheticCensus
+from discreet.microdata.synthetic.grid import names
 from discreet.microdata.synthetic.households import Residents, form_households
 from discreet.microdata.synthetic.people import People
 from discreet.microdata.synthetic.randomness import Draws
@@ -32,6 +33,7 @@ def persons(country: str = "LU", number: int = 50_000, seed: int = 1) -> pd.Data
     }
     for name, codes in made.codes.items():
         columns[name] = np.array(codes, dtype=object)[np.concatenate([block.topics[name] for block in blocks])]
+    columns["GRID"] = names(np.concatenate([block.cell for block in blocks]).tolist())
     years = {code: place for place, code in enumerate(made.codes["AGE"])}
     return pd.DataFrame(columns).assign(YEARS=[years[code] for code in columns["AGE"]])
 

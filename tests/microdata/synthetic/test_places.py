@@ -1,4 +1,4 @@
-"""Areas: heavy-tailed sizes, households in one area, localities as large as planned."""
+"""Areas: as large as they really are, households in one place, localities as large as planned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.microdata.synthetic.places import LOCALITY_FROM, Geography, area_shares
+from discreet.microdata.synthetic.places import LOCALITY_FROM, Geography
 from discreet.microdata.synthetic.randomness import Draws
 from discreet.programme.eu2021.census import census
 from tests.microdata.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons, residents
@@ -16,26 +16,21 @@ def geography(country: str = "LU", number: int = 600_000, seed: int = 1) -> Geog
     return Geography(country, census(country).topics["GEO"], number, seed)
 
 
-def test_few_areas_are_large_and_many_tiny() -> None:
-    shares = np.sort(area_shares(102, Draws("areas")))
-    assert shares.sum() == pytest.approx(1)
-    assert shares[-1] > 0.1
-    assert shares[-10:].sum() > 0.5
-    assert (shares < shares.mean() / 10).sum() > 20
-
-
-def test_sizes_depend_on_the_seed_and_the_country_alone() -> None:
-    first = geography().sizes
-    assert np.array_equal(first, geography().sizes)
-    assert np.allclose(first * 10, geography(number=6_000_000).sizes)
-    assert not np.allclose(first, geography(seed=2).sizes)
-    assert np.allclose(np.sort(first), np.sort(geography(seed=2).sizes))
+def test_sizes_are_the_real_ones_in_proportion() -> None:
+    place = geography()
+    areas = census("LU").topics["GEO"].levels[-1].codes or ()
+    capital = areas.index("LU_0304")
+    assert place.sizes.sum() == pytest.approx(600_000)
+    assert place.sizes.argmax() == capital
+    assert place.sizes[capital] == pytest.approx(600_000 * place.residents[capital] / place.residents.sum())
+    assert np.allclose(place.sizes * 10, geography(number=6_000_000).sizes)
+    assert np.array_equal(place.sizes, geography(seed=2).sizes)
 
 
 def test_households_settle_by_the_sizes() -> None:
     place = geography()
     made = residents()
-    area = place.settle(made, Draws("settle"))
+    area = place.settle(made, Draws("settle")).area
     assert np.array_equal(area, area[made.first])
     heads = area[made.first == np.arange(len(made))]
     # The largest areas: a chi-square needs a few households in each.
@@ -43,6 +38,13 @@ def test_households_settle_by_the_sizes() -> None:
     seen = np.bincount(heads, minlength=len(place.sizes))[order][-60:]
     assert p_value(seen.tolist(), place.sizes[order][-60:].tolist()) > ACCEPT
     assert p_value(seen.tolist(), off_by_30_percent(place.sizes[order][-60:].tolist())) < REJECT
+
+
+def test_nobody_lives_where_nobody_lives() -> None:
+    place = geography("CY")
+    empty = place.residents == 0
+    assert empty.sum() > 100
+    assert not empty[place.settle(residents(), Draws("settle")).area].any()
 
 
 def test_the_regions_of_areas_are_those_of_the_programme() -> None:
@@ -58,20 +60,20 @@ def test_the_regions_of_areas_are_those_of_the_programme() -> None:
 def test_the_class_of_a_locality_goes_by_its_planned_size() -> None:
     place = geography()
     made = residents()
-    area = place.settle(made, Draws("settle"))
-    classes = place.localities(made, area, Draws("localities"))
+    homes = place.settle(made, Draws("settle"))
+    classes = homes.size_class
     assert np.array_equal(classes, classes[made.first])
     for share in (0.8, 0.05):
-        sizes = place.sizes[area] * share
+        sizes = place.sizes[homes.area] * share
         least = np.array(LOCALITY_FROM)[classes]
         most = np.array([10**9, *LOCALITY_FROM])[classes]
         fits = (least <= sizes) & (sizes < most)
         assert fits.mean() > (0.75 if share == 0.8 else 0.15)
 
 
-def test_a_household_lives_in_one_area() -> None:
+def test_a_household_lives_in_one_place() -> None:
     table = persons()
-    assert (table.groupby("HOUSEHOLD_ID")[["GEO", "LOC", "HAR"]].nunique() == 1).all(axis=None)
+    assert (table.groupby("HOUSEHOLD_ID")[["GEO", "LOC", "GRID", "HAR"]].nunique() == 1).all(axis=None)
 
 
 def test_a_country_without_a_list_of_areas_is_refused() -> None:

@@ -42,14 +42,24 @@ def test_there_are_exactly_as_many_as_asked_for(tmp_path: Path, number: int) -> 
     assert sum(column.null_count for column in table.columns) == 0
 
 
-def test_columns_are_identifiers_and_topics_as_text(tmp_path: Path) -> None:
+def test_columns_are_identifiers_topics_and_cells_as_text(tmp_path: Path) -> None:
     synth(tmp_path / "a.parquet", country="LU", persons=500, seed=1)
     table = pq.read_table(tmp_path / "a.parquet")
     programme = census("LU")
     used = {breakdown.topic for each in programme.of("persons") for breakdown in each.breakdowns}
-    assert table.column_names == ["PERSON_ID", "HOUSEHOLD_ID", *(name for name in programme.topics if name in used)]
-    for name in table.column_names[2:]:
+    topics = [name for name in programme.topics if name in used]
+    assert table.column_names == ["PERSON_ID", "HOUSEHOLD_ID", *topics, "GRID"]
+    for name in topics:
         assert set(table.column(name).to_pylist()) <= set(programme.topics[name].levels[-1].codes or ())
+
+
+def test_a_row_group_lists_its_own_cells_alone(tmp_path: Path) -> None:
+    synth(tmp_path / "a.parquet", country="DE", persons=10 * 65_536, seed=1)
+    file = pq.ParquetFile(tmp_path / "a.parquet", read_dictionary=["GRID"])
+    assert file.num_row_groups == 2
+    for number in range(2):
+        cells = file.read_row_group(number, columns=["GRID"]).column("GRID").combine_chunks()
+        assert len(cells.dictionary) == len(cells.unique())
 
 
 def test_both_formats_hold_the_same_persons(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, ParameterError
 from discreet.microdata.synthetic.households import form_households
 from discreet.microdata.synthetic.living import Living
 from discreet.microdata.synthetic.nations import Nations
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.microdata.synthetic.households import Residents
+    from discreet.microdata.synthetic.places import Homes
     from discreet.microdata.synthetic.randomness import Bytes
     from discreet.programme.model import Programme, Topic
 
+MOST_PERSONS = 10**9
+LARGEST_SEED = 2**63 - 1
 BLOCK = 1 << 16
 """Persons of a block: their numbers fit in 16 bits, which sorts quickly, and their columns in the processor's cache."""
 IDENTIFIERS = 10**10
@@ -38,11 +41,12 @@ PERSON_STEP, HOUSEHOLD_STEP = 6_180_339_887, 7_320_508_077
 
 @dataclass(frozen=True)
 class Block:
-    """The persons of one block: identifiers, and per topic the place of the code among the finest codes."""
+    """The persons of one block: identifiers, cells, and per topic the place of the code among the finest codes."""
 
     person: NDArray[np.int64]
     household: NDArray[np.int64]
     topics: dict[str, NDArray[Any]]
+    cell: NDArray[np.int64]
     households: int
 
 
@@ -52,23 +56,27 @@ class SyntheticCensus:
     Attributes:
         persons: how many there are in all.
         codes: the finest codes of every topic of the tables of persons, by topic.
+        ages: for each age in years the place of its code.
+        geography: the areas.
     """
 
     def __init__(self, country: str, persons: int, seed: int) -> None:
+        _check_whole("persons", persons, 1, MOST_PERSONS, "10^9")
+        _check_whole("seed", seed, 0, LARGEST_SEED, "2^63 - 1")
         programme = census(country)
         topics = _topics_of_persons(programme)
         self._name = (country, seed)
         self.persons = persons
-        self._geography = Geography(country, topics["GEO"], persons, seed)
+        self.geography = Geography(country, topics["GEO"], persons, seed)
         self.codes = {name: topic.levels[-1].codes or () for name, topic in topics.items()}
         leaves = {name: {code: place for place, code in enumerate(codes)} for name, codes in self.codes.items()}
-        self._ages = _places_of_ages(topics["AGE"])
+        self.ages = _places_of_ages(topics["AGE"])
         self._sexes = _places(leaves["SEX"], 2)
         self._localities = _places(leaves["LOC"], len(LOCALITY_FROM))
         self._living = Living(leaves)
-        self._work = Work(leaves, self._geography)
+        self._work = Work(leaves, self.geography)
         nations = Nations(country, topics["POB"], topics["COC"], seed)
-        self._origin = Origin(leaves, nations, self._geography.parts)
+        self._origin = Origin(leaves, nations, self.geography.parts)
         self._offset = Draws(country, seed, "identifiers").below(2**32, 2).tolist()
 
     @property
@@ -82,30 +90,36 @@ class SyntheticCensus:
         draws = Draws(*self._name, number)
         residents = form_households(People.draw(persons, draws), draws)
         rows = number * BLOCK + np.arange(persons)
-        topics = self._topics(residents, draws)
+        homes = self.geography.settle(residents, draws)
+        topics = self._topics(residents, homes, draws)
         return Block(
             person=(rows * PERSON_STEP + self._offset[0]) % IDENTIFIERS,
             household=((number * BLOCK + residents.first) * HOUSEHOLD_STEP + self._offset[1]) % IDENTIFIERS,
             topics={name: topics[name] for name in self.codes},
+            cell=homes.cell,
             households=residents.households,
         )
 
-    def _topics(self, residents: Residents, draws: Draws) -> dict[str, NDArray[Any]]:
-        area = self._geography.settle(residents, draws)
+    def _topics(self, residents: Residents, homes: Homes, draws: Draws) -> dict[str, NDArray[Any]]:
         made: dict[str, NDArray[Any]] = {
-            "GEO": area,
-            "LOC": self._localities.take(self._geography.localities(residents, area, draws)),
+            "GEO": homes.area,
+            "LOC": self._localities.take(homes.size_class),
             "SEX": self._sexes.take(residents.sex),
-            "AGE": self._ages.take(residents.age),
+            "AGE": self.ages.take(residents.age),
         }
         made |= self._living.draw(residents, draws)
         made |= self._origin.draw(residents, draws)
-        made |= self._work.draw(residents, area, draws)
+        made |= self._work.draw(residents, homes.area, draws)
         if set(made) != set(self.codes):
             raise InternalError(
                 f"The synthetic census lacks a topic or has one too many: {set(made) ^ set(self.codes)}."
             )
         return made
+
+
+def _check_whole(name: str, value: int, least: int, most: int, most_said: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ParameterError.outside("Synthetic census", name, value, f"a whole number from {least} to {most_said}")
 
 
 def _topics_of_persons(programme: Programme) -> dict[str, Topic]:

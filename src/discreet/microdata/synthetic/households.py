@@ -23,6 +23,8 @@ WITH_FAMILIES = 0.5
 """The share of those who share that live with a family; the others live with each other, by two, three or four."""
 SECOND_FAMILIES = 0.015
 """The share of families that live in the household of another family."""
+HOUSEHOLD_SIZES = {1: 35.2, 2: 32.9, 3: 17.5, 4: 8.7, 5: 3.6, 6: 2.1}
+"""Percentages of private households by size, 6 for all above: what these shares and those of `ROLES` come to."""
 INSTITUTION_SIZE = 40
 HOMELESS = 0.03
 """The share of adults outside private households who are not in an institution."""

@@ -32,6 +32,8 @@ HOUSEHOLD_STATUS = dict.fromkeys(NUCLEUS, "1.1") | {
     Role.INSTITUTION: "2.1",
     Role.HOMELESS: "2.2",
 }
+OUTSIDE = tuple(code for role, code in HOUSEHOLD_STATUS.items() if role >= Role.INSTITUTION)
+"""The codes of HST outside private households."""
 MARITAL_STATUS = {Role.MARRIED: "2.1", Role.MARRIED_SAME_SEX: "2.2"}
 
 NOT_MARRIED = {

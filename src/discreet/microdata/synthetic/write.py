@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import ParameterError
 from discreet.microdata.synthetic.blocks import SyntheticCensus
 from discreet.microdata.synthetic.files import IDENTIFIERS, check_ending, open_file
+from discreet.microdata.synthetic.grid import names
 from discreet.programme.eu2021.census import countries
 from discreet.whole_file import check_writable
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-MOST_PERSONS = 10**9
-LARGEST_SEED = 2**63 - 1
+CELL = "GRID"
+"""The column of the cells of the 1 km2 grid."""
 TOGETHER = 8
 """Blocks that are written at a time, as one row group of a Parquet file."""
 
@@ -66,8 +66,6 @@ def synth(
         progress: called after every block with the persons made so far and the number of all persons.
     """
     path = Path(out)
-    _check_whole("persons", persons, 1, MOST_PERSONS, "10^9")
-    _check_whole("seed", seed, 0, LARGEST_SEED, "2^63 - 1")
     check_ending(path)
     check_writable(path, replace=replace)
     made = SyntheticCensus(country, persons, seed)
@@ -77,11 +75,6 @@ def synth(
     )
     households = _write(path, made, sentence, progress)
     return Synthetic(path, persons, households, sentence)
-
-
-def _check_whole(name: str, value: int, least: int, most: int, most_said: str) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ParameterError.outside("Synthetic census", name, value, f"a whole number from {least} to {most_said}")
 
 
 def _write(path: Path, made: SyntheticCensus, sentence: str, progress: Progress | None) -> int:
@@ -108,7 +101,8 @@ def _schema(made: SyntheticCensus) -> pa.Schema:
         name: pa.dictionary(pa.int16() if len(codes) < 1 << 15 else pa.int32(), pa.string())
         for name, codes in made.codes.items()
     }
-    return pa.schema(dict.fromkeys(IDENTIFIERS, pa.int64()) | codes)
+    cells = {CELL: pa.dictionary(pa.int32(), pa.string())}
+    return pa.schema(dict.fromkeys(IDENTIFIERS, pa.int64()) | codes | cells)
 
 
 def _batch(blocks: Sequence[Block], made: SyntheticCensus) -> pa.RecordBatch:
@@ -122,4 +116,7 @@ def _batch(blocks: Sequence[Block], made: SyntheticCensus) -> pa.RecordBatch:
         places = pa.array(np.concatenate([block.topics[name] for block in blocks]), schema.field(name).type.index_type)
         # Every place is one of a code, which need not be looked at again.
         arrays.append(pa.DictionaryArray.from_arrays(places, pa.array(codes, pa.string()), safe=False))
+    # A row group has a list of its own of the cells in it: that of a whole country would be too long for each.
+    cells = pa.array(np.concatenate([block.cell for block in blocks])).dictionary_encode()
+    arrays.append(pa.DictionaryArray.from_arrays(cells.indices, names(cells.dictionary.to_pylist())))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,215 @@
+"""What `discreet protect` does with its flags: a run, one repeated from its record, or a look at what it would take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.cli.protect_text import estimate_text, noise_results, protect_text
+from discreet.engines.duckdb import DuckDB
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.again import protect_again
+from discreet.mechanisms.choice import mechanism_named
+from discreet.mechanisms.estimate import estimate
+from discreet.mechanisms.protect import protect
+from discreet.mechanisms.record_columns import RecordColumns
+from discreet.microdata.coding import MISSING
+from discreet.microdata.secret import permissions_warning, read_secret
+from discreet.noise.ptable import KEY_MODES
+from discreet.release.folder import check_free, curator_folder, recover
+from discreet.release.record import MECHANISMS
+from discreet.release.tables import FORMATS
+
+if TYPE_CHECKING:
+    from discreet.cli.progress import Stages
+    from discreet.mechanisms.base import Mechanism
+    from discreet.release.release import Release
+
+    Flags = dict[str, Any]
+
+LAW = ("variance", "bound", "threshold", "epsilon", "delta", "scale", "sigma")
+"""Flags that are parameters of a law."""
+NOT_OF_THE_RUN = ("secret_file", "memory", "threads")
+"""Flags that a run which is repeated may still have: they change nothing in its tables."""
+STAND_IN = bytes(32)
+"""What stands for the secret where only the other flags are looked at."""
+TRUE_COUNTS = "These are true counts, without noise: keep them, and publish them nowhere."
+
+
+@dataclass(frozen=True)
+class Face:
+    """Where a run shows what it does: the folder it makes, its progress, and how it tells the end."""
+
+    out: Path | None
+    stages: Stages
+    as_json: bool
+
+    def place(self, *, replace: bool) -> Path:
+        """Return the folder to make, or refuse one that is missing or taken."""
+        if self.out is None:
+            raise ParameterError("--out is missing: the folder of the release. Example: --out release", parameter="out")
+        recover(self.out)
+        check_free(self.out, replace=replace)
+        return self.out
+
+    def tell(self, asked: Flags, release: Release, out: Path, flags: Flags) -> None:
+        """Print what was made."""
+        secret = permissions_warning(Path(flags["secret_file"])) if flags["secret_file"] else None
+        warnings = [*([secret] if secret else []), *self.stages.warnings]
+        warnings += release.summary.warnings if release.summary else ()
+        warnings += [TRUE_COUNTS] if release.record.law == "none" else []
+        typer.echo(_json(asked, release, out, warnings) if self.as_json else protect_text(release, out, warnings))
+
+
+def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
+    """Make a release."""
+    out = face.place(replace=replace)
+    with _engine(flags) as engine, face.stages as stages:
+        release = protect(
+            data,
+            flags["programme"],
+            _mechanism(flags),
+            out=out,
+            id=flags["id"],
+            key=flags["key"],
+            count=flags["count"],
+            weight=flags["weight"],
+            tabulated=bool(flags["tabulated"]),
+            regions=flags["regions"],
+            tables=_tables(flags),
+            unit=flags["unit"],
+            missing=flags["missing"] or MISSING[0],
+            non_negative=bool(flags["non_negative"]),
+            keep_exact=bool(flags["keep_exact"]),
+            replace=replace,
+            resume=resume,
+            form=flags["format"] or FORMATS[0],
+            progress=stages,
+            engine=engine,
+        )
+    face.tell(_asked(data, flags), release, out, flags)
+
+
+def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
+    """Repeat a run: the record says everything but where the secret is and where the new release goes."""
+    told = [name for name, value in flags.items() if value is not None and name not in NOT_OF_THE_RUN]
+    if told:
+        raise ParameterError(
+            f"A run that is repeated takes everything from its record; --{told[0].replace('_', '-')} cannot be given "
+            "too. Leave it out, or leave out --again.",
+            parameter=told[0],
+        )
+    out = face.place(replace=replace)
+    secret = read_secret(Path(flags["secret_file"]) if flags["secret_file"] else None)
+    with _engine(flags) as engine, face.stages as stages:
+        release = protect_again(
+            curator,
+            data=data or None,
+            secret=secret,
+            out=out,
+            replace=replace,
+            resume=resume,
+            progress=stages,
+            engine=engine,
+        )
+    face.tell({"again": str(curator), **({"data": data} if data else {})}, release, out, flags)
+
+
+def say_what_it_takes(data: list[str], flags: Flags, out: Path | None, *, replace: bool, as_json: bool) -> None:
+    """Look at flags, programme and the heads of the data, and do nothing."""
+    _check(flags, out, replace=replace)
+    if flags["tabulated"]:
+        what = "What it would take is not known for tables that are counted already: it is little."
+        raise ParameterError(f"{what} Leave --dry-run out.", parameter="dry_run")
+    found = estimate(
+        data,
+        flags["programme"],
+        tables=_tables(flags),
+        unit=flags["unit"],
+        regions=flags["regions"],
+        from_ids=bool(flags["id"]),
+    )
+    if as_json:
+        typer.echo(answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json()))
+    else:
+        typer.echo(estimate_text(found))
+
+
+def _tables(flags: Flags) -> list[str] | None:
+    return [pattern.strip() for pattern in flags["tables"].split(",")] if flags["tables"] else None
+
+
+def _asked(data: list[str], flags: Flags) -> Flags:
+    given = {name: value for name, value in flags.items() if value is not None}
+    return {"data": data, **{name: str(value) if isinstance(value, Path) else value for name, value in given.items()}}
+
+
+def _engine(flags: Flags) -> DuckDB:
+    """Return the engine within the limits that were asked for."""
+    if flags["threads"] is not None and flags["threads"] < 1:
+        raise ParameterError.outside("protect", "threads", flags["threads"], "a positive whole number")
+    return DuckDB(threads=flags["threads"], memory=flags["memory"])
+
+
+def _mechanism(flags: Flags, *, with_secret: bool = True) -> Mechanism:
+    """Return the mechanism that was asked for, with its noise and the secret; in a dry run with a stand-in for it."""
+    path = Path(flags["secret_file"]) if flags["secret_file"] else None
+    return mechanism_named(
+        flags["mechanism"] or MECHANISMS[0],
+        secret=lambda: read_secret(path) if with_secret else STAND_IN,
+        law=flags["law"],
+        ptable=Path(flags["ptable"]) if flags["ptable"] else None,
+        mode=flags["key_mode"],
+        version=flags["version_label"],
+        budget=Path(flags["budget"]) if flags["budget"] else None,
+        spsn=flags["spsn"],
+        perturb_zeros=flags["perturb_zeros"],
+        from_ids=bool(flags["id"]),
+        ready_keys=bool(flags["key"]),
+        **{name: flags[name] for name in LAW},
+    )
+
+
+def _check(flags: Flags, out: Path | None, *, replace: bool) -> None:
+    """Refuse in a dry run what the run itself would refuse; the secret, which it need not have at hand, is left out."""
+    for kind, flag, known in (
+        ("mechanism", "mechanism", MECHANISMS),
+        ("key mode", "key_mode", KEY_MODES),
+        ("way with missing values", "missing", MISSING),
+        ("format of tables", "format", FORMATS),
+    ):
+        if flags[flag] is not None and flags[flag] not in known:
+            raise UnknownNameError.among(kind, flags[flag], known)
+    RecordColumns(flags["id"], flags["key"], flags["count"], flags["weight"])
+    told = [flags["law"], flags["ptable"], flags["budget"], *(flags[name] for name in LAW)]
+    if any(value is not None for value in told):
+        _mechanism(flags, with_secret=False)
+    if out is not None:
+        check_free(out, replace=replace)
+
+
+def _json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> str:
+    made, files = release.summary, release.description["files"]
+    assert made is not None  # noqa: S101 - this run made it
+    return answer(
+        "protect",
+        asked,
+        noise_results(release),
+        warnings,
+        release=str(out),
+        curator=str(curator_folder(out)),
+        read={"records": made.records, "dropped": made.dropped, "margins": made.margins, "topics": made.topics},
+        written={
+            "tables": len(files),
+            "resumed": made.resumed,
+            "statistics": made.statistics,
+            "cells": made.cells,
+            "rows": sum(file["rows"] for file in files),
+            "bytes": sum(file["bytes"] for file in files),
+        },
+        seconds={stage: round(seconds, 3) for stage, seconds in made.seconds.items()},
+    )

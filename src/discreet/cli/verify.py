@@ -1,0 +1,52 @@
+"""`discreet verify`: whether a release is as it was published and, given the data, made from them."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.cli.progress import Stages
+from discreet.mechanisms.verify import verify as verify_release
+from discreet.microdata.secret import permissions_warning, read_secret
+from discreet.release.folder import recover
+from discreet.results import Result
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a release.")],
+    data: Annotated[
+        list[str] | None, typer.Option(metavar="DATA", help="Its data: make it again and compare; may be repeated.")
+    ] = None,
+    secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Check every file of a release and, with the data, that the same bytes come out again.
+
+    Example: discreet verify release --data census.parquet --secret-file office.secret
+    """
+    recover(release)
+    warning = permissions_warning(secret_file) if secret_file else None
+    with Stages(shown=not quiet and bool(data), log=None) as stages:
+        found = verify_release(
+            release, data=data or None, secret=read_secret(secret_file) if data else None, progress=stages
+        )
+    warnings = [warning] if warning else []
+    if not as_json:
+        typer.echo("\n".join([f"{release}: {found.sentence}", *(f"Warning: {text}" for text in warnings)]))
+        return
+    settings = {"release": str(release), "data": data or None, "secret_file": str(secret_file) if secret_file else None}
+    results = [
+        Result(
+            name="files",
+            value=found.files,
+            unit="files",
+            sentence=found.sentence,
+            assumptions=("the release.json itself is the one published: keep its digest elsewhere",),
+            equation="files whose SHA-256 is that in release.json",
+        )
+    ]
+    typer.echo(answer("verify", settings, results, warnings, release=str(release), repeated=found.repeated))

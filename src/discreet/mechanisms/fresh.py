@@ -1,0 +1,71 @@
+"""Fresh noise: every cell of every table draws for itself, also where several tables show the same count.
+
+The paper's static output without SPSN. Whoever averages the copies of a count comes closer to it: see `assess`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
+from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.ptable import KEY_SPACE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from discreet.mechanisms.base import Lot
+    from discreet.mechanisms.output import Output
+    from discreet.noise.base import Noise
+    from discreet.noise.bits import BitSource
+    from discreet.noise.ptable import PTable
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """Independent noise for every cell of every table.
+
+    Attributes:
+        noise: a p-table, or any law of noise; with a law every count from 1 on has the same one.
+        perturb_zeros: whether a law gives empty cells noise too; a p-table says so itself.
+        bits: where randomness comes from; a seed is for research, never for a publication.
+    """
+
+    noise: PTable | Noise
+    perturb_zeros: bool = False
+    bits: BitSource = field(default=SYSTEM_BITS, repr=False)
+
+    name: ClassVar[str] = "fresh"
+    key_space: ClassVar[int] = KEY_SPACE
+    needs_keys: ClassVar[bool] = False
+    secret: ClassVar[None] = None
+    version: ClassVar[str] = ""
+    spsn: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        perturbs_zeros(self.noise, self.perturb_zeros)
+
+    @cached_property
+    def perturbs_zeros(self) -> bool:
+        """Say whether a true 0 may be published as something else."""
+        return perturbs_zeros(self.noise, self.perturb_zeros)
+
+    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+        """Return itself."""
+        return self
+
+    def publish(self, lot: Lot) -> NDArray[np.int64]:
+        """Return count plus noise."""
+        return noisy(self.noise, lot.counts, self.bits.words(len(lot.counts)), zeros=self.perturbs_zeros)
+
+    def described(self) -> dict[str, Any]:
+        """Return the fields of a record."""
+        return {
+            "mechanism": self.name,
+            "spsn": self.spsn,
+            "perturb_zeros": self.perturbs_zeros,
+            **described_law(self.noise),
+        }

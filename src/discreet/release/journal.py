@@ -1,0 +1,72 @@
+"""Which tables of a run are finished, written down as it goes, so that a run after a kill need not make them again.
+
+The first line says which run it is: a digest of the data, the programme, the noise and everything else that the tables
+depend on. Every other line is a finished table. A line that a kill cut short is no line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from discreet.release.tables import TableFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+JOURNAL = "journal.jsonl"
+
+
+def begin(folder: Path, run: str) -> None:
+    """Write the first line."""
+    (folder / JOURNAL).write_text(json.dumps({"run": run}) + "\n", encoding="utf-8")
+
+
+def note(folder: Path, table: TableFile, exact: str | None) -> None:
+    """Add a finished table, and the digest of its true counts if they are kept."""
+    with (folder / JOURNAL).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**table.to_json(), "exact": exact}) + "\n")
+
+
+def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
+    """Give the tables that a run finished, none if it is another run."""
+    lines = _lines(folder / JOURNAL)
+    if next(lines, {}).get("run") != run:
+        return
+    for line in lines:
+        try:
+            table = TableFile(line["id"], line["file"], line["rows"], line["bytes"], line["sha256"]), line["exact"]
+        except KeyError:
+            return
+        yield table
+
+
+def has_finished(folder: Path) -> bool:
+    """Say whether a run finished any table."""
+    return len(list(_lines(folder / JOURNAL))) > 1
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in text.splitlines():
+        try:
+            content = json.loads(line)
+        except ValueError:
+            return
+        if not isinstance(content, dict):
+            return
+        yield content
+
+
+def is_as_noted(path: Path, sha256: str) -> bool:
+    """Say whether a file is there with this digest."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError:
+        return False

@@ -1,0 +1,268 @@
+"""`discreet protect` in an office: runs repeated from their record, resumed, within limits of memory and threads."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from discreet.engines.duckdb import DuckDB
+from discreet.release import shelf as shelves
+from tests.cli import town
+from tests.mechanisms.office import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.town import Command
+
+NOISE = ("--variance", "3", "--bound", "5")
+SECRET = ("--secret-file", "office.secret")
+BARE = ("protect", "town.csv", "--programme", "town.toml", "--id", "PERSON_ID", *SECRET)
+AGAIN = ("protect", "--again", "out.curator", "--out", "second")
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Path:
+    town.make(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return town.command(office, monkeypatch, capsys)
+
+
+@pytest.fixture
+def made(discreet: Command) -> Command:
+    """Return the command, with a release in the folder."""
+    assert discreet(*BARE, *NOISE, "--out", "out").code == 0
+    return discreet
+
+
+def hidden(office: Path) -> list[str]:
+    return [path.name for path in office.iterdir() if path.name.startswith(".")]
+
+
+# --- Again ---
+
+
+def test_a_run_is_repeated_from_its_record(made: Command, office: Path) -> None:
+    (office / "town.toml").unlink()
+    done = made(*AGAIN, *SECRET)
+    assert (done.code, done.err) == (0, "")
+    assert "second/ is complete" in done.out
+    assert "Warning" not in done.out
+    assert files(office / "second") == files(office / "out")
+    records = [json.loads((office / name / "record.json").read_text()) for name in ("second.curator", "out.curator")]
+    # The programme's file is not read again: the record holds all of it, and what it is called.
+    assert [record.pop("programme") for record in records] == ["Town", "town.toml"]
+    assert records[0] == records[1]
+
+
+def test_data_that_have_moved_are_named(made: Command, office: Path) -> None:
+    (office / "town.csv").rename(office / "archive.csv")
+    done = made(*AGAIN, *SECRET)
+    assert done.code == 2
+    assert done.err.startswith("error: town.csv cannot be read: No such file or directory.")
+    assert made("protect", "archive.csv", *AGAIN[1:], *SECRET).code == 0
+    assert files(office / "second") == files(office / "out")
+
+
+def test_json_tells_what_was_repeated(made: Command) -> None:
+    found = json.loads(made(*AGAIN, *SECRET, "--json").out)
+    assert found["settings"] == {"again": "out.curator"}
+    assert (found["release"], found["written"]["tables"], found["written"]["resumed"]) == ("second", 3, 0)
+    found = json.loads(made("protect", "town.csv", *AGAIN[1:], *SECRET, "--json", "--replace").out)
+    assert found["settings"] == {"again": "out.curator", "data": ["town.csv"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--programme", "town.toml"), "takes everything from its record; --programme cannot be given too."),
+        (("--variance", "3"), "takes everything from its record; --variance cannot be given too."),
+        (("--version-label", "2"), "takes everything from its record; --version-label cannot be given too."),
+        (("--keep-exact",), "takes everything from its record; --keep-exact cannot be given too."),
+        (("--dry-run",), "A run that is repeated has no dry run. Leave out one of them."),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_flags_that_the_record_holds_are_refused(
+    made: Command, office: Path, more: tuple[str, ...], message: str
+) -> None:
+    done = made(*AGAIN, *SECRET, *more)
+    assert done.code == 2
+    assert message in done.err
+    assert not (office / "second").exists()
+
+
+def test_what_is_missing_for_a_repetition_is_said(made: Command, office: Path) -> None:
+    for given, message in (
+        (AGAIN[:3], "--out is missing: the folder of the release."),
+        (AGAIN, "The secret is missing: give --secret-file or set DISCREET_SECRET, the one that this release was made"),
+        (("protect", "--again", "out", "--out", "second"), "record.json cannot be read: No such file or directory."),
+        (("protect", "--again", "out.curator", "--out", "out", *SECRET), "out exists already and was left as it is"),
+    ):
+        done = made(*given)
+        assert done.code == 2
+        assert message in done.err
+    (office / "office.secret").write_text("another secret, long enough")
+    assert "This is not the secret that the release was made with." in made(*AGAIN, *SECRET).err
+    assert not (office / "second").exists()
+
+
+def test_a_repetition_into_its_own_place_replaces_it(made: Command, office: Path) -> None:
+    before = files(office / "out")
+    (office / "out" / "tables" / "2.parquet").unlink()
+    assert made("protect", "--again", "out.curator", "--out", "out", "--replace", *SECRET).code == 0
+    assert files(office / "out") == before
+
+
+# --- Warnings about earlier releases ---
+
+
+def test_other_noise_for_the_same_data_is_warned_about(made: Command) -> None:
+    done = made(*BARE, *NOISE, "--version-label", "2", "--out", "second")
+    line = next(line for line in done.out.splitlines() if line.startswith("Warning: "))
+    assert line.startswith("Warning: out was made from the same data with another version label.")
+    assert "variance 1.50 instead of 3.00" in line
+    found = json.loads(made(*BARE, *NOISE, "--version-label", "3", "--out", "third", "--json").out)
+    assert [text.split()[0] for text in found["warnings"]] == ["second", "out"]
+
+
+def test_the_same_keys_for_other_data_are_warned_about(made: Command, office: Path) -> None:
+    (office / "town.csv").write_text(town.as_csv(town.people()[1:]))
+    done = made(*BARE, *NOISE, "--out", "second")
+    old, new = (
+        {(name, cell): value for name, table in town.published(office / out).items() for cell, value in table.items()}
+        for out in ("out", "second")
+    )
+    either = old.keys() | new.keys()
+    differ = sum(old.get(cell, 0) != new.get(cell, 0) for cell in either)
+    assert differ
+    assert f"of {len(either)} published cells, {differ} ({differ / len(either):.2%}) differ" in done.out
+
+
+# --- Resume ---
+
+
+def cut_short(discreet: Command, *more: str) -> None:
+    """Run until all tables are there, and end before they are described."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelves, "describe", _fail)
+        assert discreet(*BARE, *NOISE, "--out", "out", "--resume", *more).code == 130
+
+
+def _fail(*_given: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_run_goes_on_from_the_tables_that_are_there(discreet: Command, office: Path) -> None:
+    cut_short(discreet)
+    assert len(hidden(office)) == 1
+    done = discreet(*BARE, *NOISE, "--out", "out", "--resume")
+    assert done.code == 0
+    counting = next(line for line in done.out.splitlines() if line.startswith("counting"))
+    assert "; 3 tables of an earlier run taken over, " in counting
+    assert hidden(office) == []
+    assert discreet(*BARE, *NOISE, "--out", "whole").code == 0
+    assert files(office / "out") == files(office / "whole")
+
+
+def test_json_tells_how_many_tables_were_there(discreet: Command, office: Path) -> None:
+    cut_short(discreet)
+    found = json.loads(discreet(*BARE, *NOISE, "--out", "out", "--resume", "--json").out)
+    assert (found["written"]["tables"], found["written"]["resumed"]) == (3, 3)
+    assert hidden(office) == []
+
+
+def test_looking_at_the_old_release_keeps_what_can_be_resumed(made: Command, office: Path) -> None:
+    cut_short(made, "--replace", "--keep-exact")
+    for look in (("verify", "out"), ("assess", "out", "--measures", "redundancy")):
+        assert made(*look).code == 0
+        assert len(hidden(office)) == 1
+    done = made(*BARE, *NOISE, "--out", "out", "--resume", "--replace", "--keep-exact", "--json")
+    assert json.loads(done.out)["written"]["resumed"] == 3
+
+
+def test_a_repetition_can_be_resumed(made: Command, office: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shelves, "describe", _fail)
+        assert made(*AGAIN, *SECRET, "--resume").code == 130
+    assert json.loads(made(*AGAIN, *SECRET, "--resume", "--json").out)["written"]["resumed"] == 3
+    assert files(office / "second") == files(office / "out")
+
+
+def test_a_run_without_resume_starts_anew(discreet: Command, office: Path) -> None:
+    cut_short(discreet)
+    found = json.loads(discreet(*BARE, *NOISE, "--out", "out", "--json").out)
+    assert found["written"]["resumed"] == 0
+    assert hidden(office) == []
+
+
+def test_shared_noise_that_is_written_nowhere_cannot_be_resumed(discreet: Command, office: Path) -> None:
+    flags = ("protect", "town.csv", "--programme", "town.toml", "--mechanism", "eps-dp", "--epsilon", "9")
+    done = discreet(*flags, "--out", "out", "--resume")
+    assert done.code == 2
+    assert "Leave --resume out, or give every table noise of its own (--no-spsn)." in done.err
+    assert not (office / "out").exists()
+
+
+# --- Memory and threads ---
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Return the limits of every engine that is made, as the engine itself tells them."""
+    found: list[tuple[str, int]] = []
+    begin = DuckDB.__enter__
+
+    def enter(engine: DuckDB) -> DuckDB:
+        (row,) = engine.table(
+            "SELECT current_setting('memory_limit') AS m, CAST(current_setting('threads') AS BIGINT) AS t"
+        ).to_pylist()
+        found.append((row["m"], row["t"]))
+        return begin(engine)
+
+    monkeypatch.setattr(DuckDB, "__enter__", enter)
+    return found
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_memory_and_threads_reach_the_engine_and_change_no_byte(
+    made: Command, office: Path, engines: list[tuple[str, int]], again: bool
+) -> None:
+    limits = ("--memory", "64MiB", "--threads", "1")
+    run: tuple[Any, ...] = (*AGAIN, *SECRET) if again else (*BARE, *NOISE, "--out", "second")
+    engines.clear()
+    done = made(*run, *limits)
+    assert done.code == 0, done.err
+    assert engines == [("64.0 MiB", 1)]
+    assert files(office / "second") == files(office / "out")
+
+
+def test_limits_may_stand_in_a_settings_file(discreet: Command, office: Path, engines: list[tuple[str, int]]) -> None:
+    (office / "flags.toml").write_text('memory = "64MiB"\nthreads = 1\n')
+    assert discreet(*BARE, *NOISE, "--settings", "flags.toml", "--threads", "2", "--out", "out").code == 0
+    assert engines == [("64.0 MiB", 2)]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--memory", "lots"), "memory must be a size such as 500MB or 2GB, not 'lots'"),
+        (("--memory", "-1GB"), "memory must be a size such as 500MB or 2GB, not '-1GB'"),
+        (("--threads", "0"), "threads must be a positive whole number, not 0"),
+        (("--threads", "-2"), "threads must be a positive whole number, not -2"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_limits_that_cannot_be_are_refused(
+    discreet: Command, office: Path, more: tuple[str, ...], message: str
+) -> None:
+    done = discreet(*BARE, *NOISE, "--out", "out", *more)
+    assert done.code == 2
+    assert message in done.err
+    assert not (office / "out").exists()

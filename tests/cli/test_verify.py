@@ -1,0 +1,134 @@
+"""`discreet verify`: what is in order is said in one line, and whatever is not is named with its file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli import town
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.town import Command
+
+PROTECT = (
+    *("protect", "town.csv", "--programme", "town.toml", "--out", "out", "--id", "PERSON_ID"),
+    *("--secret-file", "office.secret", "--variance", "3", "--bound", "5"),
+)
+WITH_DATA = ("verify", "out", "--data", "town.csv", "--secret-file", "office.secret")
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Path:
+    town.make(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the command, in a folder with a release."""
+    command = town.command(office, monkeypatch, capsys)
+    assert command(*PROTECT).code == 0
+    return command
+
+
+def test_a_release_in_order_is_said_to_be(discreet: Command) -> None:
+    done = discreet("verify", "out")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "out: Every file is as release.json says (3 files).\n"
+
+
+def test_with_the_data_the_release_is_made_again(discreet: Command, office: Path) -> None:
+    before = sorted(path.name for path in office.iterdir())
+    done = discreet(*WITH_DATA)
+    assert (done.code, done.err) == (0, "")
+    told = "out: Every file is as release.json says (3 files), and the data give the same bytes again.\n"
+    assert done.out == told
+    assert sorted(path.name for path in office.iterdir()) == before
+
+
+def test_the_secret_may_come_from_the_environment(discreet: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = discreet("verify", "out", "--data", "town.csv")
+    assert done.code == 2
+    assert done.err.startswith("error: The secret is missing: give --secret-file or set DISCREET_SECRET")
+    monkeypatch.setenv("DISCREET_SECRET", town.SECRET)
+    assert discreet("verify", "out", "--data", "town.csv").code == 0
+
+
+def test_several_files_are_several_data(
+    office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = town.people()
+    (office / "a.csv").write_text(town.as_csv(people[:100]))
+    (office / "b.csv").write_text(town.as_csv(people[100:]))
+    command = town.command(office, monkeypatch, capsys)
+    assert command("protect", "a.csv", "b.csv", *PROTECT[2:]).code == 0
+    assert command("verify", "out", "--data", "a.csv", "--data", "b.csv", *WITH_DATA[4:]).code == 0
+    done = command("verify", "out", "--data", "a.csv", *WITH_DATA[4:])
+    assert done.code == 2
+    assert "These are not the data of the release" in done.err
+
+
+def test_a_secret_that_others_can_read_is_warned_about(discreet: Command, office: Path) -> None:
+    (office / "office.secret").chmod(0o644)
+    done = discreet(*WITH_DATA)
+    assert done.code == 0
+    warning = "office.secret holds the secret, and others on this machine can read it. Run: chmod 600 office.secret"
+    assert done.out.splitlines()[1] == f"Warning: {warning}"
+    assert json.loads(discreet(*WITH_DATA, "--json").out)["warnings"] == [warning]
+
+
+@pytest.mark.parametrize("with_data", [False, True])
+def test_json_tells_the_same(discreet: Command, with_data: bool) -> None:
+    found = json.loads(discreet(*(WITH_DATA if with_data else WITH_DATA[:2]), "--json").out)
+    assert (found["command"], found["release"], found["repeated"]) == ("verify", "out", True if with_data else None)
+    assert found["settings"] == {
+        "release": "out",
+        "data": ["town.csv"] if with_data else None,
+        "secret_file": "office.secret" if with_data else None,
+    }
+    (result,) = found["results"]
+    assert (result["name"], result["value"], result["unit"]) == ("files", 3, "files")
+    assert result["sentence"].startswith("Every file is as release.json says")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda out: (out / "tables" / "2.parquet").unlink(), "it has no file tables/2.parquet."),
+        (lambda out: (out / "tables" / "2.parquet").write_bytes(b""), "a file tables/2.parquet that is damaged or was"),
+        (lambda out: (out / "true.csv").write_text("1"), "a file true.csv that is not part of it."),
+    ],
+    ids=["missing", "changed", "extra"],
+)
+def test_what_is_not_in_order_ends_with_2_and_names_the_file(
+    discreet: Command, office: Path, spoil: object, message: str
+) -> None:
+    spoil(office / "out")  # type: ignore[operator]  # one of the functions above
+    done = discreet("verify", "out")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: out is not as it was published: it has ")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert discreet(*WITH_DATA).err == done.err
+
+
+def test_other_data_and_another_secret_end_with_2(discreet: Command, office: Path) -> None:
+    (office / "town.csv").write_text(town.as_csv(town.people()[1:]))
+    done = discreet(*WITH_DATA)
+    assert done.code == 2
+    assert done.err.startswith("error: These are not the data of the release that is to be made again:")
+    (office / "office.secret").write_text("another secret, long enough")
+    done = discreet(*WITH_DATA)
+    assert done.code == 2
+    assert done.err.startswith("error: This is not the secret that the release was made with.")
+
+
+def test_what_is_no_release_is_refused(discreet: Command) -> None:
+    for place in ("nowhere", "out.curator", "town.csv"):
+        done = discreet("verify", place)
+        assert done.code == 2
+        assert done.err.startswith(f"error: {place} ")

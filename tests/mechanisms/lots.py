@@ -1,0 +1,35 @@
+"""Cells to be given noise, made by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.mechanisms.base import Lot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from discreet.tabulation.plan import Statistic
+
+
+def lot(
+    counts: ArrayLike,
+    keys: ArrayLike | None = None,
+    words: ArrayLike | None = None,
+    *,
+    table: str = "1",
+    statistics: Sequence[Statistic] = ((),),
+) -> Lot:
+    """Return cells with these counts; their keys are 0 unless given, and their words may not be asked for."""
+    found = np.asarray(counts, dtype=np.int64)
+
+    def find() -> NDArray[np.uint64]:
+        assert words is not None, "these cells have no coordinates"
+        return np.asarray(words, dtype=np.uint64)
+
+    given = np.zeros(len(found)) if keys is None else keys
+    return Lot(table, tuple(statistics), found, np.asarray(given, dtype=np.uint32), find)

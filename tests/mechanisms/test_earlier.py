@@ -1,0 +1,304 @@
+"""Earlier releases beside a new one: every difference that tells more is told, with the right figure."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.mechanisms import earlier
+from discreet.mechanisms.budget import Budget
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.eps_dp import EpsDP
+from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.fresh import Fresh
+from discreet.mechanisms.together import joint_variance
+from discreet.noise.formats.files import read_ptable, write_ptable
+from discreet.noise.ptable import PTable
+from discreet.release.release import open_release
+from tests.mechanisms.office import OTHER_SECRET, PERSONS, cell_key, curator, make, put, put_people
+from tests.mechanisms.town import SECRET, TOWN, all_cells, people, squares
+from tests.tabulation.small_data import by, programme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from discreet.engines.duckdb import DuckDB
+    from discreet.mechanisms.base import Mechanism
+    from discreet.release.release import Release
+
+SOLVED = PTable.max_entropy(variance=2, bound=5)
+WIDER = PTable.max_entropy(variance=3, bound=5)
+INDEPENDENT = 1 / (1 / 2 + 1 / 2)
+"""Variance of two noises of variance 2 together."""
+
+
+def warnings(release: Release) -> tuple[str, ...]:
+    assert release.summary
+    return release.summary.warnings
+
+
+# --- The same data ---
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "what", "joint"),
+    [
+        (cell_key(secret=OTHER_SECRET), "another secret", INDEPENDENT),
+        (cell_key(version="2"), "another version label", INDEPENDENT),
+        (cell_key(mode="plain"), "another key mode", INDEPENDENT),
+        (cell_key(3, version="2"), "another version label, another noise", 1 / (1 / 2 + 1 / 3)),
+        (cell_key(3), "another noise", joint_variance(SOLVED.large, WIDER.large, same_keys=True)),
+        (Coordinates(SOLVED, SECRET), "another mechanism", INDEPENDENT),
+        (Fresh(SOLVED), "another mechanism", INDEPENDENT),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_other_noise_for_the_same_data_is_told_with_what_both_together_leave(
+    mechanism: Mechanism, what: str, joint: float, tmp_path: Path, engine: DuckDB
+) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    (told,) = warnings(make(data, tmp_path / "new", mechanism, engine=engine))
+    assert told.startswith(f"old was made from the same data with {what}. Whoever has both")
+    assert f"variance {joint:.2f} instead of 2.00. Publish one of them only, or repeat the earlier one" in told
+
+
+def test_a_ptable_from_a_file_is_another_ptable(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    made: list[CellKey] = []
+    for name, table in (("a", SOLVED), ("b", WIDER)):
+        write_ptable(table, tmp_path / f"{name}.txt", "tauargus")
+        made.append(CellKey(read_ptable(tmp_path / f"{name}.txt"), secret=SECRET))
+    make(data, tmp_path / "old", made[0], engine=engine)
+    assert warnings(make(data, tmp_path / "same", made[0], engine=engine)) == ()
+    (told, _) = warnings(make(data, tmp_path / "new", made[1], engine=engine))
+    assert "with another p-table." in told
+    figure = re.search(r"variance (\d+\.\d+) instead of (\d+\.\d+)", told)
+    assert figure
+    assert float(figure[1]) == pytest.approx(joint_variance(SOLVED.large, WIDER.large, same_keys=True), abs=0.01)
+    assert float(figure[2]) == 2
+
+
+def test_the_variance_of_both_together_is_that_of_the_cells(tmp_path: Path, engine: DuckDB) -> None:
+    """Measured on many cells: the mean of two releases has the variance that the warning tells."""
+    topics = squares(60)
+    spec = programme(topics, [by(topics[0]), by(topics[1])])
+    draw = np.random.default_rng(5)
+    size = 60_000
+    columns = {name: [f"{name}{code}" for code in draw.integers(60, size=size)] for name in spec.topics}
+    data = put(tmp_path / "many.parquet", pa.table({"ID": np.arange(size), **columns}))
+    old = make(data, tmp_path / "old", programme=spec, engine=engine)
+    new = make(data, tmp_path / "new", cell_key(version="2"), programme=spec, engine=engine)
+    true = all_cells(make(data, None, Exact(), programme=spec, engine=engine))
+    first, second = all_cells(old), all_cells(new)
+    errors = [(first.get(cell, 0) + second.get(cell, 0)) / 2 - count for cell, count in true.items() if count >= 5]
+    assert len(errors) > 3000
+    assert np.mean(np.square(errors)) == pytest.approx(INDEPENDENT, rel=0.1)
+    assert f"variance {INDEPENDENT:.2f} instead" in warnings(new)[0]
+
+
+@pytest.mark.parametrize("mechanism", [Fresh(SOLVED), EpsDP(Budget(60.0))], ids=lambda mechanism: mechanism.name)
+def test_noise_that_is_drawn_anew_is_other_noise_each_time(
+    mechanism: Mechanism, tmp_path: Path, engine: DuckDB
+) -> None:
+    data = put_people(tmp_path)
+    old = make(data, tmp_path / "old", mechanism, engine=engine)
+    (told,) = warnings(make(data, tmp_path / "new", mechanism, engine=engine))
+    assert told.startswith(f"old was made from the same data with the mechanism {mechanism.name}, which draws anew.")
+    assert f"variance {old.record.variance / 2:.2f} instead of {old.record.variance:.2f}." in told
+
+
+def test_the_release_that_is_replaced_was_there_too(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "rel", engine=engine)
+    (told,) = warnings(make(data, tmp_path / "rel", cell_key(version="2"), replace=True, engine=engine))
+    assert told.startswith("rel was made from the same data with another version label.")
+
+
+# --- Other data ---
+
+
+def brute_force(old: Release, new: Release) -> tuple[int, int]:
+    """Return how many cells either release shows, and how many of them differ, one by one."""
+    first, second = all_cells(old), all_cells(new)
+    either = first.keys() | second.keys()
+    return len(either), sum(first.get(cell, 0) != second.get(cell, 0) for cell in either)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("gone", [1, 30])
+@pytest.mark.parametrize("mechanism", [cell_key(), Coordinates(SOLVED, SECRET)], ids=lambda mechanism: mechanism.name)
+def test_the_same_keys_for_changed_data_are_told_with_the_share_of_cells_that_differ(
+    mechanism: Mechanism, gone: int, form: str, tmp_path: Path, engine: DuckDB
+) -> None:
+    old = make(put_people(tmp_path), tmp_path / "old", mechanism, form=form, engine=engine)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(gone))
+    new = make(data, tmp_path / "new", mechanism, form=form, engine=engine)
+    cells, differ = brute_force(old, new)
+    assert 0 < differ < cells
+    (told,) = warnings(new)
+    assert told.startswith("old was made with the same secret and version from other data.")
+    assert f"of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ, and whoever compares" in told
+    assert "another --version-label" in told
+
+
+def test_under_another_law_a_cell_that_differs_need_not_have_changed(tmp_path: Path, engine: DuckDB) -> None:
+    old = make(put_people(tmp_path), tmp_path / "old", engine=engine)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(1))
+    for name, how in (("new", {"mechanism": cell_key(3)}), ("cut", {"non_negative": True})):
+        new = make(data, tmp_path / name, engine=engine, **how)
+        cells, differ = brute_force(old, new)
+        told = next(text for text in warnings(new) if text.startswith("old "))
+        assert "from the same keys, so that the two move together" in told
+        assert "for certain" not in told
+        assert f"of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ" in told
+
+
+def test_ready_made_keys_that_are_the_same_are_told_too(tmp_path: Path, engine: DuckDB) -> None:
+    keys = [number * 2654435761 % 2**32 for number in range(PERSONS)]
+    plain = cell_key(mode="plain", secret=None)
+    data = put_people(tmp_path, KEY=keys)
+    make(data, tmp_path / "old", plain, key="KEY", engine=engine)
+    put(data, people(PERSONS).append_column("KEY", [keys]).slice(1))
+    (told,) = warnings(make(data, tmp_path / "new", plain, key="KEY", engine=engine))
+    assert told.startswith("old was made with the same ready-made keys from other data.")
+
+
+def test_only_the_tables_that_both_have_are_compared(tmp_path: Path, engine: DuckDB) -> None:
+    ids = [table.id for table in TOWN.tables]
+    old = make(put_people(tmp_path), tmp_path / "old", tables=ids[:3], engine=engine)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
+    new = make(data, tmp_path / "new", tables=ids[2:], engine=engine)
+    shown = [
+        {cell: value for (name, cell), value in all_cells(release).items() if name == ids[2]} for release in (old, new)
+    ]
+    cells = len(shown[0].keys() | shown[1].keys())
+    assert f"of {cells:,} published cells," in warnings(new)[0]
+
+
+def test_of_very_many_rows_the_first_tables_are_compared(
+    tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = make(put_people(tmp_path), tmp_path / "old", engine=engine)
+    rows = old.table("1").num_rows
+    monkeypatch.setattr(earlier, "MOST_ROWS", 2 * rows + 1)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
+    (told,) = warnings(make(data, tmp_path / "new", engine=engine))
+    assert "published cells in the first 1 tables" in told
+
+
+def test_a_table_without_columns_is_compared_too(tmp_path: Path, engine: DuckDB) -> None:
+    spec = programme([*TOWN.topics.values()], [by(TOWN.topics["SEX"], 0, 0)])
+    make(put_people(tmp_path), tmp_path / "old", programme=spec, engine=engine)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(50))
+    (told,) = warnings(make(data, tmp_path / "new", programme=spec, engine=engine))
+    assert "of 1 published cells, 1 (100.00%) differ" in told
+
+
+# --- Nothing to tell ---
+
+
+def test_the_same_run_again_and_a_new_label_for_new_data_are_no_matter(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    assert warnings(make(data, tmp_path / "same", engine=engine)) == ()
+    assert warnings(make(data, tmp_path / "fewer", tables=["1"], engine=engine)) == ()
+    later = put(tmp_path / "later.parquet", people(PERSONS).slice(1))
+    assert warnings(make(later, tmp_path / "new", cell_key(version="2"), engine=engine)) == ()
+    assert warnings(make(later, tmp_path / "newer", cell_key(secret=OTHER_SECRET, version="3"), engine=engine)) != ()
+
+
+def test_true_counts_are_compared_with_nothing(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "true", Exact(), engine=engine)
+    assert warnings(make(data, tmp_path / "old", engine=engine)) == ()
+    assert warnings(make(data, tmp_path / "again", Exact(), engine=engine)) == ()
+
+
+def test_a_release_in_memory_has_nothing_beside_it(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    assert warnings(make(data, None, cell_key(version="2"), engine=engine)) == ()
+
+
+def damaged_record(out: Path) -> None:
+    (curator(out) / "record.json").write_text("{}")
+
+
+def damaged_description(out: Path) -> None:
+    (out / "release.json").write_text("[")
+
+
+def no_release(out: Path) -> None:
+    out.rename(out.with_name("published elsewhere"))
+
+
+def a_folder_for_a_record(out: Path) -> None:
+    (curator(out) / "record.json").unlink()
+    (curator(out) / "record.json").mkdir()
+
+
+@pytest.mark.parametrize("spoil", [damaged_record, damaged_description, no_release, a_folder_for_a_record])
+def test_what_cannot_be_read_is_passed_over(spoil: Callable[[Path], None], tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    spoil(tmp_path / "old")
+    assert warnings(make(data, tmp_path / "new", cell_key(version="2"), engine=engine)) == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_what_may_not_be_read_is_passed_over(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    (curator(tmp_path / "old") / "record.json").chmod(0)
+    assert warnings(make(data, tmp_path / "new", cell_key(version="2"), engine=engine)) == ()
+
+
+def test_a_damaged_table_is_left_out_of_the_comparison(tmp_path: Path, engine: DuckDB) -> None:
+    old = make(put_people(tmp_path), tmp_path / "old", engine=engine)
+    data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
+    full = warnings(make(data, tmp_path / "new", engine=engine))[0]
+    (tmp_path / "old" / old.files["1"]).write_bytes(b"damaged")
+    part = warnings(make(data, tmp_path / "newer", engine=engine))[0]
+    counted = [int(found[1].replace(",", "")) for text in (full, part) if (found := re.search(r"of ([\d,]+) ", text))]
+    assert 0 < counted[1] < counted[0]
+
+
+def without(out: Path, *names: str) -> None:
+    """Take entries out of a record, as if an older version had written it."""
+    place = curator(out) / "record.json"
+    content = {name: value for name, value in json.loads(place.read_text()).items() if name not in names}
+    place.write_text(json.dumps(content))
+
+
+def test_of_an_older_release_it_is_not_known_which_secret_it_had(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    without(tmp_path / "old", "secret_check", "run")
+    assert open_release(tmp_path / "old").record.secret_check is None
+    assert warnings(make(data, tmp_path / "same", engine=engine)) == ()
+    told = warnings(make(data, tmp_path / "relabelled", cell_key(version="2"), engine=engine))
+    assert [text for text in told if text.startswith("old was made from the same data with another version label.")]
+    later = put(tmp_path / "later.parquet", people(PERSONS).slice(1))
+    told = warnings(make(later, tmp_path / "later", engine=engine))
+    assert {text.split()[0] for text in told} == {"same"}
+
+
+def test_the_newest_releases_are_looked_at(tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = put_people(tmp_path)
+    for age, name in enumerate(("newest", "older", "oldest")):
+        make(data, tmp_path / name, engine=engine)
+        os.utime(curator(tmp_path / name) / "record.json", (1_000_000 - age, 1_000_000 - age))
+    monkeypatch.setattr(earlier, "MOST_LOOKED_AT", 2)
+    assert [release.path for release in earlier.releases_beside(tmp_path / "new")] == [
+        tmp_path / "newest",
+        tmp_path / "older",
+    ]
