@@ -200,7 +200,7 @@ def _table_compared(old: pa.Table, new: pa.Table) -> tuple[int, int]:
 
     codes = old.column_names[: old.column_names.index(VALUE)]
     first, second = (_as_text(table, codes) for table in (old, new))
-    joined = first.join(second, keys=codes, join_type="full outer", right_suffix=" new")
+    joined = first.join(second, keys=codes, join_type="full outer", right_suffix=" new", use_threads=False)
     values = [pc.fill_null(joined.column(name), 0) for name in (VALUE, f"{VALUE} new")]
     return joined.num_rows, int(pc.sum(pc.not_equal(*values)).as_py() or 0)
 

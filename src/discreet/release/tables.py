@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "csv")
 LONGEST_STEM = 150
 """Signs of a file name before its ending; most systems allow 255."""
+WORTH_THREADS = 1 << 22
+"""Bytes of a file from which on several threads read it."""
 DIGITS = 16
 """Hexadecimal digits that tell ids apart whose beginnings are the same."""
 
@@ -117,12 +119,16 @@ def read_table(path: Path, sha256: str | None = None) -> pa.Table:
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise ValueError("another digest")
     try:
-        return _from_csv(data) if path.suffix == ".csv" else pq.ParquetFile(pa.BufferReader(data)).read()
+        # A command that ends while the library is still starting its threads would be aborted: small tables need none.
+        threads = len(data) > WORTH_THREADS
+        if path.suffix == ".csv":
+            return _from_csv(data, threads=threads)
+        return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=threads)
     except (pa.ArrowException, OSError, csv.Error, StopIteration) as error:
         raise ValueError("no table") from error
 
 
-def _from_csv(data: bytes) -> pa.Table:
+def _from_csv(data: bytes, *, threads: bool) -> pa.Table:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
@@ -134,6 +140,7 @@ def _from_csv(data: bytes) -> pa.Table:
     types |= dict.fromkeys(names[len(codes) + 1 :], pa.int64())
     return arrow_csv.read_csv(
         pa.BufferReader(data),
+        read_options=arrow_csv.ReadOptions(use_threads=threads),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(column_types=types),
     )
