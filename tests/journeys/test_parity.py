@@ -108,8 +108,16 @@ def test_cellkeys_own_records_are_published_as_by_cellkey(variable: str, tmp_pat
     # The keys of these records are fractions, as cellKey makes them.
     records = folder / "testdata_records.csv"
     published = protect(records, "cellkey_own.toml", ptable, "rkey", variable, tmp_path / "release")
-    expected = {
-        tuple(TOTAL.get(cell[name], cell[name]) for name in ("sex", "age")): int(cell["puwc"])
-        for cell in lines(folder / f"T1_{variable}_sex_age.csv")
-    }
-    check_every_cell(published, expected)
+    cells_of_cellkey = lines(folder / f"T1_{variable}_sex_age.csv")
+    names = [tuple(TOTAL.get(cell[name], cell[name]) for name in ("sex", "age")) for cell in cells_of_cellkey]
+    check_every_cell(published, {name: int(cell["puwc"]) for name, cell in zip(names, cells_of_cellkey, strict=True)})
+    # With weights: the same noise, times the mean weight, to the nearest whole number.
+    out, data = tmp_path / "weighted", ("protect", records, "--programme", PROGRAMMES / "cellkey_own.toml")
+    flags = ("--ptable", ptable, "--key", "rkey", "--key-mode", "plain", "--weight", "sampling_weight")
+    discreet(*data, *flags, "--tables", variable, "--out", out)
+    rows = open_release(out).table(variable).to_pylist()
+    weighted = {tuple(row.values())[:2]: (row["value"], row["weighted"]) for row in rows}
+    for name, cell in zip(names, cells_of_cellkey, strict=True):
+        value, sum_of_weights = weighted.get(name, (0, 0))
+        assert value == int(cell["puwc"])
+        assert abs(sum_of_weights - float(cell["pwc"] or 0)) <= 0.5
