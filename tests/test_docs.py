@@ -1,12 +1,19 @@
 """The documents show what the examples print today, and the tool that sees to it works."""
 
+from __future__ import annotations
+
 import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from _pytest.mark.structures import ParameterSet
 
 ROOT = Path(__file__).parents[1]
 REFRESH = ROOT / "docs" / "refresh.py"
@@ -72,14 +79,20 @@ def console(command: str, output: str = "") -> str:
     return f"```console\n$ {command}\n{output}```\n"
 
 
-def with_examples() -> list[Path]:
-    """Return the documents that have something to run."""
+def with_examples() -> list[ParameterSet]:
+    """Return the documents that have something to run, one test each, so that they run side by side.
+
+    Pages of results compute for long; `make docs` runs them as well.
+    """
     paths = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-    return [path for path in paths if any(mark in path.read_text(encoding="utf-8") for mark in MARKS)]
+    found = [path for path in paths if any(mark in path.read_text(encoding="utf-8") for mark in MARKS)]
+    return [
+        pytest.param(path, id=name, marks=[pytest.mark.slow] if name.startswith("docs/results/") else [])
+        for path, name in ((path, path.relative_to(ROOT).as_posix()) for path in found)
+    ]
 
 
-# One test each, so that they run side by side.
-@pytest.mark.parametrize("path", with_examples(), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", with_examples())
 def test_every_document_is_up_to_date(path: Path) -> None:
     done = run("--check", str(path))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -549,7 +549,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "no bound": (["--variance", "3"], "The law max-entropy needs --bound. Example: --variance 3 --bound 5"),
     "no scale": (["--law", "laplace"], "The law laplace needs --scale. Example: --scale 2"),
     "law": (["--law", "gauss"], "There is no law 'gauss'. Did you mean gaussian?"),
-    "other law": (["--epsilon", "1", "--variance", "3"], "law geometric 'variance'. There are: epsilon."),
+    "other law": (["--epsilon", "1", "--variance", "3"], "--epsilon is for the law geometric, --variance for"),
     "infeasible": ([*NOISE, "--threshold", "3"], "No p-table exists: row 1 is infeasible."),
     "ptable": (["--ptable", "no.csv"], "no.csv: cannot be read: No such file or directory."),
     "ptable and law": (["--ptable", "no.csv", *NOISE], "says its noise itself; --variance cannot be given too."),

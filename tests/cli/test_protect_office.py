@@ -102,7 +102,7 @@ def test_what_is_missing_for_a_repetition_is_said(made: Command, office: Path) -
     for given, message in (
         (AGAIN[:3], "--out is missing: the folder of the release."),
         (AGAIN, "The secret is missing: give --secret-file or set DISCREET_SECRET, the one that this release was made"),
-        (("protect", "--again", "out", "--out", "second"), "record.json cannot be read: No such file or directory."),
+        (("protect", "--again", "absent", "--out", "second"), "absent cannot be read: No such file or directory."),
         (("protect", "--again", "out.curator", "--out", "out", *SECRET), "out exists already and was left as it is"),
     ):
         done = made(*given)

@@ -20,6 +20,7 @@ from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.together import joint_variance
 from discreet.noise.formats.files import read_ptable, write_ptable
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.release.release import open_release
 from tests.mechanisms.office import OTHER_SECRET, PERSONS, cell_key, curator, make, put, put_people
@@ -69,6 +70,63 @@ def test_other_noise_for_the_same_data_is_told_with_what_both_together_leave(
     (told,) = warnings(make(data, tmp_path / "new", mechanism, engine=engine))
     assert told.startswith(f"old was made from the same data with {what}. Whoever has both")
     assert f"variance {joint:.2f} instead of 2.00. Publish one of them only, or repeat the earlier one" in told
+
+
+def test_the_same_persons_in_another_file_are_the_same_data(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", engine=engine)
+    shuffled = people(PERSONS).take(np.random.default_rng(4).permutation(PERSONS))
+    copy = put(tmp_path / "copy.csv", shuffled)
+    assert warnings(make(copy, tmp_path / "same", engine=engine)) == ()
+    told = warnings(make(copy, tmp_path / "new", cell_key(version="2"), engine=engine))
+    assert len(told) == 2
+    assert all("was made from the same data with another version label" in sentence for sentence in told)
+
+
+def test_a_rule_for_empty_cells_alone_is_told_by_what_it_shows(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    law = TwoSidedGeometric(epsilon=0.7)
+    make(data, tmp_path / "old", CellKey(law, secret=SECRET), engine=engine)
+    (told,) = warnings(make(data, tmp_path / "new", CellKey(law, secret=SECRET, perturb_zeros=True), engine=engine))
+    assert "Whoever has both sees by their difference which cells are empty." in told
+    assert "variance" not in told
+
+
+def test_many_earlier_releases_are_told_together(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    for number in range(5):
+        told = warnings(make(data, tmp_path / f"r{number}", cell_key(version=str(number)), engine=engine))
+    assert len(told) == earlier.MOST_TOLD + 1
+    assert re.fullmatch(r"The same goes for 2 more in this folder \(r\d, r\d\); all of them .*", told[-1])
+
+
+def test_budgets_add_up(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "old", EpsDP(Budget(3.0)), engine=engine)
+    (told,) = warnings(make(data, tmp_path / "new", EpsDP(Budget(4.5)), engine=engine))
+    assert "Together they spend epsilon 7.5. Publish one of them only." in told
+
+
+def test_tables_that_have_nothing_in_common_are_not_compared(tmp_path: Path, engine: DuckDB) -> None:
+    make(put_people(tmp_path), tmp_path / "old", engine=engine)
+    other = programme([squares(3)[0]], [by(squares(3)[0])])
+    data = put(tmp_path / "squares.parquet", pa.table({"ID": ["a", "b"], "X": ["X0", "X1"]}))
+    assert warnings(make(data, tmp_path / "new", programme=other, engine=engine)) == ()
+
+
+def test_weights_do_not_hide_what_two_releases_have_in_common(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path, W=[1.5] * PERSONS)
+    make(data, tmp_path / "old", engine=engine)
+    put(data, people(PERSONS).slice(1).append_column("W", [[1.5] * (PERSONS - 1)]))
+    told = warnings(make(data, tmp_path / "new", weight="W", engine=engine))
+    assert "was made with the same secret and version from other data" in told[-1]
+
+
+def test_less_noise_than_was_asked_for_is_told(engine: DuckDB) -> None:
+    (told,) = warnings(
+        make(people(9), None, CellKey(PTable.max_entropy(variance=3, bound=1), secret=SECRET), engine=engine)
+    )
+    assert told == "Variance 3 was asked for, and within bound 1 no count has more than 0.667. Choose a larger bound."
 
 
 def test_a_ptable_from_a_file_is_another_ptable(tmp_path: Path, engine: DuckDB) -> None:

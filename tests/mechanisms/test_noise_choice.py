@@ -107,7 +107,7 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
         ("truncated-gaussian", {"sigma": 1, "delta": 0.1}, ParameterError, "--sigma cannot be given too"),
         ("truncated-gaussian", {"delta": 0.1}, ParameterError, "--epsilon is missing. Example: --epsilon 0.5 --delta"),
         ("truncated-laplace", {"epsilon": 1, "delta": 2}, ParameterError, "delta must be above 0 and below 1, not 2"),
-        ("truncated-laplace", {"epsilon": 1}, ParameterError, "needs --bound. Example: --epsilon 0.5 --bound 5"),
+        ("truncated-laplace", {"epsilon": 1}, ParameterError, "needs --bound (or --delta, which finds the bound)."),
         ("truncated-laplace", {"epsilon": 1, "scale": 2}, UnknownNameError, "'scale'. There are: epsilon, delta."),
         (None, {"variance": -1, "bound": 5}, ParameterError, "p-table: variance must be"),
         (None, {"variance": 0.1, "bound": 5, "threshold": 3}, InfeasibleError, "No p-table exists"),

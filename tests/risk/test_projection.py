@@ -7,6 +7,7 @@ import pytest
 from discreet.risk.assess import assess
 
 
+@pytest.mark.slow
 def test_an_eu_topic_whose_categories_end_early_is_known_less_than_the_surrogate_says() -> None:
     found = assess("eu2021:LU", variance=3, bound=5, exact="SEX", measures=["projection"])
     (result,) = found.results

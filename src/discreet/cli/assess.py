@@ -86,6 +86,11 @@ def assess(
     noise = {name: value for name, value in given.items() if value is not None}
     # A release whose last move was cut short is put in its place first: only then is the folder there.
     recover(Path(source))
+    if not Path(source).exists() and ":" not in source and not Path(source).suffix:
+        raise ParameterError(
+            f"There is no folder or file {source}, and it is no programme such as eu2021:LU. Check the name.",
+            parameter="source",
+        )
     if Path(source).suffix != ".json" and not Path(source).is_dir():
         noise = _noise(noise)
     wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked is not None]

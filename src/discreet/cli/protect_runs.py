@@ -20,7 +20,7 @@ from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.coding import MISSING
 from discreet.microdata.secret import permissions_warning, read_secret
 from discreet.noise.ptable import KEY_MODES
-from discreet.release.folder import check_free, curator_folder, recover
+from discreet.release.folder import check_free, curator_folder, recover, unfinished_tables
 from discreet.release.record import MECHANISMS
 from discreet.release.tables import FORMATS
 
@@ -68,6 +68,8 @@ class Face:
 def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
     """Make a release."""
     out = face.place(replace=replace)
+    if not resume and (left := unfinished_tables(out)):
+        typer.echo(f"A run that was killed left {left:,} finished tables; --resume would go on from them.", err=True)
     with _engine(flags) as engine, face.stages as stages:
         release = protect(
             data,

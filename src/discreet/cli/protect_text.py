@@ -84,6 +84,9 @@ def _bias(record: Record, unit: str) -> list[Result]:
     """Return how much too high counts are on average where nothing negative is published."""
     if not record.non_negative:
         return []
+    if not record.zeros_are_noisy and record.has_ptable:
+        # No row of such a table leads below 0.
+        return []
     bias = {count: cut_bias(record.law_of(count), count) for count in range(MOST_SHOWN)}
     worst = max(bias, key=bias.__getitem__)
     told = (

@@ -12,7 +12,7 @@ from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
 from discreet.microdata.secret import secret_check
 from discreet.programme.json_form import programme_from_json
-from discreet.release.folder import RECORD
+from discreet.release.folder import RECORD, curator_folder
 from discreet.release.record import REPEATABLE, Record, read_record
 from discreet.release.tables import FORMATS
 
@@ -54,6 +54,9 @@ def protect_again(
     """
     path = Path(curator)
     place = path / RECORD if path.is_dir() else path
+    if path.is_dir() and not place.exists():
+        # The public folder is meant as well: the record lies beside it.
+        place = curator_folder(path) / RECORD
     record = read_record(place)
     run = _run_of(record, place)
     found = data if data is not None else run.get("data")

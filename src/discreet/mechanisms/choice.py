@@ -101,7 +101,7 @@ def _noise(
     if ptable is None and law not in {None, "max-entropy"}:
         return noise_named(law, **parameters), perturb_zeros
     if ptable is None and law is None and parameters.get("epsilon") is not None:
-        return noise_named("geometric", **parameters), perturb_zeros
+        return noise_named(law, **parameters), perturb_zeros
     return noise_named(law, ptable=ptable, perturb_zeros=perturb_zeros or None, **parameters), False
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MOST_LOOKED_AT = 100
 """Releases beside a new one that are looked at, the newest first."""
+MOST_TOLD = 2
+"""Earlier releases of which each is told by itself."""
+MOST_NAMED = 5
 MOST_ROWS = 20_000_000
 """Rows of both releases together that are compared at most."""
 ALIKE = {
@@ -93,7 +96,7 @@ def _age(path: Path) -> float:
 
 
 def warnings_about(record: Record, tables: Callable[[str], pa.Table | None], earlier: list[Release]) -> Iterator[str]:
-    """Give a sentence for every earlier release that tells more together with the new one.
+    """Give a sentence for every earlier release that tells more together with the new one, but not for too many.
 
     Args:
         record: of the new release.
@@ -102,11 +105,40 @@ def warnings_about(record: Record, tables: Callable[[str], pa.Table | None], ear
     """
     if record.law == "none":
         return
+    told, more = 0, []
     for release in earlier:
-        if release.record.data_fingerprint == record.data_fingerprint:
-            yield from _other_noise(record, release)
-        elif _same_keys(record, release.record):
-            yield _other_data(record, release, compared(release, tables))
+        sentence = _sentence(record, tables, release) if told < MOST_TOLD or _concerns(record, release) else None
+        if sentence and told < MOST_TOLD:
+            told += 1
+            yield sentence
+        elif sentence:
+            more.append(_name(release))
+    if more:
+        names = ", ".join(more[:MOST_NAMED]) + (" and others" if len(more) > MOST_NAMED else "")
+        yield f"The same goes for {len(more):,} more in this folder ({names}); all of them together tell still more."
+
+
+def _concerns(record: Record, release: Release) -> bool:
+    return same_data(record, release.record) or _same_keys(record, release.record)
+
+
+def _sentence(record: Record, tables: Callable[[str], pa.Table | None], release: Release) -> str | None:
+    if same_data(record, release.record):
+        return _other_noise(record, release)
+    if not _same_keys(record, release.record):
+        return None
+    found = compared(release, tables)
+    # Where nothing differs they are the same persons, as far as these tables show.
+    return _other_data(record, release, found) if found.differ else None
+
+
+def same_data(record: Record, other: Record) -> bool:
+    """Say whether two releases count the same persons: the same file, or the same true counts in all common tables."""
+    if record.data_fingerprint == other.data_fingerprint:
+        return True
+    ours, theirs = record.contents or {}, other.contents or {}
+    common = ours.keys() & theirs.keys()
+    return bool(common) and all(ours[name] == theirs[name] for name in common)
 
 
 def _same_keys(record: Record, other: Record) -> bool:
@@ -132,18 +164,23 @@ def _differs(record: Record, other: Record, name: str) -> bool:
     return bool(getattr(record, name) != getattr(other, name))
 
 
-def _other_noise(record: Record, release: Release) -> Iterator[str]:
+def _other_noise(record: Record, release: Release) -> str | None:
     other = release.record
     # A mechanism of another kind may have no keys at all: what else differs is no matter then.
     compared_by = ALIKE if record.mechanism == other.mechanism else {"mechanism": ALIKE["mechanism"]}
     differs = [words for name, words in compared_by.items() if _differs(record, other, name)]
     if not differs and record.mechanism in SAME_NOISE:
-        return
+        return None
+    if differs == [ALIKE["perturb_zeros"]]:
+        return (
+            f"{_name(release)} was made from the same data with another rule for empty cells. Whoever has both sees by "
+            "their difference which cells are empty. Publish one of them only."
+        )
     how = f"another {', another '.join(differs)}" if differs else f"the mechanism {record.mechanism}, which draws anew"
     same_keys = _same_keys(record, other) and record.key_mode == other.key_mode
     joint = joint_variance(record.noise(), other.noise(), same_keys=same_keys)
     least = min(record.variance, other.variance)
-    yield (
+    return (
         f"{_name(release)} was made from the same data with {how}. Whoever has both can weigh the two noises of a "
         f"count against each other: variance {joint:.2f} instead of {least:.2f}.{_spent(record, other)} Publish one of "
         f"them only{', or repeat the earlier one (--again)' if other.mechanism in SAME_NOISE else ''}."
@@ -154,7 +191,7 @@ def _spent(record: Record, other: Record) -> str:
     """Return what two privacy budgets come to."""
     if not (record.privacy and other.privacy):
         return ""
-    return f" Together they keep epsilon {record.privacy['epsilon'] + other.privacy['epsilon']:g} and no less."
+    return f" Together they spend epsilon {record.privacy['epsilon'] + other.privacy['epsilon']:g}."
 
 
 def _other_data(record: Record, release: Release, found: Changed) -> str:
@@ -184,7 +221,7 @@ def compared(release: Release, tables: Callable[[str], pa.Table | None]) -> Chan
             old = release.table(name)
         except DiscreetError:
             continue
-        if new is None or new.column_names != old.column_names:
+        if new is None or _codes(new) != _codes(old):
             continue
         rows += new.num_rows + old.num_rows
         if rows > MOST_ROWS and done:
@@ -198,11 +235,16 @@ def _table_compared(old: pa.Table, new: pa.Table) -> tuple[int, int]:
     """Return how many cells either table shows, and in how many of them the two differ."""
     import pyarrow.compute as pc
 
-    codes = old.column_names[: old.column_names.index(VALUE)]
+    codes = _codes(old)
     first, second = (_as_text(table, codes) for table in (old, new))
     joined = first.join(second, keys=codes, join_type="full outer", right_suffix=" new", use_threads=False)
     values = [pc.fill_null(joined.column(name), 0) for name in (VALUE, f"{VALUE} new")]
     return joined.num_rows, int(pc.sum(pc.not_equal(*values)).as_py() or 0)
+
+
+def _codes(table: pa.Table) -> list[str]:
+    """Return the columns of codes: those before the values."""
+    return list(table.column_names[: table.column_names.index(VALUE)])
 
 
 def _as_text(table: pa.Table, codes: list[str]) -> pa.Table:

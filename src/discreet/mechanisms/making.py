@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -64,6 +65,7 @@ class Making:
         tell: called with stage, tables done and tables in all.
         done: tables that are there already.
         seconds: counting, noise and writing, which run side by side.
+        contents: a digest of the true counts of every table made, by its id.
     """
 
     loaded: Loaded
@@ -75,6 +77,8 @@ class Making:
     tell: Callable[[str, int, int | None], None]
     done: frozenset[str] = frozenset()
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
+
+    contents: dict[str, str] = field(default_factory=dict)
 
     def run(self, shelf: Shelf) -> dict[str, float]:
         """Make every table that is not there yet and put it on the shelf; return the seconds of every stage."""
@@ -158,6 +162,7 @@ class Making:
                 if self.keep_exact:
                     truth.add(batch, counts, mean)
             table = counted.table
+            self.contents[table.table.id] = _content(counted)
             published = shown.rows(plan, table)
             exact = truth.rows(plan, table) if self.keep_exact else None
             shown.forget(counted.last)
@@ -188,3 +193,11 @@ class Making:
         )
         published = self.mechanism.publish(lot)
         return np.maximum(published, 0) if self.non_negative else published
+
+
+def _content(counted: Counted) -> str:
+    """Return a digest of the finest cells of a table: the same for the same persons, in whatever file and order."""
+    index, words = counted.cells[counted.table.base].occupied()
+    digest = hashlib.blake2b(index.tobytes(), digest_size=16)
+    digest.update(counts_of(words).tobytes())
+    return digest.hexdigest()

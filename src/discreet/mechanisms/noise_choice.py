@@ -42,6 +42,7 @@ def noise_named(
     if ptable is not None:
         _refuse_beside_file(law, given)
         return read_ptable(ptable)
+    _check_one_kind(law, given)
     name = law or ("geometric" if "epsilon" in given else "max-entropy")
     if name not in CHOICES:
         raise UnknownNameError.among("law", name, CHOICES)
@@ -58,9 +59,25 @@ def noise_named(
     missing = [parameter for parameter in required(taker) if parameter not in given]
     if missing:
         example = " ".join(f"--{parameter} {EXAMPLES[parameter]}" for parameter in required(taker))
-        what = f"The law {name} needs --{' and --'.join(missing)}. Example: {example}"
+        instead = " (or --delta, which finds the bound)" if name in PROMISED and "bound" in missing else ""
+        what = f"The law {name} needs --{' and --'.join(missing)}{instead}. Example: {example}"
         raise ParameterError(what, parameter=missing[0])
     return PTable.solve(PTableSettings(**given), key_space) if name == "max-entropy" else LAWS[name](**given)
+
+
+def _check_one_kind(law: str | None, given: dict[str, Any]) -> None:
+    """Refuse parameters of two laws where none is named: it would be told as a mistake in a law nobody asked for."""
+    if law is not None or "epsilon" not in given:
+        return
+    if "delta" in given:
+        what = "--epsilon with --delta is for a truncated law. Name it: --law truncated-laplace or truncated-gaussian"
+        raise ParameterError(what, parameter="law")
+    other = next((name for name in ("variance", "bound", "threshold") if name in given), None)
+    if other:
+        raise ParameterError(
+            f"--epsilon is for the law geometric, --{other} for a p-table. Give one of the two, or name the --law.",
+            parameter=other,
+        )
 
 
 def _promised(name: str, given: dict[str, Any]) -> Noise:

@@ -34,12 +34,14 @@ from discreet.release.tables import check_format
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from discreet.engines.base import Engine
     from discreet.mechanisms.base import Mechanism
 
 
+SLACK = 1e-6
+"""Of a variance that was asked for, what does not matter."""
 MEAN_WEIGHTS = (
     "Each pair of value and weighted tells the mean weight of a cell, to half a person in all. Whoever knows weights "
     "may learn from it who is there: publish one of the two columns if weights differ from person to person."
@@ -120,11 +122,10 @@ def protect(
         ThreadPoolExecutor(max_workers=1) as beside,
     ):
         hashing = beside.submit(given.fingerprint)
+        if fingerprint is not None:
+            _check_same(fingerprint, hashing.result())
         loaded = given.load(chosen, mechanism, place, tell)
         found = hashing.result()
-        if fingerprint not in {None, found}:
-            what = "These are not the data of the release that is to be made again: their fingerprint is another."
-            raise ParameterError(f"{what} Give those, or run protect anew.", parameter="data")
         reading = time.perf_counter() - begin
         output = output_of(loaded.programme)
         mechanism = mechanism.ready_for(output)
@@ -149,8 +150,10 @@ def protect(
             **_described(mechanism, roles),
         )
         done = shelf.begin(_digest(record))
-        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done).run(shelf)
+        making = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done)
+        seconds = making.run(shelf)
         given.check_unchanged()
+        record = dataclasses.replace(record, contents=making.contents)
         summary = Summary(
             records=loaded.records,
             dropped=loaded.dropped,
@@ -160,7 +163,11 @@ def protect(
             resumed=len(done),
             seconds={"reading": reading, **seconds, "all": time.perf_counter() - begin},
             margins=loaded.margins,
-            warnings=(*([MEAN_WEIGHTS] if weight else []), *warnings_about(record, shelf.written, earlier)),
+            warnings=(
+                *_short_of(record),
+                *([MEAN_WEIGHTS] if weight else []),
+                *warnings_about(record, shelf.written, earlier),
+            ),
         )
         return shelf.finish(record, summary)
 
@@ -171,16 +178,35 @@ def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
     return {**told, "key_version": None} if roles.key and "key_version" in told else told
 
 
+def _short_of(record: Record) -> Iterator[str]:
+    """Give a sentence if counts have less noise than was asked for: a small bound leaves no room for it."""
+    asked = record.parameters.get("variance")
+    if record.law == "max-entropy" and asked and record.variance < asked * (1 - SLACK):
+        yield (
+            f"Variance {asked:g} was asked for, and within bound {record.bound:g} no count has more than "
+            f"{record.variance:.3g}. Choose a larger bound."
+        )
+
+
 def _digest(record: Record) -> str:
     """Return what two runs have in common that make the same tables, wherever their data are."""
     alike = dataclasses.replace(record, run={**(record.run or {}), "data": None})
     return hashlib.sha256(alike.to_json().encode()).hexdigest()
 
 
+def _check_same(wanted: str, found: str) -> None:
+    if wanted != found:
+        what = "These are not the data of the release that is to be made again: their fingerprint is another."
+        raise ParameterError(f"{what} Give those, or run protect anew.", parameter="data")
+
+
 def _where(data: object) -> list[str] | None:
     """Return the paths of the data, None where they were handed over in memory."""
     given = data if isinstance(data, list | tuple) else [data]
-    return [str(item) for item in given] if all(isinstance(item, str | PathLike) for item in given) else None
+    if not all(isinstance(item, str | PathLike) for item in given):
+        return None
+    # An address stays as it is; a path may be used from another folder.
+    return [str(item) if "://" in str(item) else str(Path(str(item)).absolute()) for item in given]
 
 
 def _tell_nobody(stage: str, done: int, total: int | None) -> None:
@@ -191,7 +217,7 @@ def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:
     if mechanism.needs_keys and not (roles.id or roles.key):
         raise ParameterError(
             f"The mechanism {mechanism.name} needs a key for every record. Name the column with a stable id (--id), or "
-            "one with ready-made keys (--key).",
+            "one with ready-made keys (--key); without either choose --mechanism coordinates.",
             parameter="id",
         )
     if roles.id is not None and mechanism.needs_keys and mechanism.secret is None:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError
-from discreet.release.journal import JOURNAL, begin, finished, has_finished, is_as_noted, note
+from discreet.release.journal import JOURNAL, begin, count_finished, finished, is_as_noted, note
 from discreet.release.locks import alone, hold, taken_over
 from discreet.release.moves import Moves, is_empty
 
@@ -200,6 +200,11 @@ def recover(out: Path) -> None:
             _recover(out)
 
 
+def unfinished_tables(out: Path) -> int:
+    """Return how many tables killed runs left finished, which a run could go on from."""
+    return sum(count_finished(folder) for folder in _leftovers(_followed(out).absolute()))
+
+
 def _followed(out: Path) -> Path:
     """Return a path that has a name and is no link; one that the system does not take stays as it is."""
     is_link = os.path.islink(out)  # noqa: PTH114 - raises nothing
@@ -270,7 +275,7 @@ def _own_folder(entry: os.DirEntry[str]) -> bool:
 
 def _recover(out: Path, besides: Path | None = None) -> None:
     for folder in _leftovers(out):
-        if has_finished(folder):
+        if count_finished(folder):
             continue
         # Who may not write here goes on with things as they are.
         with suppress(OSError), _ended(folder) as ended:

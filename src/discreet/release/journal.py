@@ -43,9 +43,9 @@ def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
         yield table
 
 
-def has_finished(folder: Path) -> bool:
-    """Say whether a run finished any table."""
-    return len(list(_lines(folder / JOURNAL))) > 1
+def count_finished(folder: Path) -> int:
+    """Return how many tables a run finished."""
+    return max(len(list(_lines(folder / JOURNAL))) - 1, 0)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

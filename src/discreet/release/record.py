@@ -67,6 +67,7 @@ class Record:
         non_negative: whether what would have been negative is published as 0.
         privacy: of a differentially private output, the epsilon and delta of the whole and what they rest on.
         secret_check: tells whether a secret is the one that was used; None where none was.
+        contents: a digest of the true counts of every table, by its id; tells the same persons in another file.
         run: where the data were and how they were read, to make the release again; the curator's alone.
         made_by: program and version.
     """
@@ -88,6 +89,7 @@ class Record:
     non_negative: bool = False
     privacy: dict[str, Any] | None = None
     secret_check: str | None = None
+    contents: dict[str, str] | None = field(default=None, repr=False)
     run: dict[str, Any] | None = field(default=None, repr=False)
     made_by: str | None = None
 
