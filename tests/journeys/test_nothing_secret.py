@@ -641,7 +641,7 @@ class Planter:
     def exact_tables(self) -> None:
         """Put the true counts among the public tables."""
         as_usual = shelf.FolderShelf.put
-        self.patch.setattr(shelf.FolderShelf, "put", lambda own, name, _, exact: as_usual(own, name, exact, None))
+        self.patch.setattr(shelf.FolderShelf, "put", lambda own, name, _, exact, __: as_usual(own, name, exact, None))
 
 
 def _derived() -> tuple[bytes, bytes]:

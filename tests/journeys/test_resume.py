@@ -33,8 +33,7 @@ from discreet.release.folder import recover
 from discreet.release.journal import JOURNAL
 from discreet.release.release import open_release
 from discreet.release.tables import FORMATS
-from tests.mechanisms.office import cell_key, curator, make, put, put_people
-from tests.mechanisms.office import files as all_files
+from tests.mechanisms.office import cell_key, curator, files, make, put, put_people
 from tests.mechanisms.town import SECRET, TOWN, people
 from tests.tabulation.small_data import programmes
 
@@ -46,16 +45,6 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from discreet.release.release import Release
     from discreet.release.tables import TableFile
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of every file; of a record without `contents`, which tell of the tables that this run made."""
-    found = all_files(folder)
-    if "record.json" in found:
-        record = json.loads(found["record.json"])
-        assert record.pop("contents") is not None
-        found["record.json"] = json.dumps(record).encode()
-    return found
 
 
 SOLVED = PTable.max_entropy(variance=2, bound=5)

@@ -55,6 +55,7 @@ class Kept:
     fails_at: str = ""
     published: dict[str, pa.Table] = field(default_factory=dict)
     exact: dict[str, pa.Table | None] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
 
     def begin(self, run: str) -> frozenset[str]:
         raise AssertionError(run)
@@ -62,7 +63,12 @@ class Kept:
     def written(self, name: str) -> pa.Table | None:
         return self.published.get(name)
 
-    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+    @property
+    def contents(self) -> dict[str, str]:
+        return self.digests
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
+        self.digests[name] = content
         if name == self.fails_at:
             raise FileWriteError("the disk is full", path=None)  # type: ignore[arg-type]  # no path is needed here
         self.published[name], self.exact[name] = published, exact
@@ -324,11 +330,11 @@ def test_tables_that_wait_to_be_written_are_few(engine: DuckDB) -> None:
 
     @dataclass
     class Slow(Kept):
-        def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+        def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
             time.sleep(0.05)
             done: dict[str, Any] = {stage: number for stage, number, _ in list(told)}
             waiting.append(done["noise"] - len(self.published))
-            super().put(name, published, exact)
+            super().put(name, published, exact, content)
 
     run.run(Slow())
     # The one that is being written, those that wait, and the one that was just made.

@@ -169,9 +169,7 @@ def _as_in_file(programme: Programme, name: str, source: Source) -> Programme:
     return replace(programme, topics=topics, tables=tuple(replace(table, universe=None) for table in programme.tables))
 
 
-def open_input(
-    data: object, programme: Programme, roles: RecordColumns, missing: str, *, tabulated: bool
-) -> RecordInput | TabulatedInput:
+def open_input(data: object, programme: Programme, roles: RecordColumns, missing: str, *, tabulated: bool) -> Input:
     """Return the input for what was given as data."""
     if not tabulated:
         return RecordInput(open_source(data), roles, missing)

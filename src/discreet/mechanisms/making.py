@@ -44,11 +44,12 @@ WRITING_AHEAD = 2
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """One table, ready to be written; with its true counts if they are kept."""
+    """One table, ready to be written; with its true counts if they are kept, and their digest in any case."""
 
     name: str
     published: pa.Table
     exact: pa.Table | None
+    content: str
 
 
 @dataclass(eq=False)
@@ -65,7 +66,6 @@ class Making:
         tell: called with stage, tables done and tables in all.
         done: tables that are there already.
         seconds: counting, noise and writing, which run side by side.
-        contents: a digest of the true counts of every table made, by its id.
     """
 
     loaded: Loaded
@@ -77,8 +77,6 @@ class Making:
     tell: Callable[[str, int, int | None], None]
     done: frozenset[str] = frozenset()
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
-
-    contents: dict[str, str] = field(default_factory=dict)
 
     def run(self, shelf: Shelf) -> dict[str, float]:
         """Make every table that is not there yet and put it on the shelf; return the seconds of every stage."""
@@ -95,7 +93,7 @@ class Making:
 
     def _write(self, shelf: Shelf, table: _Table) -> None:
         begin = time.perf_counter()
-        shelf.put(table.name, table.published, table.exact)
+        shelf.put(table.name, table.published, table.exact, table.content)
         self.seconds["writing"] += time.perf_counter() - begin
         self._step("writing", table.name)
 
@@ -162,14 +160,13 @@ class Making:
                 if self.keep_exact:
                     truth.add(batch, counts, mean)
             table = counted.table
-            self.contents[table.table.id] = _content(counted)
             published = shown.rows(plan, table)
             exact = truth.rows(plan, table) if self.keep_exact else None
             shown.forget(counted.last)
             truth.forget(counted.last)
             self.seconds["noise"] += time.perf_counter() - begin
             self._step("noise", table.table.id)
-            yield _Table(table.table.id, published, exact)
+            yield _Table(table.table.id, published, exact, _content(counted))
             begin = time.perf_counter()
 
     def _due(self, plan: Plan, counted: Counted, places: Places) -> Iterator[Batch]:

@@ -150,10 +150,9 @@ def protect(
             **_described(mechanism, roles),
         )
         done = shelf.begin(_digest(record))
-        making = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done)
-        seconds = making.run(shelf)
+        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done).run(shelf)
         given.check_unchanged()
-        record = dataclasses.replace(record, contents=making.contents)
+        record = dataclasses.replace(record, contents=dict(sorted(shelf.contents.items())))
         summary = Summary(
             records=loaded.records,
             dropped=loaded.dropped,

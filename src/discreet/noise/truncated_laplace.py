@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from discreet.noise.base import Table, TabulatedNoise
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameter, positive, positive_whole
+from discreet.noise.truncated import Truncated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +28,8 @@ class TruncatedLaplace(TabulatedNoise):
 
     @cached_property
     def table(self) -> Table:
-        """Return the law, with its sum exactly 1."""
-        values = np.arange(-self.bound, self.bound + 1)
-        log_weight = -self.epsilon * np.abs(values)
-        return Table(values, log_weight - np.log(np.exp(log_weight).sum()))
+        """Return the law without the cut, cut."""
+        return Truncated(TwoSidedGeometric(epsilon=self.epsilon), self.bound).table
 
     @property
     def variance(self) -> float:

@@ -27,7 +27,7 @@ def begin(folder: Path, run: str) -> None:
 def note(folder: Path, table: TableFile, exact: str | None) -> None:
     """Add a finished table, and the digest of its true counts if they are kept."""
     with (folder / JOURNAL).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({**table.to_json(), "exact": exact}) + "\n")
+        file.write(json.dumps({**table.to_json(), "content": table.content, "exact": exact}) + "\n")
 
 
 def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
@@ -37,10 +37,13 @@ def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
         return
     for line in lines:
         try:
-            table = TableFile(line["id"], line["file"], line["rows"], line["bytes"], line["sha256"]), line["exact"]
+            table = TableFile(
+                line["id"], line["file"], line["rows"], line["bytes"], line["sha256"], line.get("content", "")
+            )
+            exact = line["exact"]
         except KeyError:
             return
-        yield table
+        yield table, exact
 
 
 def count_finished(folder: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -29,8 +30,12 @@ class Shelf(Protocol):
     def begin(self, run: str) -> frozenset[str]:
         """Say which run is beginning, and return the tables that an earlier one of the same kind left finished here."""
 
-    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
-        """Take a table, and its true counts if they are kept."""
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
+        """Take a table, its true counts if they are kept, and a digest of them."""
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Return the digests of true counts, by table."""
 
     def written(self, name: str) -> pa.Table | None:
         """Return a table that was put here, None if there is none of this name."""
@@ -66,12 +71,17 @@ class FolderShelf:
         self._stems = [PurePosixPath(file.file).name.removesuffix(f".{self._form}") for file in self._files]
         return frozenset(file.id for file in self._files)
 
-    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+    @property
+    def contents(self) -> dict[str, str]:
+        """Return the digests of true counts, also of tables that were taken over."""
+        return {file.id: file.content for file in self._files}
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
         """Write a table, then note that it is finished."""
         stem = file_stem(name, self._stems)
         self._stems.append(stem)
         with write_errors(self._out):
-            file = write_table(name, published, self._staging.tables, self._form, stem)
+            file = replace(write_table(name, published, self._staging.tables, self._form, stem), content=content)
             digest = None
             if exact is not None:
                 self._staging.exact.mkdir(mode=0o700, exist_ok=True)
@@ -99,6 +109,7 @@ class MemoryShelf:
     def __init__(self) -> None:
         self._tables: dict[str, pa.Table] = {}
         self._exact: dict[str, pa.Table] = {}
+        self.contents: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -110,8 +121,9 @@ class MemoryShelf:
         """Return nothing: memory is empty at the beginning."""
         return frozenset()
 
-    def put(self, name: str, published: pa.Table, exact: pa.Table | None) -> None:
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
         """Keep a table."""
+        self.contents[name] = content
         self._tables[name] = published
         if exact is not None:
             self._exact[name] = exact

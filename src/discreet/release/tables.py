@@ -37,6 +37,7 @@ class TableFile:
         rows: how many cells it holds; all others of the table are 0.
         size: its bytes.
         sha256: the digest of its bytes.
+        content: a digest of the true counts behind it, for the curator alone: no description has it.
     """
 
     id: str
@@ -44,6 +45,7 @@ class TableFile:
     rows: int
     size: int
     sha256: str
+    content: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry for a description of the release."""
