@@ -215,7 +215,7 @@ def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -
     words = re.findall(r"`([a-z._]+)`", f"`{told}")
     assert words[:2] == [journal.JOURNAL, *begun]
     entry = next(line for line in section("Release folders").splitlines() if line.startswith("| `OUT/release.json`"))
-    assert set(noted) - set(re.findall(r"`([a-z0-9]+)`", entry)) == {"exact"} < set(words)
+    assert set(noted) - set(re.findall(r"`([a-z0-9]+)`", entry)) == {"exact", "content"} < set(words)
 
 
 def test_json_keys_of_synth_are_those_of_the_page(tmp_path: Path) -> None:
