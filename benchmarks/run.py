@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import lookup, peers, protect, ptable, risk, scaling
+from benchmarks import lookup, peers, projection, protect, ptable, risk, scaling
 
 if __name__ == "__main__":
     ptable.main()
@@ -11,3 +11,4 @@ if __name__ == "__main__":
     protect.main()
     peers.main()
     scaling.main()
+    projection.main()

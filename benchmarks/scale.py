@@ -63,7 +63,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def _run(arguments: list[str], folder: Path) -> tuple[Cost, dict[str, Any]]:
+def timed(arguments: list[str], folder: Path) -> tuple[Cost, dict[str, Any]]:
     """Run a command to its end and return what it took, and what it said."""
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ def measure(country: str, persons: int, memory: str | None, folder: Path) -> dic
     data, secret, out = folder / "people.parquet", folder / "secret", folder / "release"
     if not secret.exists():
         subprocess.run([*COMMAND, "keys", "new", str(secret)], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
-    made, _ = _run(
+    made, _ = timed(
         [
             "synth",
             "--country",
@@ -105,7 +105,7 @@ def measure(country: str, persons: int, memory: str | None, folder: Path) -> dic
     flags = ["--programme", f"eu2021:{country}", "--id", "PERSON_ID", "--secret-file", str(secret)]
     flags += ["--variance", "3", "--bound", "5", "--out", str(out), "--replace", "--json", "--quiet"]
     flags += ["--memory", memory] if memory else []
-    protected, said = _run(["protect", str(data), *flags], folder)
+    protected, said = timed(["protect", str(data), *flags], folder)
     written = said["written"]
     return {
         "country": country,

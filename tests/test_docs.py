@@ -79,15 +79,23 @@ def console(command: str, output: str = "") -> str:
     return f"```console\n$ {command}\n{output}```\n"
 
 
+LONG = (
+    "docs/results/",
+    *(f"docs/guides/{name}.md" for name in ("attacks", "inputs", "mechanisms", "office", "real_data")),
+)
+"""Documents that take ten seconds and more."""
+
+
 def with_examples() -> list[ParameterSet]:
     """Return the documents that have something to run, one test each, so that they run side by side.
 
-    Pages of results compute for long; `make docs` runs them as well.
+    Pages of results compute for long, and some guides make several releases; `make docs`, a part of `.ci/run`, runs
+    them as well.
     """
     paths = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     found = [path for path in paths if any(mark in path.read_text(encoding="utf-8") for mark in MARKS)]
     return [
-        pytest.param(path, id=name, marks=[pytest.mark.slow] if name.startswith("docs/results/") else [])
+        pytest.param(path, id=name, marks=[pytest.mark.slow] if name.startswith(LONG) else [])
         for path, name in ((path, path.relative_to(ROOT).as_posix()) for path in found)
     ]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.attacks.registry import attacks
 from discreet.cli.protect import KINDS as SETTINGS
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.formats.registry import formats
@@ -200,6 +201,22 @@ def test_json_keys_of_verify_are_those_of_the_page(town: Path) -> None:
     common, *_ = tables_of(section("JSON"))
     words = paragraph("`verify` adds")[1:]
     assert [*found, *(result["name"] for result in found["results"])] == [*common, *words]
+
+
+def test_json_keys_of_attack_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--keep-exact", "--out", str(town / "attacked"))
+    found = json.loads(run("attack", str(town / "attacked"), "--attacks", "averaging", "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    text = " ".join(section("JSON").partition("`attack` adds")[2].partition("`synth` adds")[0].split())
+    assert list(found) == [*common, "attacks"]
+    keys = set(found["attacks"][0]) | set(found["attacks"][0]["by_count"][0])
+    told = set(re.findall(r"`([a-z_]+)`", text))
+    assert keys == told - {"attacks", "value"}
+
+
+def test_attacks_are_those_of_the_page() -> None:
+    line = next(line for line in section("Extension points").splitlines() if line.startswith("| `discreet.attacks` "))
+    assert set(re.findall(r"`([a-z-]+)`", line.partition("ours are")[2])) == set(attacks())
 
 
 def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -> None:

@@ -5,6 +5,7 @@ The lobby: what users import. Inside the package, import from the home module.
 
 from importlib.metadata import version
 
+from discreet.design.experiments import attack
 from discreet.errors import DiscreetError, InputError
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
@@ -58,6 +59,7 @@ __all__ = [
     "TwoSidedGeometric",
     "Uniform",
     "assess",
+    "attack",
     "load_programme",
     "open_release",
     "protect",

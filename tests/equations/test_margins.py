@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from discreet.equations.closed_form import success
 from discreet.equations.margins import MarginEquations, containing
 from discreet.errors import ParameterError
 from discreet.noise.bits import SeededBits
@@ -15,7 +16,7 @@ from discreet.noise.ptable import PTable
 from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
-from discreet.risk.averaging import averaging, success
+from discreet.risk.averaging import averaging
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
@@ -86,7 +87,7 @@ def test_unequal_blocks_follow_the_tree() -> None:
             assert equations.variance_ratio(statistic, cell) == pytest.approx(dense[equations.place(statistic, cell)])
     # An only child has the persons and the noise of its parent: nothing is gained by seeing it twice.
     coarse, fine = equations.lattice.position("A1"), equations.lattice.position("A2")
-    assert equations.variance_ratio(coarse, (0, 0)) == equations.variance_ratio(fine, (0, 0))
+    assert equations.variance_ratio(coarse, (0, 0)) == pytest.approx(equations.variance_ratio(fine, (0, 0)), rel=1e-12)
 
 
 def test_an_only_child_is_no_second_look_unless_noise_is_new() -> None:
@@ -104,9 +105,9 @@ def test_an_only_child_is_no_second_look_unless_noise_is_new() -> None:
 def test_projection_keeps_what_adds_up_and_makes_the_rest_add_up() -> None:
     equations = MarginEquations(lattice(programme([("A", "B"), ("B", "C")], {"A": (2, 4), "B": (3,), "C": (5,)})))
     noisy = np.random.default_rng(1).normal(size=int(equations.unknowns.max()) + 1)[equations.unknowns]
-    fitted = equations.project(noisy)
-    assert equations.matrix @ fitted[np.unique(equations.unknowns, return_index=True)[1]] == pytest.approx(0, abs=1e-8)
-    assert equations.project(fitted) == pytest.approx(fitted, abs=1e-8)
+    fitted = equations.project(noisy).values
+    assert equations.sums.gaps(fitted) == pytest.approx(0, abs=1e-8)
+    assert equations.project(fitted).values == pytest.approx(fitted, abs=1e-8)
 
 
 def test_statistics_with_nothing_between_are_linked() -> None:
@@ -124,7 +125,7 @@ def test_statistics_with_nothing_between_are_linked() -> None:
 
 def test_a_programme_that_is_too_large_is_refused() -> None:
     made = programme([("A", "B")], {"A": (10_000,), "B": (10_000,)})
-    with pytest.raises(ParameterError, match=r"has 100,020,001 cells; exact variances are computed up to 10,000,000"):
+    with pytest.raises(ParameterError, match=r"has 100,020,001 cells; exact variances are computed up to 30,000,000"):
         MarginEquations(lattice(made))
 
 
@@ -133,7 +134,7 @@ def test_real_noise_is_removed_as_far_as_the_formula_says() -> None:
     equations = MarginEquations(lattice(programme([("A", "B"), ("B", "C")], {"A": (2, 4), "B": (3,), "C": (5,)})))
     runs, ptable = 4000, PTable.max_entropy(variance=2, bound=5)
     noise = ptable.rows[-1].sample(runs * equations.cells, SeededBits(5)).reshape(runs, equations.cells)
-    projection = np.stack([equations.project(unit) for unit in np.eye(equations.cells)])
+    projection = np.stack([equations.project(unit).values for unit in np.eye(equations.cells)])
     errors = noise @ projection
     for statistic in equations.statistics.tolist():
         place = equations.place(statistic)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from discreet.equations.closed_form import success
 from discreet.noise.bits import SeededBits
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import lattice
@@ -19,7 +20,6 @@ from discreet.risk.averaging import (
     chebyshev,
     epsilon_allowed,
     representations,
-    success,
     variance_needed,
 )
 from tests.programme.small import programme

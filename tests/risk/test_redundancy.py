@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.equations.closed_form import success
 from discreet.release.record import Record
 from discreet.risk.assess import assess
-from discreet.risk.averaging import chebyshev, success, variance_needed
+from discreet.risk.averaging import chebyshev, variance_needed
 
 
 def test_the_worst_statistic_is_the_one_the_best_attack_knows_best() -> None:

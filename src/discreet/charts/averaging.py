@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from discreet.charts.paper import ACCENT, DARK
 from discreet.charts.svg import LETTERS, Picture, page_figure, page_picture
+from discreet.equations.closed_form import success
 from discreet.programme.words import statistic_words
-from discreet.risk.averaging import success
 
 if TYPE_CHECKING:
     from discreet.risk.assess import Assessment

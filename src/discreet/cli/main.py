@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import assess, demo, keys, programme, protect, ptable, synth, verify
+from discreet.cli import assess, attack, demo, keys, programme, protect, ptable, synth, verify
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError
 
@@ -32,6 +32,7 @@ app.add_typer(programme.app, name="programme")
 app.add_typer(keys.app, name="keys")
 app.command("assess")(assess.assess)
 app.command("protect")(protect.protect)
+app.command("attack")(attack.attack)
 app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 app.command("synth")(synth.synth)

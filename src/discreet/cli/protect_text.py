@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.noise.cut import cut_bias
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
-from discreet.release.folder import curator_folder
+from discreet.release.folder import EXACT, curator_folder
 from discreet.results import Result
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
         *_told(release),
         *(f"Warning: {warning}" for warning in warnings),
     ]
-    return "\n".join(lines if exact else [*lines, f"Next: discreet assess {out}"])
+    # With true counts at hand attacks can be scored; without them risk can still be measured.
+    verb = "attack" if (curator_folder(out) / EXACT).is_dir() else "assess"
+    return "\n".join(lines if exact else [*lines, f"Next: discreet {verb} {out}"])
 
 
 def _told(release: Release) -> list[str]:

@@ -10,28 +10,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.equations.solver import fit
+from discreet.equations.sums import Link, margin_sums
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from discreet.equations.solver import Fit
+    from discreet.equations.sums import MarginSums
     from discreet.programme.lattice import Axis, Lattice
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-MOST_CELLS = 10**7
+MOST_CELLS = 3 * 10**7
 TOLERANCE = 1e-10
 """How close the projection must come to fitting the equations, relatively."""
 VARIANCE_TOLERANCE = 1e-7
 """The same for a variance, which is off only by the square of what the projection is off."""
-MOST_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +85,6 @@ class MarginEquations:
         return self._starts[statistic] + inside
 
     @cached_property
-    def _pairs(self) -> list[tuple[int, int, Ints]]:
-        """Return every link with, for each cell of the finer statistic, the number of the cell above it."""
-        return [(fine, coarse, self._parent_cells(fine, coarse)) for fine, coarse in self._links()]
-
-    @cached_property
     def unknowns(self) -> Ints:
         """Return for every cell the number of its unknown.
 
@@ -99,37 +97,49 @@ class MarginEquations:
         if not self.spsn:
             return np.arange(self.cells)
         upper, lower = [], []
-        for fine, coarse, parent in self._pairs:
-            single = np.flatnonzero(np.bincount(parent, minlength=int(self.lattice.cells[coarse]))[parent] == 1)
-            upper.append(self._starts[coarse] + parent[single])
-            lower.append(self._starts[fine] + single)
+        for link in self.links:
+            above, below = link.only_children()
+            upper.append(above)
+            lower.append(below)
         ends = (np.concatenate([[0], *upper]), np.concatenate([[0], *lower]))
         same = csr_array((np.ones(len(ends[0])), ends), shape=(self.cells, self.cells))
         found: Ints = connected_components(same, directed=False)[1].astype(np.int64)
         return found
 
     @cached_property
-    def matrix(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-        """Return the equations, one row each: the parent's unknown minus its children's, scaled to length 1."""
-        from scipy.sparse import csr_array
+    def sums(self) -> MarginSums:
+        """Return the equations: the parent minus its children."""
+        return margin_sums(self.links, self.cells)
 
-        columns, rows, values, height = [], [], [], 0
-        for fine, coarse, parent in self._pairs:
-            size = int(self.lattice.cells[coarse])
-            children = np.bincount(parent, minlength=size)
-            scale = 1 / np.sqrt(1 + children)
-            columns += [self._starts[coarse] + np.arange(size), self._starts[fine] + np.arange(len(parent))]
-            rows += [height + np.arange(size), height + parent]
-            values += [scale, -scale[parent]]
-            height += size
-        width = int(self.unknowns.max()) + 1
-        if not columns:
-            return csr_array((0, width))
-        # A parent and an only child that share their noise cancel to an empty row.
-        coordinates = (np.concatenate(rows), self.unknowns[np.concatenate(columns)])
-        return csr_array((np.concatenate(values), coordinates), shape=(height, width))
+    @property
+    def links(self) -> list[Link]:
+        """Return the equations between pairs of statistics; they are large and not kept."""
+        return [
+            Link(self._starts[fine], self._starts[coarse], int(self.lattice.cells[coarse]), self.parents(fine, coarse))
+            for fine, coarse in self._pairs
+        ]
 
-    def _links(self) -> Iterator[tuple[int, int]]:
+    def parents(self, fine: int, coarse: int) -> Ints:
+        """Return for every cell of the finer statistic the number of the coarser cell that contains it."""
+        lattice = self.lattice
+        position = np.zeros((1,), dtype=np.int64)
+        for axis, a, b in zip(
+            lattice.axes, lattice.depths[fine].tolist(), lattice.depths[coarse].tolist(), strict=True
+        ):
+            size = 1 if b == 0 else axis.sizes[b - 1]
+            position = (position[:, None] * size + containing(axis, a, b)[None, :]).ravel()
+        return position
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(self._linked())
+
+    def cells_of(self, statistic: int) -> slice:
+        """Return where the cells of a statistic stand."""
+        start = self._starts[statistic]
+        return slice(start, start + int(self.lattice.cells[statistic]))
+
+    def _linked(self) -> Iterator[tuple[int, int]]:
         """Yield each published statistic with the published ones directly above it.
 
         Along every axis that is the next coarser published one; where two axes must
@@ -160,55 +170,49 @@ class MarginEquations:
         between = (depths[among] >= depths[coarse]).all(axis=1) & (among != coarse) & (among != fine)
         return not between.any()
 
-    def _parent_cells(self, fine: int, coarse: int) -> Ints:
-        """Return for every cell of the finer statistic the number of the coarser cell that contains it."""
-        lattice = self.lattice
-        position = np.zeros((1,), dtype=np.int64)
-        for axis, a, b in zip(
-            lattice.axes, lattice.depths[fine].tolist(), lattice.depths[coarse].tolist(), strict=True
-        ):
-            size = 1 if b == 0 else axis.sizes[b - 1]
-            position = (position[:, None] * size + containing(axis, a, b)[None, :]).ravel()
-        return position
-
     @cached_property
-    def _spread(self) -> Floats:
-        """Return the standard deviation of every unknown as published, in units of one noise term."""
+    def spread(self) -> Floats:
+        """Return the standard deviation of every cell as published, in units of one noise term.
+
+        Cells that are one unknown have one noise between them. The equations make them
+        equal, so that g cells, each as if it had a noise of variance g, weigh as one.
+        """
         times = np.ones(len(self.statistics)) if self.spsn else self.lattice.tables[self.statistics].astype(float)
         cells = np.repeat(1 / np.sqrt(times), self.lattice.cells[self.statistics].astype(np.int64))
-        spread = np.empty(int(self.unknowns.max()) + 1)
-        spread[self.unknowns] = cells
-        return spread
+        if self.spsn:
+            cells *= np.sqrt(np.bincount(self.unknowns)[self.unknowns])
+        return cells
 
-    @cached_property
-    def _scaled(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-        return (self.matrix * self._spread).T.tocsr()
-
-    def project(self, published: Floats) -> Floats:
+    def project(
+        self,
+        published: Floats,
+        spread: Floats | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+        go_on: Callable[[int], bool] | None = None,
+    ) -> Fit:
         """Return the counts nearest to the published ones, weighted by precision, that fit all equations.
 
         Cells with the same participants must have been published with the same value.
         """
-        from scipy.sparse.linalg import lsmr
+        return fit(self.sums, published, self.spread if spread is None else spread, tolerance=tolerance, go_on=go_on)
 
-        values = np.empty(len(self._spread))
-        values[self.unknowns] = published
-        standard = values / self._spread
-        found = lsmr(self._scaled, standard, atol=TOLERANCE, btol=TOLERANCE, conlim=0, maxiter=MOST_STEPS)
-        fitted: Floats = ((standard - self._scaled @ found[0]) * self._spread)[self.unknowns]
-        return fitted
+    def row(self, place: int, spread: Floats | None = None, *, tolerance: float = VARIANCE_TOLERANCE) -> Floats:
+        """Return the weights with which the best estimate of one cell sums up the published ones.
+
+        The projection is D P D^-1, P symmetric: its row is D^-1 P D e, and 0 for a cell that is known.
+        """
+        spread = self.spread if spread is None else spread
+        weight, target = spread**2, np.zeros(self.cells)
+        # P D e / D: the fit of D^2 e with these spreads, divided by D^2.
+        target[place] = weight[place]
+        fitted = fit(self.sums, target, spread, tolerance=tolerance).values
+        return np.divide(fitted, weight, out=np.zeros_like(fitted), where=weight > 0)
 
     def variance_ratio(self, statistic: int, cell: Sequence[int] | None = None) -> float:
         """Return the variance of the best linear estimate of one cell, in units of V."""
-        from scipy.sparse.linalg import lsmr
-
-        place = int(self.unknowns[self.place(statistic, cell)])
-        target = np.zeros(len(self._spread))
-        target[place] = self._spread[place]
-        found = lsmr(
-            self._scaled, target, atol=VARIANCE_TOLERANCE, btol=VARIANCE_TOLERANCE, conlim=0, maxiter=MOST_STEPS
-        )
-        return float(found[3] ** 2) if len(found[0]) else float(target[place] ** 2)
+        row = self.row(self.place(statistic, cell))
+        return float(((self.spread * row) ** 2).sum())
 
 
 def containing(axis: Axis, fine: int, coarse: int) -> Ints:

@@ -159,7 +159,8 @@ class TopicCoder:
 
     def note_lost(self) -> None:
         """Note rows that were left out as margins though none of the cells they would be sums of is there."""
-        above = {step for code in self._cells for step in _paths(self.topic).get(code, ())}
+        paths = _paths(self.topic)
+        above = {step for code in self._cells for step in paths.get(code, ())}
         for code, times in self._margins.items():
             if code != self._total and code not in above:
                 self.seen.note(code, times, coarse=True)

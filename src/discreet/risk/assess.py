@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
 from discreet.release.folder import recover
 from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
-from discreet.risk.averaging import ONE_SIGMA, success
+from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.case import Case
 from discreet.risk.registry import measures_named
 
@@ -87,7 +88,7 @@ def assess(
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
         records: how many persons are counted, for the reconstruction theorems; a release knows its own.
-        exact: a statistic to solve exactly by projection (up to 10^7 cells).
+        exact: a statistic to solve exactly by projection (up to 3*10^7 cells).
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)

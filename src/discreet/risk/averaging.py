@@ -7,10 +7,8 @@ Four attackers, each as the ratio of her variance to the variance V of one noise
 - plain: the mean of all t IRRs, k / t^2 with k the sum of their sizes (the paper's equation);
 - greedy: the paper's improvement, IRRs by rising size while k / t^2 falls;
 - inverse variance: 1 / sum(1 / k_i), never worse than any mean (Cauchy-Schwarz);
-- optimal: the best linear unbiased estimate from all published cells at once, in closed form
-  for nested levels with equal blocks,
-
-      lambda_b = sum_{s >= b} m_s / N_s,   ratio_a = 1 / N_a^2 sum_{b <= a} prod (N_b - N_{b-1}) / lambda_b.
+- optimal: the best linear unbiased estimate from all published cells at once, in the closed
+  form of `equations.closed_form`.
 
 Without SPSN a statistic counts once per table that publishes it (m_s); the paper's two
 attackers take the statistic itself once, as the paper's figures imply.
@@ -23,6 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from discreet.equations.closed_form import best_ratios, precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,6 @@ def averaging(lattice: Lattice, *, spsn: bool = True, known: str | None = None) 
     times = (published if spsn else lattice.tables).astype(float)
     t = lattice.over_finer(times) - (times - 1)
     k = lattice.over_finer(times * lattice.cells) / lattice.cells - (times - 1)
-    precision = lattice.over_finer(times / lattice.cells)
     greedy = _greedy(lattice, times)
     names = [name for name, shown in zip(lattice.names(), published, strict=True) if shown]
     return Averaging(
@@ -71,20 +70,9 @@ def averaging(lattice: Lattice, *, spsn: bool = True, known: str | None = None) 
         k[published],
         (k / t**2)[published],
         greedy,
-        (1 / (lattice.cells * precision))[published],
-        _optimal(lattice, precision, known)[published],
+        (1 / (lattice.cells * precision(lattice, times)))[published],
+        best_ratios(lattice, times, known)[published],
     )
-
-
-def _optimal(lattice: Lattice, precision: Floats, known: str | None) -> Floats:
-    """Return the ratio of the best linear attack; components inside a known statistic carry no error."""
-    step = lattice.along(lambda axis: np.diff([0, 1, *axis.sizes]).tolist())
-    error = step / precision
-    if known is not None:
-        inside = (lattice.depths <= lattice.depths[lattice.position(known)]).all(axis=1)
-        error = np.where(inside, 0.0, error)
-    ratio: Floats = lattice.over_coarser(error) / lattice.cells**2
-    return ratio
 
 
 def _greedy(lattice: Lattice, times: Floats) -> Floats:
@@ -139,11 +127,6 @@ def representations(lattice: Lattice, name: str, *, spsn: bool = True) -> list[R
         Representation(names[s], float(lattice.cells[s] / lattice.cells[place]), 1 if spsn else int(lattice.tables[s]))
         for s in finer.tolist()
     ]
-
-
-def success(variance: float, ratio: float) -> float:
-    """Return P(|N(0, V ratio)| < 1/2): the chance that the rounded estimate is the true count."""
-    return math.erf(0.5 / math.sqrt(2 * variance * ratio)) if variance * ratio > 0 else 1.0
 
 
 def chebyshev(variance: float, ratio: float) -> float:

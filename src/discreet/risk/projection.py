@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.equations.closed_form import success
 from discreet.equations.margins import MarginEquations
 from discreet.results import Result
-from discreet.risk.averaging import success
 from discreet.risk.registry import measure
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.equations.closed_form import success
 from discreet.results import Result
-from discreet.risk.averaging import chebyshev, epsilon_allowed, success, variance_needed
+from discreet.risk.averaging import chebyshev, epsilon_allowed, variance_needed
 from discreet.risk.registry import measure
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ tools know no row for zeros: empty cells stay empty.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ COLUMNS = ("pcv", "ckey", "pvalue")
 LAST_ROW = 750
 TURNS = 250
 MOST_KEYS = 1 << 16
+PLAIN = re.compile(r"(-?\d+,-?\d+,-?\d+\r?\n)*")
 
 
 @register
@@ -71,16 +73,15 @@ class Ons(PTableFormat):
 
 def _matrix(text: str, path: Path) -> Ints:
     """Return the noise by count and key, or refuse what is missing or given twice."""
-    lines = [
-        [whole_number(path, where, name, field) for name, field in zip(COLUMNS, fields, strict=True)]
-        for where, fields in records(text, path, COLUMNS, ",")
-    ]
-    if not lines:
+    lines = _plain_lines(text)
+    if lines is None:
+        lines = _checked_lines(text, path)
+    if not len(lines):
         raise PTableFileError.at(path, "", "holds a header but no rows.", "Give the whole p-table.")
-    if max(line[1] for line in lines) >= MOST_KEYS or max(abs(line[2]) for line in lines) > LARGEST_NOISE:
+    pcv, key, noise = lines.T
+    if key.max() >= MOST_KEYS or np.abs(noise).max() > LARGEST_NOISE:
         what = f"a ckey is {MOST_KEYS} or more, or a pvalue beyond {LARGEST_NOISE}."
         raise PTableFileError.at(path, "", what, "The ONS tools have 256 or 4096 keys.")
-    pcv, key, noise = np.array([[min(line[0], LAST_ROW + 1), *line[1:]] for line in lines], dtype=np.int64).T
     if pcv.min() < 1 or key.min() < 0:
         raise PTableFileError.at(path, "", "pcv starts at 1 and ckey at 0; smaller ones are given.", "Remove them.")
     missing = sorted(set(range(1, LAST_ROW + 1)) - set(pcv.tolist()))
@@ -93,6 +94,37 @@ def _matrix(text: str, path: Path) -> Ints:
     table = np.zeros((LAST_ROW, keys), dtype=np.int64)
     table[pcv - 1, key] = noise
     return table
+
+
+def _plain_lines(text: str) -> Ints | None:
+    """Return the numbers of a file that holds nothing else, millions of them in a moment; None of any other."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    first, _, body = text.partition("\n")
+    if first.strip() != ",".join(COLUMNS) or not PLAIN.fullmatch(body):
+        return None
+    types = dict.fromkeys(COLUMNS, pa.int64())
+    try:
+        found = csv.read_csv(
+            pa.BufferReader(body.encode()),
+            read_options=csv.ReadOptions(column_names=list(COLUMNS), use_threads=False),
+            convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return np.stack([found[name].to_numpy() for name in COLUMNS], axis=1)
+
+
+def _checked_lines(text: str, path: Path) -> Ints:
+    """Return the numbers line by line, or refuse what is none, with its line; numbers beyond all use are cut."""
+    lines = [
+        [whole_number(path, where, name, field) for name, field in zip(COLUMNS, fields, strict=True)]
+        for where, fields in records(text, path, COLUMNS, ",")
+    ]
+    largest = np.iinfo(np.int64).max
+    cut = [[max(min(number, largest), -largest) for number in line] for line in lines]
+    return np.array(cut, dtype=np.int64).reshape(len(lines), len(COLUMNS))
 
 
 def _check_each_key_once(path: Path, pcv: Ints, key: Ints, keys: int) -> None:

@@ -1,0 +1,82 @@
+"""The projection attack on a whole census as the command line does it: time and memory, beside making the release.
+
+    python -m benchmarks.projection [COUNTRY ...]
+
+Luxembourg has 1.6 million published cells, Croatia 10.6 million. Asked for: 10^6 cells below 10 s, 10^7 below 90 s and
+4 GB. Beside it, on Luxembourg's equations, scipy's LSMR, solved as far.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import lsmr
+
+from benchmarks.clock import RESULTS, cpu_seconds
+from benchmarks.scale import COMMAND, timed
+from discreet.attacks.projection import TOLERANCE
+from discreet.equations.margins import MarginEquations
+from discreet.programme.lattice import lattice
+from discreet.programme.load import load_programme
+
+PERSONS = 300_000
+COUNTRIES = ("LU", "HR")
+
+
+def measure(country: str, folder: Path) -> dict[str, Any]:
+    """Make a census and a release of it, and attack that."""
+    data, secret, out = (str(folder / name) for name in ("people.parquet", "secret", "release"))
+    subprocess.run([*COMMAND, "keys", "new", secret], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
+    who = ["--country", country, "--persons", str(PERSONS), "--seed", "1"]
+    timed(["synth", *who, "--out", data, "--json"], folder)
+    noise = ["--programme", f"eu2021:{country}", "--id", "PERSON_ID", "--secret-file", secret, "--variance", "2"]
+    made, _ = timed(["protect", data, *noise, "--bound", "5", "--out", out, "--quiet", "--json"], folder)
+    how = ["--attacks", "projection", "--budget", "none", "--quiet", "--json"]
+    attacked, said = timed(["attack", out, *how], folder)
+    return {
+        "country": country,
+        "cells": said["attacks"][0]["estimates"],
+        "attack": asdict(attacked),
+        "protect": asdict(made),
+        "ratio": attacked.wall / made.wall,
+    }
+
+
+def beside_lsmr() -> dict[str, float]:
+    """Return seconds for random noise on Luxembourg's equations: ours, and LSMR to the same length of the gaps."""
+    equations = MarginEquations(lattice(load_programme("eu2021:LU")))
+    noise = np.random.default_rng(1).normal(size=equations.cells) * equations.spread
+    ours = cpu_seconds(lambda: equations.project(noise, tolerance=TOLERANCE), runs=1)
+    scaled = (equations.sums.matrix * equations.spread).tocsr()
+    gaps = equations.sums.gaps(noise)
+    theirs = cpu_seconds(lambda: lsmr(scaled, gaps, atol=0, btol=TOLERANCE, conlim=0), runs=1, warm=False)
+    return {"ours": ours, "lsmr": theirs, "ratio": ours / theirs}
+
+
+def main() -> None:
+    """Measure, print and keep."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("countries", nargs="*", default=list(COUNTRIES))
+    found: dict[str, Any] = {}
+    for country in parser.parse_args().countries:
+        with tempfile.TemporaryDirectory() as name:
+            found[country] = measure(country, Path(name))
+        cost = found[country]["attack"]
+        print(
+            f"{country}: {found[country]['cells']:,} cells in {cost['wall']:.0f} s with {cost['memory'] / 1e3:.1f} GB, "
+            f"{found[country]['ratio']:.1f} x protect"
+        )
+    found["solver"] = beside_lsmr()
+    print(f"solver: {found['solver']['ratio']:.2f} x LSMR of scipy")
+    (RESULTS / "projection.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

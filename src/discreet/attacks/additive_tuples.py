@@ -1,0 +1,121 @@
+"""Additive tuples in a release: published cells of which one, the total, is the sum of the others.
+
+Their true counts add up, so that the gap g = sum of the published parts - published total
+holds noise alone. A tuple is listed once, however many statistics show the same persons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.layout import Layout
+from discreet.attacks.sight import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.sight import Sight
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveTuples:
+    """Tuples of one number of parts.
+
+    Attributes:
+        published: the value of every cell.
+        parts: where the parts of each tuple stand, one row per tuple.
+        totals: where the totals stand.
+    """
+
+    published: Floats
+    parts: Ints
+    totals: Ints
+
+    @property
+    def gaps(self) -> Ints:
+        """Return how far the published parts and their total are from adding up."""
+        gap = self.published[self.parts].sum(axis=1) - self.published[self.totals]
+        found: Ints = np.rint(gap).astype(np.int64)
+        return found
+
+    @property
+    def smallest(self) -> Floats:
+        """Return the smallest published count of each tuple."""
+        found: Floats = self.published[self.parts].min(axis=1, initial=np.inf)
+        return np.minimum(found, self.published[self.totals])
+
+    def above(self, count: float) -> AdditiveTuples:
+        """Return the tuples all of whose published counts are larger."""
+        large = self.smallest > count
+        return replace(self, parts=self.parts[large], totals=self.totals[large])
+
+
+def single_noises(sight: Sight) -> list[View]:
+    """Return views in which every cell carries one noise: by population, or by table where tables share none."""
+    if sight.spsn:
+        return sight.views()
+    found = []
+    for name, tables in sight.programme.populations.items():
+        for table in tables:
+            layout = Layout(name, replace(sight.programme, tables=(table,)), spsn=False)
+            found.append(View(layout, layout.vector(sight.read)))
+    return found
+
+
+def same_cells(view: View, noise: CountNoise) -> Ints:
+    """Return a number for every cell, the same for cells that seem to have the same noise.
+
+    A category with a single child has its noise. Where the same participants share their noise, so
+    does a part that is published like its total while all other parts look empty; taking two sets
+    of persons for one by mistake costs a tuple and claims nothing.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    layout, published = view.layout, view.published
+    if noise.shared == "nothing":
+        return np.arange(layout.cells)
+    looks_empty = noise.reach if noise.zeros_are_noisy else 0
+    upper, lower = [np.zeros(1, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+    for link in layout.equations.links:
+        above, below = link.coarse + link.parent, link.fine + np.arange(len(link.parent))
+        alike = link.children[link.parent] == 1
+        if noise.shared == "participants":
+            shown = np.abs(published[below]) > looks_empty
+            alone = shown & (np.bincount(link.parent, shown, link.size)[link.parent] == 1)
+            alike |= alone & (published[above] == published[below])
+        upper.append(above[alike])
+        lower.append(below[alike])
+    ends = (np.concatenate(upper), np.concatenate(lower))
+    same = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(layout.cells, layout.cells))
+    found: Ints = connected_components(same, directed=False)[1].astype(np.int64)
+    return found
+
+
+def additive_tuples(view: View, same: Ints, size: int) -> AdditiveTuples:
+    """Return the distinct tuples of `size` parts, given which cells are the same.
+
+    Left out are those that tell nothing: one part is the total, or all are published as 0.
+    """
+    parts, totals = [np.zeros((0, size), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for link in view.layout.equations.links:
+        of_size = link.children == size
+        order = np.argsort(link.parent, kind="stable")
+        order = order[of_size[link.parent[order]]]
+        parts.append(link.fine + order.reshape(-1, size))
+        totals.append(link.coarse + np.flatnonzero(of_size))
+    found = AdditiveTuples(view.published, np.concatenate(parts), np.concatenate(totals))
+    # A total and one of its parts name the rest: what is left of the same persons is the same.
+    name = same[found.totals] * len(same) + same[found.parts].min(axis=1, initial=len(same))
+    once = np.sort(np.unique(name, return_index=True)[1])
+    parted = (same[found.parts[once]] != same[found.totals[once]][:, None]).all(axis=1)
+    shown = view.published[found.parts[once]].any(axis=1) | (view.published[found.totals[once]] != 0)
+    once = once[parted & shown]
+    return replace(found, parts=found.parts[once], totals=found.totals[once])

@@ -1,0 +1,210 @@
+"""Massive averaging on what was really published: the means of all ways to compute a count.
+
+For a statistic a, every published statistic s that refines it gives its counts once more, as
+sums of k_s cells, each with noise of its own. METHODS: Bach (2020), "massive averaging".
+
+- plain: the mean of all t ways; variance k / t^2 with k the sum of the k_s.
+- greedy: ways by rising size while k / t^2 falls, the paper's improvement.
+- inverse variance: weights 1 / k_s; variance 1 / sum(1 / k_s), never worse than a mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.registry import attack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.sight import Sight, View
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+SUREST = 1 - 1e-6
+"""The most that an average can be sure of."""
+WELL_ABOVE = (
+    "her own confidence takes every noise to be independent and of full variance: true of counts well above the bound"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """All ways to compute one statistic: the finer ones, coarse to fine, with sums and numbers of cells per count.
+
+    Attributes:
+        statistics: the finer statistics.
+        tables: how many independent noises each carries.
+        sums: the counts by each way, one row per way.
+        sizes: how many cells each sum has.
+    """
+
+    statistics: list[int]
+    tables: Ints
+    sums: Floats
+    sizes: Floats
+
+    def plain(self) -> Floats:
+        """Return the weights of the mean of all."""
+        return np.broadcast_to(self.tables[:, None] / self.tables.sum(), self.sums.shape)
+
+    def greedy(self) -> Floats:
+        """Return the weights of the mean of the first ways, up to where k / t^2 first rises; a tie goes on."""
+        # The paper counts terms per cell on average, the same for all cells of a statistic.
+        terms = np.repeat(self.sizes.mean(axis=1), self.tables)
+        ratio = np.cumsum(terms) / np.arange(1, len(terms) + 1) ** 2
+        rises = np.flatnonzero(ratio[1:] > ratio[:-1] * (1 + 1e-12))
+        taken = int(rises[0]) + 1 if len(rises) else len(terms)
+        before = np.cumsum(self.tables) - self.tables
+        used = np.clip(taken - before, 0, self.tables)
+        return np.broadcast_to(used[:, None] / used.sum(), self.sums.shape)
+
+    def inverse_variance(self) -> Floats:
+        """Return the weights by precision, cell by cell."""
+        precise = self.tables[:, None] / self.sizes
+        found: Floats = precise / precise.sum(axis=0)
+        return found
+
+    def ratio(self, weights: Floats) -> Floats:
+        """Return the variance of the weighted mean in units of V: sum of w^2 k / m."""
+        found: Floats = (weights**2 * self.sizes / self.tables[:, None]).sum(axis=0)
+        return found
+
+
+VARIANTS: dict[str, Callable[[Ways], Floats]] = {
+    "plain": Ways.plain,
+    "greedy": Ways.greedy,
+    "inverse variance": Ways.inverse_variance,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """The averages of one population."""
+
+    view: View
+    _kept: dict[int, Ways] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _depths(self) -> NDArray[np.int8]:
+        layout = self.view.layout
+        return layout.lattice.depths[layout.equations.statistics]
+
+    def ways(self, statistic: int) -> Ways:
+        """Return all ways to compute the cells of a statistic, the shortest first; those asked for last are kept."""
+        if statistic not in self._kept:
+            self._kept.clear()
+            self._kept[statistic] = self._all_ways(statistic)
+        return self._kept[statistic]
+
+    def _all_ways(self, statistic: int) -> Ways:
+        layout = self.view.layout
+        equations, lattice = layout.equations, layout.lattice
+        finer = equations.statistics[(self._depths >= lattice.depths[statistic]).all(axis=1)]
+        finer = finer[np.argsort(lattice.cells[finer], kind="stable")]
+        size, sums, sizes = int(lattice.cells[statistic]), [], []
+        for fine in finer.tolist():
+            parent = equations.parents(fine, statistic)
+            sums.append(np.bincount(parent, self.view.published[equations.cells_of(fine)], size))
+            sizes.append(np.bincount(parent, minlength=size))
+        tables = np.ones(len(finer), dtype=np.int64) if layout.spsn else lattice.tables[finer]
+        return Ways(finer.tolist(), tables, np.array(sums), np.array(sizes, dtype=float))
+
+    def row(self, place: int, variant: str) -> tuple[Ints, Floats]:
+        """Return the published cells in the estimate of one, with their weights."""
+        layout = self.view.layout
+        equations = layout.equations
+        statistic = int(equations.statistics[layout.statistic_of[place]])
+        inside = place - equations.place(statistic)
+        ways = self.ways(statistic)
+        weights = VARIANTS[variant](ways)[:, inside]
+        places, found = [], []
+        for fine, weight in zip(ways.statistics, weights.tolist(), strict=True):
+            below = np.flatnonzero(equations.parents(fine, statistic) == inside)
+            places.append(equations.place(fine) + below)
+            found.append(np.full(len(below), weight))
+        return np.concatenate(places), np.concatenate(found)
+
+
+@attack("averaging")
+def averaging(sight: Sight) -> list[Finding]:
+    """Return the counts of every statistic by the three averages, coarse statistics first."""
+    parts: dict[str, list[CellEstimates]] = {name: [] for name in VARIANTS}
+    left_out = 0
+    views = sight.views()
+    total = sum(len(view.layout.names) for view in views)
+    for view in views:
+        averages = Averages(view)
+        found, left = _estimates(sight, averages, total)
+        left_out += left
+        for name, part in found.items():
+            parts[name].append(part)
+    cut_off = f"{left_out:,} of {total:,} statistics were not reached, {sight.clock.words}" if left_out else ""
+    return [
+        cells_finding(
+            sight,
+            parts[name],
+            attack="averaging",
+            variant=name,
+            subject="counts",
+            method=f"the mean of all ways to compute a count, {name}",
+            assumptions=(WELL_ABOVE,),
+            cut_off=cut_off,
+        )
+        for name in VARIANTS
+    ]
+
+
+def _estimates(sight: Sight, averages: Averages, total: int) -> tuple[dict[str, CellEstimates], int]:
+    """Return the estimates of one population by variant, and how many statistics there was no time for."""
+    view = averages.view
+    equations = view.layout.equations
+    order = equations.statistics[np.argsort(view.layout.lattice.cells[equations.statistics], kind="stable")]
+    places: list[Ints] = []
+    values: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
+    sure: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
+    for done, statistic in enumerate(order.tolist()):
+        if sight.clock.over and done:
+            break
+        ways = averages.ways(statistic)
+        cells = equations.cells_of(statistic)
+        places.append(np.arange(cells.start, cells.stop))
+        for name, weigh in VARIANTS.items():
+            weights = weigh(ways)
+            values[name].append((weights * ways.sums).sum(axis=0))
+            sure[name].append(chance_right(sight.noise.variance * ways.ratio(weights)))
+        if sight.tell:
+            sight.tell("averaging", done + 1, total)
+    where = np.concatenate(places)
+    found = {
+        name: CellEstimates(
+            view,
+            where,
+            np.concatenate(values[name]),
+            np.concatenate(sure[name]),
+            partial(averages.row, variant=name),
+        )
+        for name in VARIANTS
+    }
+    return found, len(order) - len(places)
+
+
+def chance_right(variance: Floats) -> Floats:
+    """Return P(|N(0, variance)| < 1/2): the chance that a rounded estimate is the true count.
+
+    Short of certainty, however small the variance: a normal law leaves nothing out.
+    """
+    from scipy.special import erf
+
+    with np.errstate(divide="ignore"):
+        found: Floats = np.minimum(erf(0.5 / np.sqrt(2 * variance)), np.where(variance > 0, SUREST, 1.0))
+    return found

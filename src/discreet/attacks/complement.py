@@ -1,0 +1,227 @@
+"""A part of the population and the whole in one release: their difference counts those left out.
+
+Tables of all persons beside tables of, say, usual residents: for every statistic that both publish
+n(rest) = n(whole) - n(part), with two noises. Under noise by participants an empty rest means that
+whole and part are the same persons and published alike; unequal values prove that somebody is in the
+rest. The posterior of n(rest) is that of `differences` with nobody going:
+
+    P(c | part, whole)  proportional to  rho(c) sum_n pi(n) P(part | n) P(whole | n + c),   c >= 0.
+
+Hundepool et al. (2012), Statistical Disclosure Control, on disclosure by differencing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.attacks.common_cells import common_cells
+from discreet.attacks.differences import ADDED, Differences, averaged, kinds, predicted
+from discreet.attacks.finding import Finding
+from discreet.attacks.registry import attack
+from discreet.programme.universe import parse_universe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.attacks.common_cells import CommonCells
+    from discreet.attacks.differences import Guesses
+    from discreet.attacks.finding import Truth
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight, View
+    from discreet.programme.model import Programme
+    from discreet.programme.universe import Condition
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Those of one population who are not in another.
+
+    Attributes:
+        part: the narrower population as published.
+        whole: the wider one.
+        narrowed: the topics by which the part is narrower.
+    """
+
+    part: View
+    whole: View
+    narrowed: frozenset[str]
+
+    @cached_property
+    def common(self) -> CommonCells:
+        """Return the cells that both publish; what is broken down by the condition itself tells nothing new."""
+        return common_cells(self.part.layout, self.whole.layout, self.narrowed)
+
+    @cached_property
+    def of_part(self) -> Ints:
+        """Return the published counts of the part."""
+        return np.rint(self.part.published[self.common.first]).astype(np.int64)
+
+    @cached_property
+    def of_whole(self) -> Ints:
+        """Return the published counts of the whole."""
+        return np.rint(self.whole.published[self.common.second]).astype(np.int64)
+
+    def true(self, truth: Truth) -> Ints:
+        """Return the true counts."""
+        whole, part = truth.counts(self.whole.layout.name), truth.counts(self.part.layout.name)
+        found: Ints = whole[self.common.second] - part[self.common.first]
+        return found
+
+    @property
+    def name(self) -> str:
+        """Return who is meant."""
+        return f"{self.whole.layout.name} without {self.part.layout.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Guessed:
+    """What is believed about some cells of a rest."""
+
+    rest: Rest
+    cells: Ints
+    guesses: Guesses
+
+
+def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
+    """Return pairs of populations of one unit, part and whole, with the topics by which the part is narrower."""
+    told = {name: (tables[0].unit, _conditions(programme, name)) for name, tables in programme.populations.items()}
+    found = []
+    for part, (unit, conditions) in told.items():
+        for whole, (other, wider) in told.items():
+            if unit == other and _contains(wider, conditions):
+                topics = frozenset(topic for topic, codes in conditions.items() if codes != wider.get(topic))
+                found += [(part, whole, topics)] if topics else []
+    return found
+
+
+def _conditions(programme: Programme, population: str) -> dict[str, frozenset[str]]:
+    table = programme.populations[population][0]
+    conditions: tuple[Condition, ...] = parse_universe(table.universe or "", programme, table.id)
+    return {condition.topic: condition.codes for condition in conditions}
+
+
+def _contains(wider: dict[str, frozenset[str]], conditions: dict[str, frozenset[str]]) -> bool:
+    """Say whether whoever satisfies the conditions satisfies the wider ones too."""
+    return all(topic in conditions and conditions[topic] <= codes for topic, codes in wider.items())
+
+
+@attack("complement")
+def complement(sight: Sight) -> list[Finding]:
+    """Return the counts of those who are in a population and not in a narrower one."""
+    rests = [Rest(sight.view(part), sight.view(whole), topics) for part, whole, topics in narrower(sight.programme)]
+    rests = [rest for rest in rests if len(rest.common.first)]
+    if not rests:
+        return []
+    # Empty cells that carry noise have it by their codes: they may differ where nobody is.
+    alike = sight.noise.shared == "participants" and not sight.noise.zeros_are_noisy
+    found, late = _guessed(sight, rests, alike=alike)
+    about: dict[str, Any] = {
+        "attack": "complement",
+        "assumptions": (
+            "how large a rest is beside its part is learnt from the published differences of like statistics",
+        ),
+        "cut_off": f"{late:,} kinds of statistics were not reached, {sight.clock.words}" if late else "",
+    }
+    counts = _counts_finding(found, **about)
+    return [counts, _presence_finding(found, **about)] if alike and sight.noise.variance else [counts]
+
+
+def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> tuple[list[Guessed], int]:
+    """Return what is believed of each kind of cells, and how many kinds there was no time for."""
+    found: list[Guessed] = []
+    late = 0
+    for number, rest in enumerate(rests):
+        common = rest.common
+        kind = kinds(rest.of_part, common.statistic_of, common.first_tables, common.second_tables)
+        total = int(kind.max()) + 1
+        for which in range(total):
+            if sight.clock.over and found:
+                late += total - which
+                break
+            cells = np.flatnonzero(kind == which)
+            one = common.statistic_of[cells[0]]
+            guesses = Differences(
+                rest.of_part[cells],
+                rest.of_whole[cells],
+                averaged(sight.noise, int(common.first_tables[one])),
+                averaged(sight.noise, int(common.second_tables[one])),
+                sight.random(number, which),
+                ADDED,
+                alike=alike,
+                exchange=False,
+            ).guesses()
+            found.append(Guessed(rest, cells, guesses))
+            if sight.tell:
+                sight.tell("complement", which + 1, total)
+    return found, late
+
+
+def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    groups, group_of = _groups(parts)
+
+    def actual(truth: Truth) -> Ints:
+        return np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
+
+    estimate = np.maximum(np.concatenate([part.guesses.estimate for part in parts]), 0)
+    return Finding(
+        subject="counts of those left out",
+        variant="counts",
+        estimate=estimate,
+        confidence=np.concatenate([part.guesses.confidence for part in parts]),
+        naive=np.zeros_like(estimate),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        predicted=predicted([part.guesses for part in parts]),
+        method="the tables of a whole minus those of a part of it",
+        **about,
+    )
+
+
+def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    """Return where there is somebody in the rest: unequal values prove it."""
+    groups, group_of = _groups(parts)
+    differs = np.concatenate([(part.rest.of_whole != part.rest.of_part)[part.cells] for part in parts])
+    alike = np.concatenate([part.guesses.alike for part in parts])
+
+    def actual(truth: Truth) -> Ints:
+        true = np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
+        return (true > 0).astype(np.int64)
+
+    def sentence(score: Score) -> str:
+        proven = score.finding.certain & (score.finding.estimate == 1)
+        right, total = int(score.right[proven].sum()), int(proven.sum())
+        return f"In {total:,} cells somebody is left out, with certainty: {right:,} of {total:,} right."
+
+    return Finding(
+        subject="answers to whether somebody is left out",
+        variant="presence",
+        estimate=(differs | (alike < 0.5)).astype(np.int64),
+        confidence=np.where(differs, 1.0, np.maximum(alike, 1 - alike)),
+        naive=np.zeros(len(differs), dtype=np.int64),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        sentence=sentence,
+        method="whole and part are published alike where they are the same persons",
+        **about,
+    )
+
+
+def _groups(parts: list[Guessed]) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of all statistics, and for every estimate the number of its own."""
+    names: list[str] = []
+    starts: dict[str, int] = {}
+    for part in parts:
+        rest = part.rest
+        if rest.name not in starts:
+            starts[rest.name] = len(names)
+            names += [f"{name} of {rest.name}" for name in rest.common.names]
+    numbers = [part.rest.common.statistic_of[part.cells] + starts[part.rest.name] for part in parts]
+    return tuple(names), np.concatenate(numbers)

@@ -1,0 +1,229 @@
+"""What is certain: the least and the largest count that each published value allows, made to agree with all sums.
+
+A published y leaves the true counts n with p(n -> y) > 0; with a bound E they lie in max(0, y - E) .. y + E, and where
+zeros stay zeros y != 0 says n >= 1. A parent is the sum of its children, so for a parent T and children c
+
+    lo(T) >= sum lo(c)      lo(c) >= lo(T) - sum of hi over the other children
+    hi(T) <= sum hi(c)      hi(c) <= hi(T) - sum of lo over the other children
+
+again and again through all equations until nothing changes. One equation is then used up at once; a forced tuple, all
+of whose noises are at the bound (Bach 2020, "Exploiting margins"), is the case where the sums meet. With noise by
+participants a part that is published otherwise than its parent does not hold everybody: n(T) >= n(c) + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.clock import Clock
+    from discreet.attacks.sight import View
+    from discreet.equations.sums import Link
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+UNBOUNDED = 2**40
+"""Stands for no upper limit: larger than any count, and sums of it stay exact."""
+SWEEPS = 50
+"""The most times all equations are gone through: a few do, unless noise is shared otherwise than is believed."""
+ROUNDING = 1e-6
+"""What a mean over tables may be off by for lack of digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The counts that are possible, from the least to the largest.
+
+    Attributes:
+        low: the least, cell by cell.
+        high: the largest.
+        complete: whether there was time to use all equations to the end.
+        consistent: whether any counts fit; if not, the law of noise is not the one that is believed in.
+    """
+
+    low: Ints
+    high: Ints
+    complete: bool = True
+    consistent: bool = True
+
+    @property
+    def certain(self) -> Flags:
+        """Return which cells allow one count alone."""
+        found: Flags = self.low == self.high
+        return found
+
+
+def allowed(published: Floats, noise: CountNoise) -> Intervals:
+    """Return the counts that every published value allows by itself."""
+    if noise.shared == "nothing" or not np.isfinite(noise.bound):
+        return _within(published, noise)
+    seen = np.rint(published).astype(np.int64)
+    # Beyond the small counts the laws take turns: what a value allows depends on its turn alone.
+    top = len(noise.laws) + 2 * noise.reach
+    kind = np.where(seen <= top, seen, top + 1 + (seen - top - 1) % noise.repeat)
+    values, place = np.unique(kind, return_inverse=True)
+    away = np.arange(-noise.reach, noise.reach + 1)
+    possible = noise.chance(values[:, None] + away, values[:, None]) > 0
+    # A value that nothing leads to contradicts itself: its least count is above its largest.
+    least = np.where(possible, away, noise.reach + 1).min(axis=1)
+    largest = np.where(possible, away, -noise.reach - 1).max(axis=1)
+    return _checked(seen + least[place.ravel()], seen + largest[place.ravel()])
+
+
+def _within(published: Floats, noise: CountNoise) -> Intervals:
+    """Return the counts within the bound: no mean over tables is farther from the true count than one of them."""
+    low = np.zeros(len(published), dtype=np.int64)
+    high = np.full(len(published), UNBOUNDED)
+    if np.isfinite(noise.bound):
+        low = np.maximum(np.ceil(published - noise.reach - ROUNDING), 0).astype(np.int64)
+        high = np.floor(published + noise.reach + ROUNDING).astype(np.int64)
+    if not noise.zeros_are_noisy:
+        low = np.maximum(low, published != 0)
+    return _checked(low, high)
+
+
+def _checked(low: Ints, high: Ints) -> Intervals:
+    return Intervals(low, high, consistent=bool((low <= high).all()))
+
+
+def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats], clock: Clock) -> Intervals:
+    """Return the counts that are possible given all published values, all sums and what is known beforehand.
+
+    Args:
+        view: a population as published.
+        noise: the law of the noise.
+        known: true counts of whole statistics, by name.
+        clock: the time this may take; what is found until then is right.
+    """
+    start = allowed(view.published, noise)
+    low, high = start.low, start.high
+    equations = view.layout.equations
+    for name, counts in known.items():
+        cells = equations.cells_of(view.layout.lattice.position(name))
+        low[cells] = high[cells] = np.rint(counts).astype(np.int64)
+    if not start.consistent:
+        return start
+    # Empty cells draw their noise by coordinates: only persons make two cells one.
+    by_persons = noise.shared == "participants" and not noise.zeros_are_noisy
+    return propagated(low, high, equations.links, clock, view.published if by_persons else None)
+
+
+def propagated(low: Ints, high: Ints, links: list[Link], clock: Clock, shown: Floats | None = None) -> Intervals:
+    """Return intervals, which are changed, after passing them through all equations until nothing changes.
+
+    Args:
+        low: the least possible count of every cell.
+        high: the largest.
+        links: the equations.
+        clock: the time this may take.
+        shown: the published values, where cells with the same persons are published alike.
+    """
+    with_statistic: dict[int, list[int]] = {}
+    for number, link in enumerate(links):
+        for start in (link.fine, link.coarse):
+            with_statistic.setdefault(start, []).append(number)
+    open_links, order = set(range(len(links))), list(range(len(links)))
+    for _ in range(SWEEPS):
+        # Up and down in turns: news from one end reaches the other in one sweep.
+        order.reverse()
+        for number in [each for each in order if each in open_links]:
+            if clock.over:
+                return Intervals(low, high, complete=False)
+            link = links[number]
+            open_links.discard(number)
+            for start in _tighten(link, low, high, shown):
+                open_links.update(with_statistic[start])
+            if not _fits(link, low, high):
+                return Intervals(low, high, consistent=False)
+    return Intervals(low, high)
+
+
+def _tighten(link: Link, low: Ints, high: Ints, shown: Floats | None) -> list[int]:
+    """Make the intervals of one link agree, and return where the statistics begin of which some changed."""
+    parent, children = link.parent, slice(link.fine, link.fine + len(link.parent))
+    parents = slice(link.coarse, link.coarse + link.size)
+    low_below, high_below = low[children], high[children]
+    low_sum, high_sum = _sums(link, low_below), _sums(link, high_below)
+    low_above = np.maximum(low[parents], low_sum)
+    high_above = np.minimum(high[parents], high_sum)
+    most = high_above[parent]
+    if shown is not None:
+        apart = shown[children] != shown[parents][parent]
+        # Somebody is elsewhere; that is news where the other children might all be empty.
+        alone = apart & (low_sum[parent] == low_below)
+        low_above = np.maximum(low_above, low_sum + (np.bincount(parent[alone], minlength=link.size) > 0))
+    new_low = np.maximum(low_below, low_above[parent] - (high_sum[parent] - high_below))
+    new_high = np.minimum(high_below, most - (low_sum[parent] - low_below))
+    if shown is not None:
+        new_high = np.minimum(new_high, most - apart)
+    coarse = bool((low_above != low[parents]).any() or (high_above != high[parents]).any())
+    fine = bool((new_low != low_below).any() or (new_high != high_below).any())
+    low[parents], high[parents], low[children], high[children] = low_above, high_above, new_low, new_high
+    return [start for start, new in ((link.fine, fine), (link.coarse, coarse)) if new]
+
+
+def _sums(link: Link, values: Ints) -> Ints:
+    return np.bincount(link.parent, values, link.size).astype(np.int64)
+
+
+def _fits(link: Link, low: Ints, high: Ints) -> bool:
+    """Say whether every cell of a link still allows a count."""
+    return all(
+        bool((low[start : start + size] <= high[start : start + size]).all())
+        for start, size in ((link.fine, len(link.parent)), (link.coarse, link.size))
+    )
+
+
+@dataclass(frozen=True)
+class ForcedTuples:
+    """Tuples of large counts that give themselves away, because all their noises are at the bound.
+
+    Attributes:
+        found: how many there are.
+        tuples: how many have counts above the bound, as far as published values tell.
+        expected: how many of these the law of noise lets one expect, 2 p_E^(c + 1) each.
+    """
+
+    found: int
+    tuples: int
+    expected: float
+
+
+def forced_tuples(view: View, noise: CountNoise) -> ForcedTuples:
+    """Return the tuples whose gap, sum of parts - total, is (c + 1) E or - (c + 1) E."""
+    layout = view.layout
+    if not np.isfinite(noise.bound) or noise.bound == 0:
+        return ForcedTuples(0, 0, 0.0)
+    bound, large = int(noise.bound), np.mean(noise.laws[-noise.repeat :], axis=0)
+    least, most = large[noise.reach - bound], large[noise.reach + bound]
+    tables = np.ones(len(layout.names), dtype=np.int64)
+    if noise.shared == "nothing":
+        tables = layout.lattice.tables[layout.equations.statistics].astype(np.int64)
+    found, tuples, expected = 0, 0, 0.0
+    for link in layout.equations.links:
+        below = view.published[link.fine : link.fine + len(link.parent)]
+        above = view.published[link.coarse : link.coarse + link.size]
+        children = link.children
+        # An only child is its parent; of forced tuples the true counts are known.
+        asked = children > (1 if layout.spsn else 0)
+        gap = np.bincount(link.parent, below, link.size) - above
+        up = np.sign(gap).astype(np.int64) * bound
+        forced = asked & (np.abs(np.abs(gap) - (children + 1) * bound) < ROUNDING)
+        small = np.bincount(link.parent, below - up[link.parent] <= bound, link.size) > 0
+        found += int((forced & ~small).sum())
+        seen = asked & (np.bincount(link.parent, below <= bound, link.size) == 0)
+        tuples += int(seen.sum())
+        parts = children[seen] * tables[layout.statistic_of[link.fine]]
+        whole = tables[layout.statistic_of[link.coarse]]
+        expected += float((most**parts * least**whole + least**parts * most**whole).sum())
+    return ForcedTuples(found, tuples, expected)

@@ -1,0 +1,368 @@
+"""Key arithmetic: plain cell keys of two parts add up to that of their total, and so betray their noise.
+
+With plain keys the key of a union of disjoint cells is the sum of their keys modulo K, and the
+noise is a step function of the key: the smallest noise has the lowest keys. For parts F and M
+with keys u, v, as shares of K, and their total T the noises are then x, y, z with probability
+
+    area of {(u, v): u in I_x, v in I_y, u + v mod 1 in I_z},
+
+not with the product of three probabilities. With R(s) = max(s, 0)^2 / 2 the area is the third
+difference, over the ends of the three intervals, of R(w - u - v) + R(1 + w - u - v).
+
+The attacker sees the gap g = x + y - z of every such tuple of large counts. Given the key of a
+cell, other tuples that it belongs to are independent of each other, so that their gaps
+multiply: P(key) prod P(g_i | key), added up over the keys of each noise. If keys are
+mixed, noises are independent and the best guess is that of the same formula with products,
+which is what she is compared with. Nobody tells her which it is, but the gaps do: plain keys
+keep them much narrower. Where they do not fit plain keys she guesses as if noises were
+independent, and learns nothing from keys. METHODS 3 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.attacks.additive_tuples import additive_tuples, same_cells
+from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.registry import attack
+from discreet.attacks.scoring import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight, View
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+FINEST = 128
+"""Pieces of the key space at least, where gaps of several tuples tell about one key."""
+WIDEST = 60
+"""Noise that is told apart; what is beyond has hardly any chance, or the attack none."""
+UNLIKELY = 1e-4
+"""Chance of noise beyond what is told apart that does not matter."""
+ROUNDING = 1e-15
+"""Areas up to this are what differences of rounded numbers leave of nothing."""
+IMPOSSIBLE = -700.0
+"""Stands for the logarithm of 0."""
+CHUNK = 20_000
+"""Cells whose keys are weighed at once."""
+PLAIN = "intervals of keys stand in the order of their noise; the gaps tell whether keys are plain or mixed"
+LARGE = "all counts so large that one law of noise serves them, and every such count equally likely beforehand"
+
+
+@dataclass(frozen=True, eq=False)
+class GapModel:
+    """How the hidden state of a cell and the gap of a tuple go together.
+
+    Attributes:
+        noise: the noise of every state.
+        part: P(state, gap) for a part; gaps from -3 times the reach on.
+        total: the same for the total.
+    """
+
+    noise: Ints
+    part: Floats
+    total: Floats
+
+    @property
+    def gaps(self) -> int:
+        """Return how many gaps are possible."""
+        return int(self.part.shape[1])
+
+    @cached_property
+    def log_chances(self) -> Floats:
+        """Return log P(gap | state), a row per gap: those of parts, then those of totals."""
+        joint = np.concatenate([self.part.T, self.total.T])
+        weight = self.part.sum(axis=1)
+        found = np.full(joint.shape, IMPOSSIBLE)
+        np.log(joint / np.where(weight > 0, weight, 1), out=found, where=joint > 0)
+        return found
+
+    @cached_property
+    def _by_noise(self) -> tuple[Ints, Floats]:
+        values, place = np.unique(self.noise, return_inverse=True)
+        return values, (place[:, None] == np.arange(len(values))).astype(float)
+
+    def guess(self, evidence: Any) -> tuple[Ints, Floats]:  # noqa: ANN401 - scipy.sparse is untyped
+        """Return the likeliest noise and its chance, given how often each gap was seen: a row per cell."""
+        weight = self.part.sum(axis=1)
+        log = evidence @ self.log_chances
+        log -= log.max(axis=1, keepdims=True)
+        values, belongs = self._by_noise
+        chance = (weight * np.exp(np.maximum(log, IMPOSSIBLE))) @ belongs
+        best = chance.argmax(axis=1)
+        whole = chance.sum(axis=1)
+        sure = np.divide(chance[np.arange(len(best)), best], whole, out=np.zeros(len(best)), where=whole > 0)
+        return values[best], sure
+
+    def expected(self) -> tuple[float, float]:
+        """Return the share of parts and of totals that one gap lets guess: the sum over gaps of the largest chance."""
+        _, belongs = self._by_noise
+        part, total = ((belongs.T @ joint).max(axis=0).sum() for joint in (self.part, self.total))
+        return float(part), float(total)
+
+
+def key_areas(parts: tuple[Floats, Floats], total: Floats) -> Floats:
+    """Return P(u in piece i, v in piece j, u + v mod 1 in piece k) for pieces given by their ends from 0 to 1."""
+    u, v, w = parts[0][:, None, None], parts[1][None, :, None], total[None, None, :]
+    under = np.maximum(w - u - v, 0) ** 2 / 2 + np.maximum(1 + w - u - v, 0) ** 2 / 2
+    area = np.diff(np.diff(np.diff(under, axis=0), axis=1), axis=2)
+    return np.where(area > ROUNDING, area, 0.0)
+
+
+def plain_model(law: Floats, finest: int = 1) -> GapModel:
+    """Return the model of plain keys for a law on -E .. E, in pieces of the key space no longer than 1 / finest."""
+    ends = _ends(law)
+    states = np.unique(np.concatenate([ends, np.arange(finest + 1) / finest]))
+    middle = (states[1:] + states[:-1]) / 2
+    noise = np.searchsorted(ends, middle, side="right") - 1 - len(law) // 2
+    part = key_areas((states, ends), ends)
+    total = np.moveaxis(key_areas((ends, ends), states), 2, 0)
+    return _model(noise, part, total)
+
+
+def independent_model(law: Floats) -> GapModel:
+    """Return the model of independent noises: the state of a cell is its noise."""
+    noise = np.arange(len(law)) - len(law) // 2
+    product = law[:, None, None] * law[:, None] * law
+    return _model(noise, product, product)
+
+
+def _ends(law: Floats) -> Floats:
+    """Return the ends of the intervals of keys, noise by noise."""
+    ends = np.concatenate([[0.0], np.cumsum(law)])
+    found: Floats = np.minimum(ends / ends[-1], 1.0)
+    return found
+
+
+def _model(noise: Ints, part: Floats, total: Floats) -> GapModel:
+    """Return the model of joint laws by state and the noises of the two others; those of a total are its parts."""
+    reach = part.shape[1] // 2
+    x = np.arange(-reach, reach + 1)
+    of_part = noise[:, None, None] + x[:, None] - x
+    of_total = x[:, None] + x - noise[:, None, None]
+    return GapModel(noise, _by_gap(part, of_part, reach), _by_gap(total, of_total, reach))
+
+
+def _by_gap(joint: Floats, gap: Ints, reach: int) -> Floats:
+    """Return P(state, gap)."""
+    states, gaps = len(joint), 6 * reach + 1
+    place = gap + 3 * reach + gaps * np.arange(states)[:, None, None]
+    found = np.bincount(place.ravel(), joint.ravel(), states * gaps).astype(np.float64)
+    return found.reshape(states, gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Which gaps were seen of every cell that is in some tuple of two parts.
+
+    Attributes:
+        view: the population as published.
+        places: the cells.
+        number: for every cell the number of the persons behind it.
+        persons: for every gap that was seen, the number of the persons it tells about.
+        kind: which row of the model each of these gaps is.
+    """
+
+    view: View
+    places: Ints
+    number: Ints
+    persons: Ints
+    kind: Ints
+
+    @cached_property
+    def first(self) -> Ints:
+        """Return for everybody the kind of the first gap that was seen of them."""
+        found = np.zeros(int(self.number.max(initial=-1)) + 1, dtype=np.int64)
+        found[self.persons[::-1]] = self.kind[::-1]
+        return found
+
+    def counted(self, kinds: int) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+        """Return how often each kind of gap was seen of everybody."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self.first), kinds)
+        return csr_array((np.ones(len(self.kind)), (self.persons, self.kind)), shape=shape)
+
+
+def evidence_of(view: View, sight: Sight, reach: int) -> Evidence:
+    """Return what tuples of two parts with large counts show in one population."""
+    same = same_cells(view, sight.noise)
+    # So large that the true counts have the last law of the p-table whatever their noise.
+    tuples = additive_tuples(view, same, 2).above(len(sight.noise.laws) - 2 + sight.noise.reach)
+    gaps = tuples.gaps
+    seen = np.abs(gaps) <= 3 * reach
+    kind = gaps[seen] + 3 * reach
+    first, second = tuples.parts[seen].T
+    members = np.concatenate([first, second, tuples.totals[seen]])
+    kinds = np.concatenate([kind, kind, kind + 6 * reach + 1])
+    places = np.unique(members)
+    persons = np.unique(same[places])
+    return Evidence(
+        view, places, np.searchsorted(persons, same[places]), np.searchsorted(persons, same[members]), kinds
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses:
+    """The noise of every cell as guessed, and how sure, under plain keys; and under independent ones."""
+
+    evidence: Evidence
+    plain: Ints
+    confidence: Floats
+    independent: Ints
+
+    def counts(self, noise: Ints) -> Ints:
+        """Return the true counts that a guess of the noise means."""
+        published = self.evidence.view.published[self.evidence.places]
+        return np.rint(published).astype(np.int64) - noise[self.evidence.number]
+
+
+def fit_plain_keys(found: Sequence[Evidence], plain: GapModel, independent: GapModel) -> bool:
+    """Say whether the gaps are likelier under plain keys than under independent noises."""
+    gaps = np.concatenate([evidence.kind[evidence.kind >= plain.gaps] for evidence in found]) - plain.gaps
+    with np.errstate(divide="ignore"):
+        log = [np.log(model.total.sum(axis=0)).clip(min=IMPOSSIBLE) for model in (plain, independent)]
+    return bool((log[0] - log[1])[gaps].sum() > 0)
+
+
+def by_one(evidence: Evidence, plain: GapModel, independent: GapModel) -> Guesses:
+    """Return the guesses from the first tuple of each cell."""
+    each = np.eye(2 * plain.gaps)
+    noise, sure = plain.guess(each)
+    without, _ = independent.guess(each)
+    return Guesses(evidence, noise[evidence.first], sure[evidence.first], without[evidence.first])
+
+
+def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: Sight) -> tuple[Guesses, int]:
+    """Return the guesses from all tuples of each cell, and for how many there was time; the others are from none."""
+    counted = evidence.counted(2 * plain.gaps)
+    size = counted.shape[0]
+    found, sure, without = (np.zeros(size, dtype=kind) for kind in (np.int64, float, np.int64))
+    done = 0
+    for start in range(0, size, CHUNK):
+        here = slice(start, min(start + CHUNK, size))
+        found[here], sure[here] = plain.guess(counted[here])
+        without[here], _ = independent.guess(counted[here])
+        done = here.stop
+        if sight.tell:
+            sight.tell("keys", done, size)
+        if sight.clock.over:
+            break
+    return Guesses(evidence, found, sure, without), done
+
+
+@attack("keys")
+def keys(sight: Sight) -> list[Finding]:
+    """Return the counts of tuples of two parts, as plain keys betray them: from one tuple each, and from all."""
+    noise = sight.noise
+    law = _told_apart(noise.laws[-1])
+    if noise.shared != "participants" or noise.repeat > 1 or law is None:
+        return []
+    reach = len(law) // 2
+    found = [evidence_of(view, sight, reach) for view in sight.views()]
+    found = [evidence for evidence in found if len(evidence.places)]
+    if not found:
+        return []
+    independent = independent_model(law)
+    coarse = plain_model(law)
+    plain = fit_plain_keys(found, coarse, independent)
+    one = [by_one(evidence, coarse if plain else independent, independent) for evidence in found]
+    if not plain:
+        method = "the likeliest noise, given that keys do not add up, as the gaps tell"
+        predicted = _predicted(one, independent)
+        return [_finding(sight, one, method, variant="one tuple", predicted=predicted, sentence=_nothing)]
+    method = "the likeliest noise, given that keys of two parts add up to that of their total"
+    late = f"cells were not compared with all their tuples, {sight.clock.words}" if sight.clock.over else ""
+    first = _finding(sight, one, method, variant="one tuple", predicted=_predicted(one, coarse), cut_off=late)
+    if late:
+        return [first]
+    fine, parts, left = plain_model(law, FINEST), [], 0
+    for evidence, earlier in zip(found, one, strict=True):
+        guesses, done = by_all(evidence, fine, independent, sight)
+        left += len(guesses.plain) - done
+        parts.append(_where(np.arange(len(guesses.plain)) >= done, earlier, guesses))
+    cut_off = f"for {left:,} cells only one tuple was used, {sight.clock.words}" if left else ""
+    return [first, _finding(sight, parts, method, variant="all tuples", cut_off=cut_off)]
+
+
+def _nothing(score: Score) -> str:
+    """Return what is learnt where keys are mixed."""
+    found = score.whole
+    return (
+        "Nothing: the gaps show that keys do not add up (mixed keys). From the gap of one tuple alone, noise taken as "
+        f"independent, {found.right:,} of {found.cells:,} large counts are guessed ({found.achieved:.1%})."
+    )
+
+
+def _told_apart(law: Floats) -> Floats | None:
+    """Return the middle of a law, None if too much of it is beyond."""
+    reach = len(law) // 2
+    if reach <= WIDEST:
+        return law
+    middle = law[reach - WIDEST : reach + WIDEST + 1]
+    return middle / middle.sum() if middle.sum() >= 1 - UNLIKELY else None
+
+
+def _where(late: NDArray[np.bool_], earlier: Guesses, guesses: Guesses) -> Guesses:
+    """Return the earlier guesses of some persons, and the later ones of all others."""
+    return Guesses(
+        guesses.evidence,
+        np.where(late, earlier.plain, guesses.plain),
+        np.where(late, earlier.confidence, guesses.confidence),
+        np.where(late, earlier.independent, guesses.independent),
+    )
+
+
+def _predicted(guesses: Sequence[Guesses], model: GapModel) -> dict[str, float]:
+    """Return the share that one gap lets guess, by class of count; parts and totals as they are in each."""
+    share = np.array(model.expected())
+    chance = np.concatenate([share[(g.evidence.first >= model.gaps).astype(int)][g.evidence.number] for g in guesses])
+    counts = np.concatenate([g.counts(g.plain) for g in guesses])
+    classes = {name: (counts >= low) & (counts <= high) for name, (low, high) in CLASSES.items()}
+    # A class that she does not see may still be there.
+    return {name: float((chance[where] if where.any() else chance).mean()) for name, where in classes.items()}
+
+
+def _finding(
+    sight: Sight,
+    parts: Sequence[Guesses],
+    method: str,
+    *,
+    variant: str,
+    predicted: Mapping[str, float] | None = None,
+    sentence: Callable[[Score], str] | None = None,
+    cut_off: str = "",
+) -> Finding:
+    """Return the finding of guesses in several populations."""
+    estimates = [
+        CellEstimates(
+            part.evidence.view,
+            part.evidence.places,
+            part.counts(part.plain).astype(float),
+            part.confidence[part.evidence.number],
+        )
+        for part in parts
+    ]
+    made = cells_finding(
+        sight,
+        estimates,
+        attack="keys",
+        variant=variant,
+        subject="counts",
+        predicted=predicted or {},
+        sentence=sentence,
+        method=method,
+        assumptions=(PLAIN, LARGE),
+        cut_off=cut_off,
+    )
+    return replace(made, naive=np.concatenate([part.counts(part.independent) for part in parts]))

@@ -1,0 +1,139 @@
+"""Exploiting margins: what parts and totals together tell about small counts (Bach 2020, "Exploiting margins").
+
+Certain: the counts that the bound of the noise and all sums together leave (`attacks.intervals`).
+Posterior: the likeliest small counts, given their own value and all sums (`attacks.margin_posterior`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.intervals import allowed, forced_tuples, intervals
+from discreet.attacks.margin_posterior import SMALL, MarginPosterior
+from discreet.attacks.prior import kind_priors
+from discreet.attacks.projection import PUBLIC_TOTALS
+from discreet.attacks.registry import attack
+from discreet.attacks.scoring import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.attacks.clock import Clock
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.intervals import ForcedTuples
+    from discreet.attacks.margin_posterior import Posteriors
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight, View
+
+KEPT = "no noise is larger than the bound she takes it to have"
+INDEPENDENT = "given a count, the equations it stands in are taken as independent; exact where there is one"
+ALIKE = "statistics with about the same share of published zeros have counts of the same law"
+GUESSED = "the law of the noise, and that zeros stay zeros, is guessed from what the release tells"
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What margins tell about one population."""
+
+    certain: CellEstimates
+    likely: CellEstimates
+    posteriors: Posteriors
+    tuples: ForcedTuples
+    consistent: bool
+    complete: bool
+
+
+@attack("margins")
+def margins(sight: Sight) -> list[Finding]:
+    """Return the counts that are certain, and the likeliest small counts given everything that must add up."""
+    views = sight.views()
+    found = [_population(sight, view, sight.clock.part(1 / (len(views) - n))) for n, view in enumerate(views)]
+    late = [view.layout.name for view, part in zip(views, found, strict=True) if not part.complete]
+    cut_off = f"not all sums of {' and '.join(late)} were used, {sight.clock.words}" if late else ""
+    guessed = () if sight.noise.exactly else (GUESSED,)
+    public = (PUBLIC_TOTALS,) if sight.knowledge.known else ()
+    return [
+        _certain(sight, found, assumptions=(KEPT, *public, *guessed), cut_off=cut_off),
+        _likely(sight, found, assumptions=(INDEPENDENT, ALIKE, *public, *guessed), cut_off=cut_off),
+    ]
+
+
+def _population(sight: Sight, view: View, clock: Clock) -> Population:
+    """Return what margins tell about one population."""
+    name, noise = view.layout.name, sight.noise
+    known = {stat: counts for (of, stat), counts in sight.knowledge.known.items() if of == name}
+    possible = intervals(view, noise, known, clock.part(0.3))
+    asked = np.ones(view.layout.cells, dtype=bool)
+    for statistic in known:
+        asked[view.layout.equations.cells_of(view.layout.lattice.position(statistic))] = False
+    sure = np.flatnonzero(possible.certain & asked) if possible.consistent else np.zeros(0, dtype=np.int64)
+    certain = CellEstimates(view, sure, possible.low[sure].astype(float), np.ones(len(sure)))
+    used = possible if possible.consistent else allowed(view.published, noise)
+    posterior = MarginPosterior(view, noise, used, asked, kind_priors(view, noise), clock)
+    logs, left = posterior.with_margins(partial(sight.tell, "margins") if sight.tell else None)
+    likeliest = posterior.estimates(logs)
+    likely = CellEstimates(view, posterior.places, likeliest.estimate.astype(float), likeliest.confidence)
+    complete = possible.complete and not left
+    return Population(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent, complete)
+
+
+def _certain(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    """Return the counts that the bound and the sums leave no choice for."""
+    made = cells_finding(
+        sight,
+        [part.certain for part in found],
+        attack="margins",
+        variant="certain",
+        subject="counts",
+        predicted=dict.fromkeys(CLASSES, 1.0),
+        sentence=partial(_what_is_certain, found=found),
+        method="the counts that the bound of the noise leaves, made to agree with all sums",
+        **about,
+    )
+    counts = [part.certain.estimate for part in found]
+    return replace(made, estimate=np.concatenate(counts).astype(np.int64) if counts else made.estimate)
+
+
+def _what_is_certain(score: Score, found: Sequence[Population]) -> str:
+    """Return what is certain, in a sentence."""
+    if not all(part.consistent for part in found):
+        return "The published counts contradict the law of noise she believes in: nothing is certain."
+    estimate, right = score.finding.estimate, int(score.right.sum())
+    single, empty = int((estimate == 1).sum()), int((estimate == 0).sum())
+    there = sum(int((score.truth.counts(part.certain.view.layout.name) == 1).sum()) for part in found)
+    forced, expected = sum(part.tuples.found for part in found), sum(part.tuples.expected for part in found)
+    how = "all right" if right == len(estimate) else f"{right:,} right"
+    about = f"{expected:,.0f}" if expected >= 10 else f"{expected:.2g}"
+    tuples = f"; {forced:,} forced tuples (expected {about})" if any(p.tuples.tuples for p in found) else ""
+    return (
+        f"{single:,} of {there:,} single-person cells are certain, and {len(estimate) - empty:,} counts in "
+        f"all{f' ({how})' if len(estimate) else ''}, beside {empty:,} empty cells{tuples}."
+    )
+
+
+def _likely(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    """Return the likeliest counts of cells that may be small."""
+    expected, named = (
+        {t: sum(part[t] for part in parts if part) for t in map(str, range(SMALL + 1))}
+        for parts in ([part.posteriors.expected for part in found], [part.posteriors.found for part in found])
+    )
+    made = cells_finding(
+        sight,
+        [part.likely for part in found],
+        attack="margins",
+        variant="posterior",
+        subject="small counts",
+        predicted={count: named[count] / expected[count] for count in expected if expected[count]},
+        method="the likeliest count, where it may be 0, 1 or 2, given its own value and all sums it takes part in",
+        **about,
+    )
+    return replace(
+        made,
+        estimate=np.concatenate([part.posteriors.estimate for part in found]),
+        naive=np.concatenate([part.posteriors.naive for part in found]),
+    )

@@ -1,0 +1,150 @@
+"""What an attacker sees: published tables, what their release tells, and what she knows from elsewhere.
+
+Nothing in here can be asked for a true count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from discreet.attacks.belief import belief_told
+from discreet.attacks.clock import Clock
+from discreet.attacks.layout import layouts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.interface import Interface
+    from discreet.attacks.layout import Layout
+    from discreet.programme.model import Programme
+    from discreet.release.release import Release
+
+    Floats = NDArray[np.float64]
+    Tell = Callable[[str, int, int | None], None]
+    Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Knowledge:
+    """What an attacker knows beside the release.
+
+    Attributes:
+        noise: the law of the noise; None if only what the release tells.
+        known: true counts of whole statistics that are public elsewhere, by population and name of the statistic.
+        other: a second release of nearly the same population.
+        overlaps: which areas of one topic meet which of another, from a map: topics and pairs of their finest codes.
+        interface: a flexible query interface to the same persons.
+    """
+
+    noise: CountNoise | None = None
+    known: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
+    other: Sight | None = None
+    overlaps: Overlaps | None = None
+    interface: Interface | None = None
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Pairs of areas that meet on the map: codes of the finest level of two topics."""
+
+    topics: tuple[str, str]
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The published counts of one population.
+
+    Attributes:
+        layout: where each cell stands.
+        published: the value of every cell; without SPSN the mean over the tables that show it.
+    """
+
+    layout: Layout
+    published: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What an attacker sees.
+
+    Attributes:
+        programme: the programme as it was published.
+        told: what the release tells of its noise.
+        read: gives a published table by its id.
+        knowledge: what she knows from elsewhere.
+        clock: the time the attack that looks may take.
+        seed: of whatever it draws at random.
+        tell: called with a stage, what is done and what there is to do.
+    """
+
+    programme: Programme
+    told: dict[str, Any]
+    read: Callable[[str], pa.Table] = field(repr=False)
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    clock: Clock = field(default_factory=Clock)
+    seed: int = 0
+    tell: Tell | None = None
+    _kept: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def spsn(self) -> bool:
+        """Say whether the same count has the same noise in every table."""
+        return bool(self.told.get("same_count_same_noise", True))
+
+    @cached_property
+    def noise(self) -> CountNoise:
+        """Return what she believes about the noise."""
+        return self.knowledge.noise or belief_told(self.told)
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Return what is counted, the population with most tables first."""
+        return tuple(self.programme.populations)
+
+    def view(self, population: str) -> View:
+        """Return the published counts of a population, read once."""
+
+        def seen() -> View:
+            layout = layouts(self.programme, spsn=self.spsn)[population]
+            return View(layout, layout.vector(self.read))
+
+        return self.once("view", population, seen)
+
+    def once(self, what: str, population: str, make: Callable[[], Made]) -> Made:
+        """Return what attacks of one run share, made by the first of them that needs it."""
+        if (what, population) not in self._kept:
+            self._kept[what, population] = make()
+        found: Made = self._kept[what, population]
+        return found
+
+    def views(self) -> list[View]:
+        """Return the published counts of all populations."""
+        return [self.view(population) for population in self.populations]
+
+    def random(self, *more: int) -> np.random.Generator:
+        """Return random numbers that are the same in every run with this seed."""
+        # Trailing zeros say nothing to the generator: how many numbers there are does.
+        return np.random.default_rng([self.seed, len(more), *more])
+
+
+def sight_of(
+    release: Release, knowledge: Knowledge | None = None, *, seed: int = 0, clock: Clock | None = None
+) -> Sight:
+    """Return what everybody sees of a release."""
+    return Sight(
+        release.programme,
+        release.description["noise"],
+        release.table,
+        knowledge or Knowledge(),
+        clock or Clock(),
+        seed,
+    )

@@ -1,0 +1,333 @@
+"""Overlapping areas: what lies in an area of one kind and in one of another, found by subtraction.
+
+Two topics divide the same country, as municipalities and grid cells do. A map tells which areas
+meet; the number x_e >= 0 of persons where two meet is published nowhere, but it adds up: the count
+of an area is the sum of x_e over its edges in the graph of overlaps. If an edge e alone holds two
+parts of the graph together, then for the areas S on one side of it
+
+    x_e = | sum of the areas of one kind in S - sum of those of the other |,
+
+a sum of |S| published counts with noise |S| V. The smaller side is taken; an area that meets one
+other area only is a sliver by itself, |S| = 1. Areas nested in one topic need no map: their sums
+are among the margin equations, and the attack `projection` uses them.
+
+Differencing of geographies: Duke-Williams and Rees (1998), Can census offices publish statistics
+for more than one small area geography? International Journal of Geographical Information Science
+12(6), 579-605.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.differences import averaged
+from discreet.attacks.finding import Combination, Finding
+from discreet.attacks.overlap_graph import bridges
+from discreet.attacks.prior import SMALL, empirical_prior
+from discreet.attacks.registry import attack
+from discreet.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.finding import Truth
+    from discreet.attacks.layout import Layout
+    from discreet.attacks.overlap_graph import Bridges
+    from discreet.attacks.sight import Overlaps, Sight, View
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+FEW = 8
+"""Up to so many areas the law of the sum of their noises is computed; beyond, it is normal."""
+HELD = 4_000_000
+"""Chances that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Which areas meet, as the ends of edges: areas of the first topic, then those of the second behind them.
+
+    Attributes:
+        topics: the two topics.
+        codes: their areas.
+        found: the edges that separate.
+    """
+
+    topics: tuple[str, str]
+    codes: tuple[tuple[str, ...], tuple[str, ...]]
+    found: Bridges
+
+    @cached_property
+    def sign(self) -> Ints:
+        """Return +1 for bridges whose side ends in the first topic, -1 for others."""
+        return np.where(self.found.near < len(self.codes[0]), 1, -1)
+
+    @cached_property
+    def kind(self) -> Ints:
+        """Return +1 for areas of the first topic, -1 for those of the second."""
+        return np.repeat([1, -1], [len(codes) for codes in self.codes])
+
+
+def map_of(overlaps: Overlaps, codes: tuple[tuple[str, ...], tuple[str, ...]]) -> Map:
+    """Return the graph of a map with the edges that separate it, or refuse codes that are not there."""
+    place = [{code: number for number, code in enumerate(known)} for known in codes]
+    for pair in overlaps.pairs:
+        for topic, code, known in zip(overlaps.topics, pair, place, strict=True):
+            if code not in known:
+                raise UnknownNameError.among(f"code of topic {topic} in the overlaps", code, known)
+    pairs = dict.fromkeys(overlaps.pairs)
+    ends = np.array([[place[0][a], place[1][b]] for a, b in pairs], dtype=np.int64).reshape(-1, 2).T
+    ends[1] += len(codes[0])
+    return Map(overlaps.topics, codes, bridges(len(codes[0]) + len(codes[1]), ends))
+
+
+@dataclass(frozen=True, eq=False)
+class Slivers:
+    """The slivers of two statistics that differ in the topic of their areas alone.
+
+    Attributes:
+        view: the population as published.
+        map: which areas meet.
+        places: where the counts stand: a row per area, a column per category of whatever else they are by.
+        tables: how many noises of its own each count shows.
+    """
+
+    view: View
+    map: Map
+    places: Ints
+    tables: tuple[int, int]
+
+    @cached_property
+    def raw(self) -> Floats:
+        """Return the published sums, a row per bridge."""
+        areas = self.view.published[self.places] * self.map.kind[:, None]
+        found: Floats = self.map.found.sums(areas) * self.map.sign[:, None]
+        return found
+
+    def true(self, truth: Truth) -> Ints:
+        """Return the true numbers of persons."""
+        areas = truth.counts(self.view.layout.name)[self.places] * self.map.kind[:, None]
+        return np.rint(self.map.found.sums(areas.astype(float)) * self.map.sign[:, None]).astype(np.int64)
+
+    def combination(self, number: int) -> Combination:
+        """Return the sum behind one of the slivers, counted row by row."""
+        bridge, column = divmod(number, self.places.shape[1])
+        side = self.map.found.side(bridge)
+        weights = (self.map.kind[side] * self.map.sign[bridge]).astype(float)
+        return Combination(self.view.layout.name, self.places[side, column], weights)
+
+    def confidence(self, noise: CountNoise, estimate: Ints) -> Floats:
+        """Return the posterior of every estimate: noises given what was published, and no negative number."""
+        published = np.rint(self.view.published[self.places]).astype(np.int64)
+        behind = [
+            NoiseBehind.learnt(published[self.map.kind == kind], averaged(noise, tables))
+            for kind, tables in zip((1, -1), self.tables, strict=True)
+        ]
+        mean, variance = np.zeros(published.shape), np.zeros(published.shape)
+        for kind, law in zip((1, -1), behind, strict=True):
+            here = self.map.kind == kind
+            mean[here], variance[here] = law.moments(published[here])
+        size = self.map.found.size
+        found = np.empty(estimate.shape)
+        many = size > FEW
+        bias = self.map.found.sums(mean * self.map.kind[:, None]) * self.map.sign[:, None]
+        spread = self.map.found.sums(variance)
+        found[many] = _normal(estimate[many], (self.raw - bias)[many], spread[many])
+        for areas in np.unique(size[~many]).tolist():
+            those = np.flatnonzero(size == areas)
+            step = max(1, HELD // (published.shape[1] * areas * behind[0].length(areas)))
+            for part in np.array_split(those, -(-len(those) // step)):
+                found[part] = self._few(part, published, behind, estimate[part])
+        return found
+
+    def _few(self, those: Ints, published: Ints, behind: list[NoiseBehind], estimate: Ints) -> Floats:
+        """Return the posterior of slivers with one number of areas, by the law of the sum of their noises."""
+        sides = np.stack([self.map.found.side(number) for number in those.tolist()])
+        areas = sides.shape[1]
+        length = behind[0].length(areas)
+        weight = self.map.kind[sides] * self.map.sign[those][:, None]
+        total: NDArray[np.complex128] = np.ones((1, 1, 1), dtype=complex)
+        for number in range(areas):
+            first = (self.map.kind[sides[:, number]] == 1)[:, None, None]
+            seen = published[sides[:, number]]
+            laws = np.where(first, behind[0].law(seen), behind[1].law(seen))
+            shape = np.fft.rfft(laws, length)
+            # The law of minus a noise has the conjugate transform.
+            total = total * np.where(weight[:, number, None, None] > 0, shape, np.conj(shape))
+        pmf = np.maximum(np.fft.irfft(total, length), 0.0)
+        # A law starts at minus its reach, turned round it ends there.
+        turned = (weight > 0).sum(axis=1) - (weight < 0).sum(axis=1)
+        reach = behind[0].reach
+        noise = np.arange(-areas * reach, areas * reach + 1)
+        index = (noise[None, :] + turned[:, None] * reach) % length
+        chance = np.take_along_axis(pmf, np.broadcast_to(index[:, None, :], (*pmf.shape[:2], len(noise))), axis=2)
+        left = np.rint(self.raw[those])[..., None] - noise
+        possible = np.where(left >= 0, chance, 0.0)
+        behind_it = possible.sum(axis=2)
+        hit = np.where(left == estimate[..., None], possible, 0.0).sum(axis=2)
+        found: Floats = np.divide(hit, behind_it, out=np.zeros_like(hit), where=behind_it > 0)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseBehind:
+    """The law of noise given what was published, for areas of one kind.
+
+    Attributes:
+        table: by published count from `first` to `last`, the chance of noise -reach .. reach.
+        first: the least published count that is told apart.
+        last: the largest; beyond it every count has the law of large ones.
+    """
+
+    table: Floats
+    first: int
+    last: int
+
+    @classmethod
+    def learnt(cls, published: Ints, noise: CountNoise) -> NoiseBehind:
+        """Return the law that the published counts of all areas of this kind suggest."""
+        prior = empirical_prior(published.ravel().astype(float), noise)
+        first, last = -noise.reach, SMALL
+        seen, error = np.arange(first, last + 1), np.arange(-noise.reach, noise.reach + 1)
+        true = seen[:, None] - error
+        share = np.where(true < len(prior), prior[np.clip(true, 0, len(prior) - 1)], 0.0) * (true >= 0)
+        joint = share * noise.chance(true, seen[:, None])
+        behind = joint.sum(axis=1, keepdims=True)
+        large = np.mean(noise.laws[-noise.repeat :], axis=0)
+        told = np.divide(joint, behind, out=np.broadcast_to(large, joint.shape).copy(), where=behind > 0)
+        return cls(np.concatenate([told, large[None, :]]), first, last)
+
+    @property
+    def reach(self) -> int:
+        """Return the largest noise."""
+        return int(self.table.shape[1]) // 2
+
+    def length(self, areas: int) -> int:
+        """Return how long a transform must be that holds a sum of so many noises."""
+        return 1 << (2 * areas * self.reach + 1).bit_length()
+
+    def law(self, published: Ints) -> Floats:
+        """Return the chance of every noise behind published counts."""
+        return self.table[np.clip(published, self.first, self.last + 1) - self.first]
+
+    def moments(self, published: Ints) -> tuple[Floats, Floats]:
+        """Return mean and variance of the noise behind published counts."""
+        error = np.arange(-self.reach, self.reach + 1)
+        mean = self.table @ error
+        variance = self.table @ error**2 - mean**2
+        row = np.clip(published, self.first, self.last + 1) - self.first
+        return mean[row], variance[row]
+
+
+def _normal(estimate: Ints, centre: Floats, variance: Floats) -> Floats:
+    """Return the posterior of whole numbers from 0 on about a centre."""
+    from scipy.special import ndtr
+
+    spread = np.sqrt(np.maximum(variance, 1e-12))
+    low, high = (estimate - 0.5 - centre) / spread, (estimate + 0.5 - centre) / spread
+    all_of_it = ndtr(-(-0.5 - centre) / spread)
+    hit = ndtr(high) - ndtr(low)
+    found: Floats = np.divide(hit, all_of_it, out=np.zeros_like(hit), where=all_of_it > 0)
+    return np.minimum(found, 1.0)
+
+
+@attack("slivers")
+def slivers(sight: Sight) -> list[Finding]:
+    """Return the number of persons wherever two areas meet and subtraction isolates them."""
+    overlaps = sight.knowledge.overlaps
+    if overlaps is None:
+        return []
+    parts = [part for view in sight.views() for part in _parts(view, overlaps) if len(part.map.found)]
+    if not parts:
+        return []
+    done: list[tuple[Slivers, Ints, Floats]] = []
+    for number, part in enumerate(parts):
+        if sight.clock.over and done:
+            break
+        estimate = np.maximum(np.rint(part.raw), 0).astype(np.int64)
+        done.append((part, estimate, part.confidence(sight.noise, estimate)))
+        if sight.tell:
+            sight.tell("slivers", number + 1, len(parts))
+    late = len(parts) - len(done)
+    cut_off = f"{late:,} of {len(parts):,} pairs of statistics were not reached, {sight.clock.words}" if late else ""
+    return [_finding(done, overlaps, cut_off)]
+
+
+def _parts(view: View, overlaps: Overlaps) -> list[Slivers]:
+    """Return the pairs of published statistics that differ in the topic of their areas alone."""
+    layout = view.layout
+    axes = {axis.name: number for number, axis in enumerate(layout.lattice.axes)}
+    if not all(topic in axes for topic in overlaps.topics):
+        return []
+    first, second = (axes[topic] for topic in overlaps.topics)
+    codes = [layout.lattice.axes[axis].codes[-1] for axis in (first, second)]
+    if not codes[0] or not codes[1] or not _finest(layout, overlaps):
+        return []
+    found = map_of(overlaps, (codes[0], codes[1]))
+    whole = {first: len(layout.lattice.axes[first].sizes), second: len(layout.lattice.axes[second].sizes)}
+    rows = {tuple(layout.lattice.depths[s].tolist()): s for s in layout.equations.statistics.tolist()}
+    parts = []
+    for depths, statistic in rows.items():
+        if depths[first] != whole[first] or depths[second]:
+            continue
+        moved = {**dict(enumerate(depths)), first: 0, second: whole[second]}
+        twin = rows.get(tuple(moved.values()))
+        if twin is not None:
+            places = np.concatenate([_places(layout, statistic, first), _places(layout, twin, second)])
+            noises = layout.lattice.tables[[statistic, twin]] if not layout.spsn else np.ones(2)
+            parts.append(Slivers(view, found, places, (int(noises[0]), int(noises[1]))))
+    return parts
+
+
+def _finest(layout: Layout, overlaps: Overlaps) -> bool:
+    """Say whether the areas of the map are published, and not only larger ones."""
+    topics = layout.programme.topics
+    published = {axis.name: set(axis.codes[-1] or ()) for axis in layout.lattice.axes}
+    return all(published[topic] == set(topics[topic].levels[-1].codes or ()) for topic in overlaps.topics)
+
+
+def _places(layout: Layout, statistic: int, axis: int) -> Ints:
+    """Return where the cells of a statistic stand, a row per category of one axis."""
+    cells = layout.equations.cells_of(statistic)
+    numbers = np.arange(cells.start, cells.stop).reshape(layout.equations.shape(statistic))
+    return np.moveaxis(numbers, axis, 0).reshape(numbers.shape[axis], -1)
+
+
+def _finding(done: list[tuple[Slivers, Ints, Floats]], overlaps: Overlaps, cut_off: str) -> Finding:
+    starts = np.cumsum([0, *(estimate.size for _, estimate, _ in done)])
+    estimate = np.concatenate([found.ravel() for _, found, _ in done])
+    areas = np.concatenate([np.repeat(part.map.found.size, part.places.shape[1]) for part, _, _ in done])
+    sizes, group_of = np.unique(areas, return_inverse=True)
+    first, second = overlaps.topics
+
+    def actual(truth: Truth) -> Ints:
+        return np.concatenate([part.true(truth).ravel() for part, _, _ in done])
+
+    def combination(number: int) -> Combination:
+        which = int(np.searchsorted(starts, number, side="right")) - 1
+        return done[which][0].combination(number - int(starts[which]))
+
+    return Finding(
+        attack="slivers",
+        subject=f"slivers between {first} and {second}",
+        estimate=estimate,
+        confidence=np.concatenate([sure.ravel() for _, _, sure in done]),
+        # An area that meets one other only is published as it is.
+        naive=np.where(areas == 1, estimate, 0),
+        actual=actual,
+        groups=tuple(f"sums of {size:,} areas" if size > 1 else "single areas" for size in sizes.tolist()),
+        group_of=group_of.ravel(),
+        combination=combination,
+        method=f"areas of {first} minus areas of {second} on one side of an overlap that alone joins the two sides",
+        assumptions=(
+            "the map is right: persons live only where areas are said to meet",
+            f"noises of different areas are independent; a sum of more than {FEW} is taken as normal",
+        ),
+        cut_off=cut_off,
+    )

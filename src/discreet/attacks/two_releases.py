@@ -1,0 +1,340 @@
+"""Two releases of nearly the same population, one subtracted from the other.
+
+What the difference of two published counts tells depends on what decides the noise:
+
+- unchanged: the same participants (cell keys), or the same codes with the same count (coordinates),
+  have the same noise. A cell that is published otherwise than before has changed, for certain; by
+  how much is hidden by the difference of two noises.
+- sticky: the noise of a cell depends on its codes alone. It is the same in both, and the difference
+  is the true change. Gadotti et al. (2019), When the signal is in the noise, USENIX Security. No
+  mechanism of this package does that; other software may.
+- independent: new keys, a new label, fresh noise. The difference carries two noises, and even an
+  unchanged count is published alike with probability sum_x p(x)^2 only.
+
+Which it is the releases tell. If differences add up from parts to totals, more often than the share
+sum_x p(x)^2 that noise can bring about by chance (Cauchy-Schwarz), they have no noise in them: it is
+sticky. If what stays is published alike, a model that says so explains the many equal values, and
+the likelihood of `differences` is far above that of independent noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.attacks.common_cells import common_cells
+from discreet.attacks.differences import Differences, averaged, kinds, predicted, turnover
+from discreet.attacks.finding import CERTAIN, Finding
+from discreet.attacks.registry import attack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.common_cells import CommonCells
+    from discreet.attacks.differences import Guesses
+    from discreet.attacks.finding import Truth
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight, View
+
+    Ints = NDArray[np.int64]
+
+FAR = 10.0
+"""By how much the logarithm of a likelihood must be larger to rule out independent noise."""
+FAMILIES = 5
+"""Totals with changed parts from which on it is told whether differences add up."""
+
+METHODS = {
+    "unchanged": "the difference of two releases whose noise stays where nothing changes",
+    "sticky": "the difference of two releases in which every cell has one noise, whatever its count",
+    "independent": "the difference of two releases with independent noise",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One population in two releases.
+
+    Attributes:
+        view: as published first.
+        second: as published then.
+        noise: the law of the first.
+        second_noise: the law of the second.
+    """
+
+    view: View
+    second: View
+    noise: CountNoise
+    second_noise: CountNoise
+
+    @cached_property
+    def common(self) -> CommonCells:
+        """Return the cells that both publish."""
+        return common_cells(self.view.layout, self.second.layout)
+
+    @cached_property
+    def before(self) -> Ints:
+        """Return the published counts of the first release."""
+        return np.rint(self.view.published[self.common.first]).astype(np.int64)
+
+    @cached_property
+    def after(self) -> Ints:
+        """Return the published counts of the second release."""
+        return np.rint(self.second.published[self.common.second]).astype(np.int64)
+
+    @property
+    def difference(self) -> Ints:
+        """Return what was published now minus what was published before."""
+        return self.after - self.before
+
+    @cached_property
+    def kinds(self) -> list[Ints]:
+        """Return the cells of every kind of statistics."""
+        if not len(self.common.first):
+            return []
+        kind = kinds(self.before, self.common.statistic_of, self.common.first_tables, self.common.second_tables)
+        return [np.flatnonzero(kind == which) for which in range(int(kind.max()) + 1)]
+
+    def model(self, cells: Ints, random: np.random.Generator, *, alike: bool) -> Differences:
+        """Return what explains cells of one kind, if noise stays where nothing changes or not."""
+        one = self.common.statistic_of[cells[0]]
+        return Differences(
+            self.before[cells],
+            self.after[cells],
+            averaged(self.noise, int(self.common.first_tables[one])),
+            averaged(self.second_noise, int(self.common.second_tables[one])),
+            random,
+            turnover(self.noise),
+            alike=alike,
+            exchange=self.noise.shared != "coordinates",
+        )
+
+    @property
+    def repeated(self) -> float:
+        """Return sum_x p(x)^2 for large counts: how often two noises agree at most, whatever changed."""
+        one, two = (np.mean(noise.laws[-noise.repeat :], axis=0) for noise in (self.noise, self.second_noise))
+        return float(np.sqrt((one @ one) * (two @ two)))
+
+    def adding_up(self) -> tuple[int, int]:
+        """Return in how many families the differences of the parts make up that of the total, of how many.
+
+        Families in which two parts or more have changed; with independent noise on what changed
+        it happens by chance alone.
+        """
+        layout = self.view.layout
+        known, change = np.zeros(layout.cells, dtype=bool), np.zeros(layout.cells)
+        known[self.common.first], change[self.common.first] = True, self.difference
+        fits = families = 0
+        for link in layout.equations.links:
+            below = change[link.fine : link.fine + len(link.parent)]
+            above = slice(link.coarse, link.coarse + link.size)
+            if not (known[above].all() and known[link.fine : link.fine + len(link.parent)].all()):
+                continue
+            several = np.bincount(link.parent, below != 0, link.size) >= 2
+            gap = change[above] - np.bincount(link.parent, below, link.size)
+            fits += int((gap[several] == 0).sum())
+            families += int(several.sum())
+        return fits, families
+
+
+def regime(comparisons: list[Comparison], sight: Sight) -> str:
+    """Return what decides the noise, by what two releases publish: `unchanged`, `sticky` or `independent`."""
+    fits, families = (sum(found) for found in zip(*(c.adding_up() for c in comparisons), strict=True))
+    chance = max(comparison.repeated for comparison in comparisons)
+    if families >= FAMILIES and fits / families > (1 + chance) / 2:
+        return "sticky"
+    better = 0.0
+    for number, comparison in enumerate(comparisons):
+        for which, cells in enumerate(comparison.kinds):
+            # A few kinds of cells are enough to tell.
+            if sight.clock.over and better:
+                break
+            stays, moves = (
+                comparison.model(cells, sight.random(number, which), alike=alike).log_likelihood
+                for alike in (True, False)
+            )
+            better += stays - moves
+    return "unchanged" if better > FAR else "independent"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """What is believed about the changes of some cells of one population."""
+
+    comparison: Comparison
+    cells: Ints
+    guesses: Guesses
+
+
+@attack("two-releases")
+def two_releases(sight: Sight) -> list[Finding]:
+    """Return the change of every count that two releases publish, and which cells have changed at all."""
+    comparisons = _comparisons(sight)
+    if not any(len(comparison.common.first) for comparison in comparisons):
+        return []
+    found = regime(comparisons, sight)
+    parts, late = _changes(sight, comparisons, found)
+    about: dict[str, Any] = {
+        "attack": "two-releases",
+        "cut_off": f"{late:,} kinds of statistics were not reached, {sight.clock.words}" if late else "",
+    }
+    findings = [_changes_finding(parts, found, **about)]
+    if found == "unchanged":
+        findings.append(_changed_finding(parts, by_count=sight.noise.shared == "coordinates", **about))
+    return findings
+
+
+def _comparisons(sight: Sight) -> list[Comparison]:
+    """Return the populations that both releases count."""
+    other = sight.knowledge.other
+    if other is None:
+        return []
+    # A release that tells the same of its noise is taken to have the same.
+    second = sight.noise if _told(other) == _told(sight) else other.noise
+    return [
+        Comparison(sight.view(name), other.view(name), sight.noise, second)
+        for name in sight.populations
+        if name in other.populations
+    ]
+
+
+def _told(sight: Sight) -> dict[str, Any]:
+    return {name: value for name, value in sight.told.items() if name != "programme"}
+
+
+def _changes(sight: Sight, comparisons: list[Comparison], found: str) -> tuple[list[Changes], int]:
+    """Return what is believed of each kind of cells, and how many kinds there was no time for."""
+    parts: list[Changes] = []
+    total = sum(len(comparison.kinds) for comparison in comparisons)
+    for number, comparison in enumerate(comparisons):
+        for which, cells in enumerate(comparison.kinds):
+            if sight.clock.over and parts:
+                return parts, total - len(parts)
+            model = comparison.model(cells, sight.random(number, which), alike=found == "unchanged")
+            guesses = model.guesses()
+            if found == "sticky":
+                guesses = _without_noise(comparison, cells, guesses)
+            parts.append(Changes(comparison, cells, guesses))
+            if sight.tell:
+                sight.tell("two-releases", len(parts), total)
+    return parts, 0
+
+
+def _without_noise(comparison: Comparison, cells: Ints, guesses: Guesses) -> Guesses:
+    """Return guesses with the published difference where both counts have one law: it is the true change."""
+    noise = comparison.noise
+    sure = np.minimum(comparison.before[cells], comparison.after[cells]) >= len(noise.laws) - 1 + noise.reach
+    return replace(
+        guesses,
+        estimate=np.where(sure, comparison.difference[cells], guesses.estimate),
+        confidence=np.where(sure, 1.0, guesses.confidence),
+        cells={},
+        right={},
+    )
+
+
+def _changes_finding(parts: list[Changes], found: str, **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    groups, group_of = _groups(parts)
+
+    def actual(truth: Truth) -> Ints:
+        return np.concatenate([_true_change(part.comparison, truth)[part.cells] for part in parts])
+
+    estimate = np.concatenate([part.guesses.estimate for part in parts])
+    return Finding(
+        subject="changes of counts between two releases",
+        variant="changes",
+        estimate=estimate,
+        confidence=np.concatenate([part.guesses.confidence for part in parts]),
+        naive=np.zeros_like(estimate),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        predicted={} if found == "sticky" else predicted([part.guesses for part in parts]),
+        method=METHODS[found],
+        assumptions=(
+            "what decides the noise is as the releases themselves suggest",
+            "persons come and go one by one, at rates learnt from the published differences of like statistics",
+        ),
+        **about,
+    )
+
+
+def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    """Return which cells have changed: another participant under cell keys, another count under coordinates."""
+    groups, group_of = _groups(parts)
+    differs = np.concatenate([part.comparison.difference[part.cells] != 0 for part in parts])
+    alike = np.concatenate([part.guesses.alike for part in parts])
+    changed = differs | (alike < 0.5)
+    words = "the count changed" if by_count else "somebody came or went"
+
+    def actual(truth: Truth) -> Ints:
+        return np.concatenate([_truly_changed(part.comparison, truth, by_count=by_count)[part.cells] for part in parts])
+
+    def sentence(score: Score) -> str:
+        sure = score.finding.confidence >= CERTAIN
+        proven = sure & (score.finding.estimate == 1)
+        right = int(score.right[proven].sum())
+        total = int(proven.sum())
+        rest = (
+            "" if right == total else "; in the others true counts do not show it, as when one comes for one who goes"
+        )
+        return f"In {total:,} cells {words}, with certainty: {right:,} of {total:,} right{rest}."
+
+    return Finding(
+        subject=f"answers to whether {words}",
+        variant="changed",
+        estimate=changed.astype(np.int64),
+        confidence=np.where(differs, 1.0, np.maximum(alike, 1 - alike)),
+        naive=np.zeros(len(changed), dtype=np.int64),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        sentence=sentence,
+        method="a count that is published otherwise than before has changed, for its noise would have stayed",
+        assumptions=("both releases were made with the same keys or label, as the many equal values suggest",),
+        **about,
+    )
+
+
+def _groups(parts: list[Changes]) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of all statistics, and for every estimate the number of its own."""
+    several = len({part.comparison.view.layout.name for part in parts}) > 1
+    names: list[str] = []
+    starts: dict[str, int] = {}
+    for part in parts:
+        population = part.comparison.view.layout.name
+        if population not in starts:
+            starts[population] = len(names)
+            names += [f"{name} of {population}" if several else name for name in part.comparison.common.names]
+    numbers = [
+        part.comparison.common.statistic_of[part.cells] + starts[part.comparison.view.layout.name] for part in parts
+    ]
+    return tuple(names), np.concatenate(numbers)
+
+
+def _true_change(comparison: Comparison, truth: Truth) -> Ints:
+    name = comparison.view.layout.name
+    change: Ints = truth.other.counts(name)[comparison.common.second] - truth.counts(name)[comparison.common.first]
+    return change
+
+
+def _truly_changed(comparison: Comparison, truth: Truth, *, by_count: bool) -> Ints:
+    """Return where true counts show a change: of the cell or, among participants, of a part of it."""
+    changed: Ints = (_true_change(comparison, truth) != 0).astype(np.int64)
+    if by_count:
+        return changed
+    layout = comparison.view.layout
+    shown = np.zeros(layout.cells)
+    shown[comparison.common.first] = changed
+    links = layout.equations.links
+    before = -1.0
+    while shown.sum() > before:
+        before = shown.sum()
+        for link in links:
+            parts = np.bincount(link.parent, shown[link.fine : link.fine + len(link.parent)], link.size)
+            above = slice(link.coarse, link.coarse + link.size)
+            shown[above] = np.maximum(shown[above], parts > 0)
+    return shown[comparison.common.first].astype(np.int64)

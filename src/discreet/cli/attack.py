@@ -1,0 +1,101 @@
+"""`discreet attack`: what an attacker really learns from a release, beside what formulas predict."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.attacks.overlap_file import read_overlaps
+from discreet.cli.answer import answer
+from discreet.cli.attack_text import show
+from discreet.cli.progress import Stages
+from discreet.design.experiments import attack as attack_release
+from discreet.errors import ParameterError
+from discreet.release.folder import recover
+from discreet.release.release import open_release
+
+if TYPE_CHECKING:
+    from discreet.design.attack_report import AttackReport
+
+TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
+SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+def attack(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    truth: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
+    ] = None,
+    attacks: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for all, as 60s, 5m or none.")] = "60s",
+    known: Annotated[
+        list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
+    ] = None,
+    other: Annotated[
+        Path | None, typer.Option(metavar="RELEASE", help="A second release of nearly the same persons.")
+    ] = None,
+    overlaps: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Which areas of two topics meet on the map.")
+    ] = None,
+    public_only: Annotated[
+        bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
+    ] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="Makes runs repeatable.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Attack a release and compare what is learnt with the truth, the worst first.
+
+    Example: discreet attack release --budget 60s
+    """
+    recover(release)
+    names = None if attacks is None else [name.strip() for name in attacks.split(",")]
+    opened = open_release(release)
+    with Stages(shown=not quiet, log=None) as stages:
+        found = attack_release(
+            opened,
+            truth=truth,
+            attacks=names,
+            budget=_seconds(budget),
+            seed=seed,
+            public_only=public_only,
+            known=known or (),
+            other=other,
+            overlaps=None if overlaps is None else read_overlaps(overlaps, opened.programme),
+            progress=stages,
+        )
+    if as_json:
+        typer.echo(_json(found, release))
+    else:
+        show(found, str(release))
+
+
+def _seconds(text: str) -> float | None:
+    """Return a time in seconds; None for no limit."""
+    if text == "none":
+        return None
+    found = TIME.fullmatch(text.strip())
+    if found is None or float(found[1]) <= 0:
+        raise ParameterError(f"--budget is {text!r}; give a time as in 60s, 5m or 1h, or none.", parameter="budget")
+    return float(found[1]) * SECONDS[found[2]]
+
+
+def _json(found: AttackReport, release: Path) -> str:
+    settings: dict[str, Any] = {
+        "release": str(release),
+        "truth": found.truth,
+        "attacks": list(found.mounted),
+        "budget": found.budget,
+        "seed": found.seed,
+        "public_only": found.public_only,
+        "known": list(found.known),
+    }
+    return answer(
+        "attack", settings, found.results, found.warnings, attacks=[each.to_json() for each in found.outcomes]
+    )

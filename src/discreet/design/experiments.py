@@ -1,0 +1,174 @@
+"""Attack a release and score it: what an attacker learns, beside what formulas predict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.attacks.belief import belief_of
+from discreet.attacks.clock import Clock
+from discreet.attacks.registry import attacks_named
+from discreet.attacks.scoring import score
+from discreet.attacks.sight import Knowledge, sight_of
+from discreet.attacks.truth import TrueCounts
+from discreet.design.attack_report import AttackReport, Outcome
+from discreet.design.data_aware import DataAware
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.protect import protect
+from discreet.release.folder import EXACT, curator_folder
+from discreet.release.release import Release, open_release
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.sight import Overlaps, Sight
+    from discreet.mechanisms.base import Mechanism
+    from discreet.programme.model import Programme
+
+BUDGET = 60.0
+"""Seconds that all attacks may take together, unless told otherwise."""
+PREDICTING = 0.4
+"""The share of the budget that predictions may take."""
+
+
+def attack(
+    release: Release | Path | str,
+    *,
+    truth: Path | str | None = None,
+    attacks: Sequence[str] | None = None,
+    budget: float | None = BUDGET,
+    seed: int = 0,
+    public_only: bool = False,
+    known: Sequence[str] = (),
+    other: Release | Path | str | None = None,
+    overlaps: Overlaps | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> AttackReport:
+    """Mount attacks on a release and compare what they find with the truth.
+
+    Args:
+        release: a Release or its folder.
+        truth: the folder of true counts; OUT.curator/exact if left out and there.
+        attacks: names of the attacks, all by default.
+        budget: seconds for all of them; None is no limit.
+        seed: makes runs repeatable.
+        public_only: whether the attacker knows no more of the noise than the release tells.
+        known: statistics whose true counts are public, as `total`.
+        other: a second release of nearly the same population.
+        overlaps: which areas of two topics meet on the map.
+        progress: called with a stage, what is done and what there is to do.
+    """
+    clock = Clock(budget)
+    mounted = attacks_named(attacks)
+    release = release if isinstance(release, Release) else open_release(release)
+    second = None if other is None else other if isinstance(other, Release) else open_release(other)
+    counts = _truth(release, truth, second)
+    knowledge = Knowledge(
+        noise=_law(release, public_only=public_only).noise,
+        known=_known(release, known, counts),
+        other=None if second is None else sight_of(second, _law(second, public_only=public_only)),
+        overlaps=overlaps,
+    )
+    sight = replace(sight_of(release, knowledge, seed=seed), tell=progress)
+    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts else clock)
+    outcomes = _scored(findings, sight, counts, clock)
+    return AttackReport(
+        outcomes=outcomes,
+        mounted=tuple(mounted),
+        truth=None if counts is None else counts.place,
+        seed=seed,
+        budget=budget,
+        public_only=public_only,
+        known=tuple(known),
+    )
+
+
+def publish_then_attack(
+    data: object,
+    programme: Programme | str | Path,
+    mechanisms: Iterable[Mechanism],
+    *,
+    attacks: Sequence[str] | None = None,
+    other: object = None,
+    seed: int = 0,
+    budget: float | None = None,
+    **reading: Any,  # noqa: ANN401 - of protect
+) -> Iterator[tuple[Mechanism, AttackReport]]:
+    """Publish data with one mechanism after the other, in memory, and attack each release with its truth at hand.
+
+    Args:
+        data: as for `protect`.
+        programme: as for `protect`.
+        mechanisms: the noise set-ups to try.
+        attacks: names of the attacks, all by default.
+        other: nearly the same data, published with the same mechanism as a second release.
+        seed: makes runs repeatable.
+        budget: seconds per release; None is no limit.
+        reading: what else `protect` takes, as `id` or `count`.
+    """
+    for mechanism in mechanisms:
+        release = protect(data, programme, mechanism, keep_exact=True, **reading)
+        second = None if other is None else protect(other, programme, mechanism, keep_exact=True, **reading)
+        yield mechanism, attack(release, attacks=attacks, other=second, seed=seed, budget=budget)
+
+
+def mount(sight: Sight, mounted: dict[str, Any], clock: Clock) -> list[Finding]:
+    """Run attacks one after the other, each within its part of the time."""
+    found: list[Finding] = []
+    for number, name in enumerate(mounted):
+        part = clock.part(1 / (len(mounted) - number))
+        found += mounted[name](replace(sight, clock=part))
+        if sight.tell:
+            sight.tell("attacking", number + 1, len(mounted))
+    return found
+
+
+def _scored(findings: Sequence[Finding], sight: Sight, truth: TrueCounts | None, clock: Clock) -> tuple[Outcome, ...]:
+    """Return the outcomes, the worst first."""
+    found = []
+    model = DataAware(sight, truth) if truth else None
+    for number, finding in enumerate(findings):
+        if truth is None or model is None:
+            found.append(Outcome(finding, None))
+            continue
+        scored = score(finding, truth)
+        found.append(Outcome(finding, scored, model.predicted(scored, clock.part(1 / (len(findings) - number)))))
+        if sight.tell:
+            sight.tell("scoring", number + 1, len(findings))
+    return tuple(sorted(found, key=lambda outcome: -outcome.learnt))
+
+
+def _law(release: Release, *, public_only: bool) -> Knowledge:
+    """Return what the attacker knows of the noise of a release beside what it tells: all but the keys, or nothing."""
+    return Knowledge(noise=None if public_only else belief_of(release.record))
+
+
+def _truth(release: Release, folder: Path | str | None, other: Release | None) -> TrueCounts | None:
+    """Return the true counts that were named, or those beside the release, if they are there."""
+    if folder is not None:
+        return TrueCounts(release, Path(folder), TrueCounts(other) if other else None)
+    there = release.held_exact if release.path is None else (curator_folder(release.path) / EXACT).is_dir()
+    return TrueCounts(release, None, TrueCounts(other) if other else None) if there else None
+
+
+def _known(release: Release, names: Sequence[str], truth: TrueCounts | None) -> dict[tuple[str, str], Any]:
+    """Return the true counts of statistics that are public, from the truth that is at hand."""
+    if not names:
+        return {}
+    if truth is None:
+        what = "Known statistics are taken from the true counts, and there are none."
+        raise ParameterError(f"{what} Name their folder with --truth.", parameter="known")
+    sight = sight_of(release)
+    layouts = [sight.view(population).layout for population in sight.populations]
+    found = {}
+    for name in names:
+        there = [layout for layout in layouts if name in layout.names]
+        if not there:
+            known = dict.fromkeys(each for layout in layouts for each in layout.names)
+            raise UnknownNameError.among("statistic", name, known)
+        for layout in there:
+            cells = layout.equations.cells_of(layout.lattice.position(name))
+            found[layout.name, name] = truth.counts(layout.name)[cells].astype(float)
+    return found

@@ -1,0 +1,47 @@
+"""How well the best linear estimate knows a statistic, in closed form for nested levels with equal blocks.
+
+    lambda_b = sum_{s >= b} m_s / N_s,   ratio_a = 1 / N_a^2 sum_{b <= a} prod (N_b - N_{b-1}) / lambda_b
+
+Real blocks are unequal: a surrogate, which the projection of `margins` makes exact cell by cell.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.programme.lattice import Lattice
+
+    Floats = NDArray[np.float64]
+
+
+def precision(lattice: Lattice, times: Floats) -> Floats:
+    """Return lambda of every statistic, each counting as often as it is published with noise of its own."""
+    return lattice.over_finer(times / lattice.cells)
+
+
+def best_ratios(lattice: Lattice, times: Floats, known: str | None = None) -> Floats:
+    """Return the variance of the best linear estimate of every statistic's cells, in units of V.
+
+    Args:
+        lattice: the statistics.
+        times: how often each is published with noise of its own, 0 for those that are not published.
+        known: a statistic whose true counts are known: components inside it carry no error.
+    """
+    step = lattice.along(lambda axis: np.diff([0, 1, *axis.sizes]).tolist())
+    error = step / precision(lattice, times)
+    if known is not None:
+        inside = (lattice.depths <= lattice.depths[lattice.position(known)]).all(axis=1)
+        error = np.where(inside, 0.0, error)
+    ratio: Floats = lattice.over_coarser(error) / lattice.cells**2
+    return ratio
+
+
+def success(variance: float, ratio: float) -> float:
+    """Return P(|N(0, V ratio)| < 1/2): the chance that the rounded estimate is the true count."""
+    return math.erf(0.5 / math.sqrt(2 * variance * ratio)) if variance * ratio > 0 else 1.0

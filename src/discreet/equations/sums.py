@@ -1,0 +1,118 @@
+"""The equations parent = sum of children as one sparse matrix, built link by link so that ten million cells fit.
+
+A link says that every cell of a coarse statistic is the sum of cells of a finer one. Its
+equations are rows: 1 for the parent, -1 for each child, scaled to length 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+CHUNK = 1 << 20
+"""Equations that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """The equations between two statistics.
+
+    Attributes:
+        fine: where the cells of the finer statistic begin.
+        coarse: where those of the coarser one begin.
+        size: how many cells the coarser one has.
+        parent: for every finer cell the number of the coarser one that contains it.
+    """
+
+    fine: int
+    coarse: int
+    size: int
+    parent: Ints
+
+    @property
+    def entries(self) -> int:
+        """Return how many numbers of the equations are not 0."""
+        return self.size + len(self.parent)
+
+    @property
+    def children(self) -> Ints:
+        """Return how many children every coarser cell has."""
+        return np.bincount(self.parent, minlength=self.size)
+
+    def only_children(self) -> tuple[Ints, Ints]:
+        """Return the coarser cells that have a single child, and these children."""
+        single = np.flatnonzero(self.children[self.parent] == 1)
+        return self.coarse + self.parent[single], self.fine + single
+
+    def write(self, columns: NDArray[np.int32], values: Floats) -> Ints:
+        """Write column and value of every entry, parent first, and return where the equations end."""
+        in_order = bool((self.parent[1:] >= self.parent[:-1]).all())
+        order = np.arange(len(self.parent)) if in_order else np.argsort(self.parent, kind="stable")
+        above, children = self.parent[order], self.children
+        ends = np.cumsum(children + 1)
+        scale = 1 / np.sqrt(1 + children)
+        # A child stands behind the children before it and the parents up to its own.
+        below = np.arange(len(order)) + above + 1
+        columns[below], values[below] = self.fine + order, -scale[above]
+        first = ends - children - 1
+        columns[first], values[first] = self.coarse + np.arange(self.size), scale
+        return ends
+
+
+@dataclass(frozen=True, eq=False)
+class MarginSums:
+    """The equations A x = 0 of all links, and their transpose."""
+
+    matrix: Any
+    """A sparse array of scipy, which has no types."""
+
+    @cached_property
+    def _back(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+        return self.matrix.T
+
+    def gaps(self, cells: Floats) -> Floats:
+        """Return A x: how far every equation is from holding."""
+        found: Floats = self.matrix @ cells
+        return found
+
+    def diagonal(self, weight: Floats) -> Floats:
+        """Return the diagonal of A W A' for weights of cells: what each equation by itself would weigh."""
+        ends, found = self.matrix.indptr, np.empty(self.matrix.shape[0])
+        for start in range(0, len(found), CHUNK):
+            stop = min(start + CHUNK, len(found))
+            part = slice(ends[start], ends[stop])
+            entries = self.matrix.data[part] ** 2 * weight[self.matrix.indices[part]]
+            # No equation is empty: it has its parent.
+            found[start:stop] = np.add.reduceat(entries, ends[start:stop] - ends[start])
+        return found
+
+    def back(self, gaps: Floats) -> Floats:
+        """Return the transpose of A applied to one number per equation."""
+        found: Floats = self._back @ gaps
+        return found
+
+
+def margin_sums(links: Sequence[Link], cells: int) -> MarginSums:
+    """Return the equations of all links."""
+    from scipy.sparse import csr_array
+
+    entries, height = sum(link.entries for link in links), sum(link.size for link in links)
+    columns, values = np.empty(entries, dtype=np.int32), np.empty(entries)
+    ends = np.zeros(height + 1, dtype=np.int32 if entries < np.iinfo(np.int32).max else np.int64)
+    start = row = 0
+    for link in links:
+        stop = start + link.entries
+        ends[row + 1 : row + 1 + link.size] = start + link.write(columns[start:stop], values[start:stop])
+        start, row = stop, row + link.size
+    return MarginSums(csr_array((values, columns, ends), shape=(height, cells)))

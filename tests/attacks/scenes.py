@@ -1,0 +1,282 @@
+"""Small scenes for tests of attacks: what a table file says of a cell by its codes, and towns published many times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.attacks.belief import belief_of
+from discreet.attacks.layout import Layout, layouts
+from discreet.attacks.sight import Knowledge, Sight, View, sight_of
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.protect import protect
+from discreet.noise.ptable import PTable
+from discreet.release.record import Record
+from tests.mechanisms.town import SECRET, TOWN, people
+from tests.tabulation.small_data import by, in_universe, programme, topic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.finding import Truth
+    from discreet.engines.base import Engine
+    from discreet.mechanisms.base import Mechanism
+    from discreet.programme.model import Breakdown, Level, Programme, Table
+    from discreet.release.release import Release
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+Area = frozenset[str]
+"""A category as the finest codes it holds."""
+Cell = dict[str, Area]
+"""A cell as its category of every topic."""
+PTABLE = PTable.max_entropy(variance=2, bound=4)
+BELIEF = belief_of(Record(programme="town", parameters={"variance": 2, "bound": 4}))
+
+
+# --- Releases ---
+
+
+def town_release(mechanism: Mechanism | None = None, *, engine: Engine | None = None, **how: Any) -> Release:  # noqa: ANN401 - as in protect
+    """Return a release of the town, in memory unless `out` says where, with its true counts."""
+    used = mechanism or CellKey(PTABLE, secret=SECRET)
+    settings = {"id": "ID" if used.needs_keys else None, "keep_exact": True, **how}
+    given = settings.pop("programme", TOWN)
+    return protect(settings.pop("data", people(300)), given, used, engine=engine, **settings)
+
+
+def sight_with_law(release: Release, **more: Any) -> Sight:  # noqa: ANN401 - as in sight_of
+    """Return what an attacker sees who knows the law of the noise."""
+    return sight_of(release, Knowledge(noise=belief_of(release.record)), **more)
+
+
+# --- Cells by their codes, the plainest way ---
+
+
+def area(given: Programme, name: str, code: str) -> Area:
+    """Return the finest codes of a topic inside a category; all of them for the total."""
+    topic = given.topics[name]
+    assert topic.tree
+    finest = topic.levels[-1].codes or ()
+    return frozenset(leaf for leaf in finest if code == "_T" or code in topic.tree.path(leaf))
+
+
+def cells_by_hand(layout: Layout) -> list[Cell]:
+    """Return every cell of a layout, statistic by statistic and within one by the categories of its axes."""
+    found = []
+    for statistic in layout.equations.statistics.tolist():
+        depths = layout.lattice.depths[statistic].tolist()
+        codes = [
+            axis.codes[depth - 1] if depth else ("_T",) for axis, depth in zip(layout.lattice.axes, depths, strict=True)
+        ]
+        for cell in product(*(listed or () for listed in codes)):
+            named = dict(zip((axis.name for axis in layout.lattice.axes), cell, strict=True))
+            found.append(
+                {name: area(layout.programme, name, named.get(name, "_T")) for name in layout.programme.topics}
+            )
+    return found
+
+
+def vector_by_hand(layout: Layout, read: Callable[[str], Mapping[tuple[str, ...], int]]) -> Floats:
+    """Return the mean over the tables that show a cell's statistic, looked up code by code."""
+    cells = cells_by_hand(layout)
+    found = np.zeros(len(cells))
+    for number in range(len(layout.names)):
+        places = np.flatnonzero(layout.statistic_of == number)
+        here = [cells[place] for place in places.tolist()]
+        seen = [
+            [read(table.id).get(row, 0) for row in rows]
+            for table in layout.programme.tables
+            if (rows := _rows(layout.programme, table, here)) is not None
+        ]
+        assert seen
+        if layout.spsn:
+            assert all(values == seen[0] for values in seen)
+        found[places] = np.mean(seen, axis=0)
+    return found
+
+
+def _rows(given: Programme, table: Table, cells: Sequence[Cell]) -> list[tuple[str, ...]] | None:
+    """Return the codes of every cell of a statistic in a table; None where the table does not show them all."""
+    columns: list[dict[Area, str]] = []
+    for breakdown in table.breakdowns:
+        wanted = {cell[breakdown.topic] for cell in cells}
+        codes = _codes_for(given, breakdown, wanted)
+        if codes is None:
+            return None
+        columns.append(codes)
+    shown = {breakdown.topic for breakdown in table.breakdowns}
+    for name in given.topics:
+        if name not in shown and any(cell[name] != area(given, name, "_T") for cell in cells):
+            return None
+    topics = [breakdown.topic for breakdown in table.breakdowns]
+    return [tuple(codes[cell[name]] for name, codes in zip(topics, columns, strict=True)) for cell in cells]
+
+
+def _codes_for(given: Programme, breakdown: Breakdown, wanted: set[Area]) -> dict[Area, str] | None:
+    """Return the codes under which one partition stands in a column: those of its first level that is it."""
+    if wanted == {area(given, breakdown.topic, "_T")} and (breakdown.total or not breakdown.levels):
+        return {next(iter(wanted)): "_T"}
+    for level in breakdown.levels:
+        codes = {area(given, breakdown.topic, code): code for code in level.codes or ()}
+        if set(codes) == wanted:
+            return codes
+    return None
+
+
+def listed(table: Table) -> list[tuple[str, ...]]:
+    """Return the codes of every row a table may have."""
+    return list(product(*(_listed_codes(breakdown) for breakdown in table.breakdowns)))
+
+
+def _listed_codes(breakdown: Breakdown) -> list[str]:
+    total = ["_T"] if breakdown.total or not breakdown.levels else []
+    levels: tuple[Level, ...] = breakdown.levels
+    return list(dict.fromkeys([*total, *(code for level in levels for code in level.codes or ())]))
+
+
+# --- A town published many times ---
+
+GEO = topic("GEO", {"n": "", "s": "", "e": "", "n1": "n", "n2": "n", "s1": "s", "s2": "s", "s3": "s"})
+AGE = topic("AGE", {"Y": "", "O": "", "Y1": "Y", "Y2": "Y"})
+SEX = topic("SEX", "F M")
+HAMLET = programme([GEO, AGE, SEX], [by(GEO), by(SEX)], [by(AGE), by(GEO, 1, 1)], [by(SEX), by(AGE)])
+"""Three areas, of which one is not split again, by sex and by age."""
+SPARSE = programme([GEO, AGE, SEX], [by(GEO), by(AGE), by(SEX)])
+"""The same three topics crossed: cells of few persons, and of none."""
+LARGE = (25, 60)
+SMALL = (0, 4)
+
+
+def residents(sizes: tuple[int, int], seed: int = 1) -> pa.Table:
+    """Return persons of the hamlet: a random number of them, between two sizes, in every finest cell."""
+    random = np.random.default_rng(seed)
+    finest = list(product(*(given.levels[-1].codes or () for given in (GEO, AGE, SEX))))
+    times = random.integers(*sizes, len(finest))
+    rows = [codes for codes, count in zip(finest, times.tolist(), strict=True) for _ in range(count)]
+    geo, age, sex = zip(*rows, strict=True)
+    return pa.table({"ID": [f"person {n}" for n in range(len(rows))], "GEO": geo, "AGE": age, "SEX": sex})
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A town whose counts are published again and again, each time with new noise.
+
+    Attributes:
+        persons: who lives there.
+        noise: the p-table.
+        mechanism: what shares its noise, by the name of its mechanism in a record.
+        given: the programme, of one population.
+    """
+
+    persons: pa.Table
+    noise: PTable = PTABLE
+    mechanism: str = "cell-key"
+    given: Programme = field(default=HAMLET)
+
+    @property
+    def spsn(self) -> bool:
+        return self.mechanism != "fresh"
+
+    @cached_property
+    def layout(self) -> Layout:
+        (found,) = layouts(self.given, spsn=self.spsn).values()
+        return found
+
+    @cached_property
+    def record(self) -> Record:
+        settings = self.noise.settings
+        assert settings
+        return Record(
+            programme="hamlet",
+            mechanism=self.mechanism,
+            spsn=self.spsn,
+            parameters={"variance": settings.variance, "bound": settings.bound},
+        )
+
+    @cached_property
+    def belief(self) -> CountNoise:
+        return belief_of(self.record)
+
+    @cached_property
+    def who(self) -> list[frozenset[int]]:
+        """Return who is counted in every cell, by number."""
+        people = self.persons.to_pylist()
+        table = self.given.tables[0]
+        those = [n for n, record in enumerate(people) if in_universe(self.given, table, record)]
+        return [
+            frozenset(n for n in those if all(people[n][name] in codes for name, codes in cell.items()))
+            for cell in cells_by_hand(self.layout)
+        ]
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Return the true counts."""
+        return np.array([len(inside) for inside in self.who])
+
+    @cached_property
+    def groups(self) -> Ints:
+        """Return a number for every cell, the same for cells with one noise."""
+        areas = [tuple(cell.values()) for cell in cells_by_hand(self.layout)]
+        keys: Sequence[object] = self.who if self.mechanism == "cell-key" else areas
+        numbers: dict[object, int] = {}
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+    def publish(self, random: np.random.Generator) -> Floats:
+        """Return one release: with SPSN one draw per group, else the mean of one draw per table."""
+        if self.spsn:
+            words = random.integers(0, 2**64, self.groups.max() + 1, dtype=np.uint64)[self.groups]
+            return (self.counts + self.noise.draw_words(self.counts, words)).astype(float)
+        times = self.layout.lattice.tables[self.layout.equations.statistics][self.layout.statistic_of]
+        draws = np.zeros(len(self.counts))
+        for number in range(int(times.max())):
+            noise = self.noise.draw_words(self.counts, random.integers(0, 2**64, len(self.counts), dtype=np.uint64))
+            draws += np.where(number < times, noise, 0)
+        return self.counts + draws / times
+
+    def sight(self, published: Floats, **knowledge: Any) -> Sight:  # noqa: ANN401 - as in Knowledge
+        """Return what an attacker sees of one release."""
+        known = Knowledge(**{"noise": self.belief, **knowledge})
+        found = Sight(self.given, self.record.public(), _no_files, known)
+        found.once("view", self.layout.name, lambda: View(self.layout, published))
+        return found
+
+    @property
+    def truth(self) -> Truth:
+        return KnownTruth(self.belief, {self.layout.name: self.counts})
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTruth:
+    """True counts that are at hand."""
+
+    noise: CountNoise
+    by_population: Mapping[str, Ints]
+
+    @property
+    def bound(self) -> float:
+        return self.noise.bound
+
+    @property
+    def other(self) -> Truth:
+        raise NotImplementedError
+
+    @property
+    def answer(self) -> int:
+        raise NotImplementedError
+
+    def counts(self, population: str) -> Ints:
+        return self.by_population[population]
+
+
+def _no_files(table: str) -> pa.Table:
+    raise AssertionError(f"table {table} was read")

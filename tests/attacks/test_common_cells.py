@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.attacks.common_cells import common_cells
+from discreet.attacks.layout import layouts
+from tests.tabulation.small_data import by, programme, programmes, topic
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from discreet.attacks.layout import Layout
+    from discreet.programme.model import Programme
+
+GEO = topic("GEO", {"a": "", "b": "", "a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"})
+SEX = topic("SEX", "F M")
+
+
+def layout_of(given_programme: Programme, *, spsn: bool = True) -> Layout:
+    return next(iter(layouts(given_programme, spsn=spsn).values()))
+
+
+def names(layout: Layout, places: list[int]) -> list[tuple[str, frozenset[str]]]:
+    return [(layout.names[layout.statistic_of[place]], frozenset(layout.codes(place).split())) for place in places]
+
+
+def test_cells_are_matched_by_their_codes_whatever_their_order() -> None:
+    turned = topic("SEX", "M F")
+    first = layout_of(programme([GEO, SEX], [by(GEO), by(SEX)]))
+    second = layout_of(programme([turned, GEO], [by(turned), by(GEO, 2)], [by(GEO, 1, 1)]))
+    found = common_cells(first, second)
+    assert set(found.names) == {"total", "GEO:1", "GEO:2", "SEX:1", "GEO:2 SEX:1"}
+    assert names(first, found.first.tolist()) == names(second, found.second.tolist())
+
+
+def test_statistics_with_other_codes_are_left_out() -> None:
+    other = topic("SEX", "F X")
+    found = common_cells(
+        layout_of(programme([GEO, SEX], [by(GEO), by(SEX)])), layout_of(programme([GEO, other], [by(GEO), by(other)]))
+    )
+    assert set(found.names) == {"total", "GEO:1", "GEO:2"}
+
+
+def test_statistics_by_a_topic_can_be_left_out() -> None:
+    layout = layout_of(programme([GEO, SEX], [by(GEO), by(SEX)]))
+    assert set(common_cells(layout, layout, frozenset({"GEO"})).names) == {"total", "SEX:1"}
+
+
+def test_without_common_statistics_there_are_no_cells() -> None:
+    found = common_cells(
+        layout_of(programme([GEO], [by(GEO, total=False)])), layout_of(programme([SEX], [by(SEX, total=False)]))
+    )
+    assert len(found.first) == len(found.second) == len(found.statistic_of) == 0
+
+
+def test_noises_are_counted_by_table_where_they_are_not_shared() -> None:
+    tables = programme([GEO, SEX], [by(GEO), by(SEX)], [by(SEX)])
+    found = common_cells(layout_of(tables, spsn=False), layout_of(tables))
+    assert dict(zip(found.names, found.first_tables.tolist(), strict=True))["SEX:1"] == 2
+    assert set(found.second_tables.tolist()) == {1}
+
+
+@given(programmes(universes=False), st.randoms(use_true_random=False))
+def test_a_layout_has_all_cells_in_common_with_itself_in_another_order(made: Programme, random: Random) -> None:
+    tables = [
+        replace(table, breakdowns=tuple(random.sample(table.breakdowns, len(table.breakdowns))))
+        for table in made.tables
+    ]
+    first, second = layout_of(made), layout_of(replace(made, tables=tuple(tables)))
+    found = common_cells(first, second)
+    assert sorted(found.first.tolist()) == list(range(first.cells))
+    assert names(first, found.first.tolist()) == names(second, found.second.tolist())

@@ -1,0 +1,250 @@
+"""One contract for all attacks, ours and a user's: what every one of them must do and must not do.
+
+- Without noise she learns everything she says.
+- With huge noise she learns no more than without the attack.
+- More noise never helps her (statistically).
+- The truth is not read before the attack is scored.
+- The same seed gives the same findings; a clock that is over gives findings all the same, or none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.clock import Clock
+from discreet.attacks.interface import Interface
+from discreet.attacks.registry import attacks, attacks_named
+from discreet.attacks.scoring import score
+from discreet.attacks.sight import Knowledge, Overlaps, sight_of
+from discreet.attacks.truth import TrueCounts
+from discreet.design.experiments import mount
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.protect import protect
+from discreet.noise.ptable import PTable
+from tests.tabulation.small_data import by, programme, topic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.attacks.finding import Finding, Truth
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight
+    from discreet.release.release import Release
+
+LEVELS = {"none": None, "little": (0.5, 3), "some": (2, 5), "much": (10, 10), "huge": (400, 45)}
+"""Variance and bound, from no noise to more than any count can bear."""
+RISING = list(LEVELS)
+SIGMAS = 4
+
+MUNICIPALITIES = 24
+GEO = topic("GEO", {"N": "", "S": ""} | {f"m{n}": "NS"[n % 2] for n in range(MUNICIPALITIES)})
+GRID = topic("GRID", " ".join(f"g{n}" for n in range(2 * MUNICIPALITIES + 1)))
+SEX = topic("SEX", "F M")
+AGE = topic("AGE", "a b c d")
+WORK = topic("WORK", "0 1")
+COUNTRY = programme(
+    [GEO, GRID, SEX, AGE, WORK],
+    [by(GEO), by(SEX), by(AGE)],
+    [by(GRID), by(SEX)],
+    [by(GEO), by(SEX), by(WORK)],
+    [by(GEO), by(SEX), by(AGE)],
+    universes=[None, None, None, "WORK = 1"],
+)
+
+
+def persons(size: int = 6000, seed: int = 5) -> pa.Table:
+    """Return people of a country of strips; a few of each municipality live in a square of the next one."""
+    random = np.random.default_rng(seed)
+    share = np.geomspace(1, 0.02, MUNICIPALITIES)
+    where = random.choice(MUNICIPALITIES, size, p=share / share.sum())
+    across = random.random(size) < 0.01
+    square = np.where(across, 2 * where + 2, 2 * where + random.integers(0, 2, size))
+    return pa.table(
+        {
+            "ID": np.arange(size),
+            "GEO": [f"m{n}" for n in where],
+            "GRID": [f"g{n}" for n in square],
+            "SEX": random.choice(["F", "M"], size),
+            "AGE": random.choice(list("abcd"), size, p=[0.5, 0.3, 0.15, 0.05]),
+            "WORK": random.choice(["0", "1"], size, p=[0.02, 0.98]),
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What an attacker sees of the country, with everything she may know beside, and the truth."""
+
+    sight: Sight
+    truth: Truth
+
+
+class Answered(TrueCounts):
+    """The truth of a release beside which a query interface stands."""
+
+    @property
+    def answer(self) -> int:
+        return 500
+
+
+def interface(noise: CountNoise) -> Interface:
+    """Return a flexible interface about 500 persons in ten categories, with fresh noise on every answer."""
+    counts = {f"c{n}": 50 for n in range(10)}
+    random = np.random.default_rng(3)
+
+    def query(codes: Sequence[str]) -> int:
+        true = np.array([sum(counts[code] for code in codes)])
+        return int(noise.publish(true, random)[0])
+
+    return Interface(query, tuple(counts))
+
+
+def published(data: pa.Table, level: str, secret: bytes, *, keys: bool = True) -> Release:
+    settings = LEVELS[level]
+    if settings is None:
+        return protect(data, COUNTRY, Exact(), keep_exact=True)
+    ptable = PTable.max_entropy(variance=settings[0], bound=settings[1])
+    if keys:
+        return protect(data, COUNTRY, CellKey(ptable, secret=secret), id="ID", keep_exact=True)
+    return protect(data, COUNTRY, Coordinates(ptable, secret=secret), keep_exact=True)
+
+
+@cache
+def scene(level: str, *, keys: bool = True) -> Scene:
+    """Return the country published at a level of noise; the second release has other keys and lacks some persons."""
+    now = persons()
+    release = published(now, level, b"a secret for the tests", keys=keys)
+    others = now.filter(np.arange(now.num_rows) % 40 != 0)
+    later = published(others, level, b"another for the tests", keys=keys)
+    noise = belief_of(release.record)
+    pairs = sorted({(a, b) for a, b in zip(now["GEO"].to_pylist(), now["GRID"].to_pylist(), strict=True)})
+    knowledge = Knowledge(
+        noise=noise,
+        other=sight_of(later, Knowledge(noise=noise)),
+        overlaps=Overlaps(("GEO", "GRID"), pairs),
+        interface=interface(noise),
+    )
+    return Scene(sight_of(release, knowledge), Answered(release, None, Answered(later)))
+
+
+def findings(name: str, level: str, *, keys: bool = True) -> list[Finding]:
+    return mount(scene(level, keys=keys).sight, attacks_named([name]), Clock())
+
+
+def scores(name: str, level: str, *, keys: bool = True) -> list[Score]:
+    return [score(finding, scene(level, keys=keys).truth) for finding in findings(name, level, keys=keys)]
+
+
+NAMES = list(attacks())
+WHATEVER_THE_NOISE = frozenset({"complement"})
+"""Under cell keys the same persons have the same noise, however large: published differences prove that someone is
+between. The attack gains from that at any level; noise by coordinates leaves it nothing."""
+FEW = frozenset({"bound", "bi-partitions", "margins: certain"})
+"""Findings of a single value, or of cells that are chosen for being certain: their share says nothing by itself."""
+
+
+def test_all_attacks_of_the_project_are_registered() -> None:
+    assert {
+        "averaging", "bi-partitions", "bound", "complement", "keys", "margins", "projection", "slivers", "successive",
+        "two-releases",
+    } <= set(NAMES)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_findings_are_well_formed(name: str) -> None:
+    found = scores(name, "some")
+    assert found
+    for each in found:
+        finding = each.finding
+        assert finding.attack == name
+        assert len(finding.estimate) == len(finding.confidence) == len(each.actual)
+        assert ((finding.confidence >= 0) & (finding.confidence <= 1 + 1e-9)).all()
+        assert finding.estimate.dtype.kind == "i"
+        assert finding.naive is None or len(finding.naive) == len(finding.estimate)
+        assert finding.subject
+        assert finding.method or finding.sentence
+        assert finding.assumptions
+        assert not finding.cut_off
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_noise_everything_said_is_right(name: str) -> None:
+    for each in scores(name, "none"):
+        assert each.right.all(), each.finding.name
+
+
+@pytest.mark.parametrize("keys", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_with_huge_noise_nothing_is_gained(name: str, *, keys: bool) -> None:
+    if keys and name in WHATEVER_THE_NOISE:
+        assert any(each.occupied.right > each.occupied.cells / 8 for each in scores(name, "huge"))
+        return
+    for each in scores(name, "huge", keys=keys):
+        found = each.occupied
+        naive = found.naive or 0
+        error = np.sqrt(max(found.cells, 1) * 0.05)
+        assert found.right <= naive + SIGMAS * error + 0.02 * found.cells, each.finding.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_noise_never_helps(name: str) -> None:
+    rates: dict[str, list[tuple[float, int]]] = {}
+    for level in RISING:
+        for each in scores(name, level):
+            found = each.occupied
+            rates.setdefault(each.finding.name, []).append((found.achieved, found.cells))
+    for variant, levels in rates.items():
+        if variant in FEW:
+            continue
+        for (before, many), (after, few) in pairwise(levels):
+            # Estimates of one release are wrong together: few of them are independent.
+            error = np.sqrt(0.25 / max(min(many, few) / 5, 1))
+            assert after <= before + SIGMAS * error / 2, variant
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_truth_is_not_read_before_scoring(name: str) -> None:
+    class Sealed:
+        """A truth that raises when it is read."""
+
+        def __getattr__(self, asked: str) -> object:
+            raise AssertionError(f"{asked} was read")
+
+    found = findings(name, "some")
+    for each in found:
+        with pytest.raises(AssertionError, match="was read"):
+            score(each, Sealed())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "bi-partitions"])
+def test_the_same_seed_gives_the_same_findings(name: str) -> None:
+    for first, second in zip(findings(name, "some"), findings(name, "some"), strict=True):
+        np.testing.assert_array_equal(first.estimate, second.estimate)
+        np.testing.assert_array_equal(first.confidence, second.confidence)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_clock_that_is_over_ends_the_attack_and_says_so(name: str) -> None:
+    sight = scene("some").sight
+    fresh = replace(sight, _kept={})
+    for finding in mount(fresh, attacks_named([name]), Clock(0.0)):
+        assert np.isfinite(finding.confidence).all()
+        if finding.cut_off:
+            assert finding.cut_off.endswith("cut off by the time budget of 0 s")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
+    release = published(persons(300), "some", b"yet another secret for tests")
+    for finding in mount(sight_of(release), attacks_named([name]), Clock()):
+        assert finding.attack == name

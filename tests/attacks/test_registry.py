@@ -1,0 +1,105 @@
+"""A user's own attack appears like ours, by decorator and by entry point."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from discreet.attacks import registry
+from discreet.attacks.averaging import averaging
+from discreet.attacks.finding import Finding
+from discreet.attacks.projection import projection
+from discreet.design.experiments import attack
+from discreet.errors import UnknownNameError
+from tests.attacks.scenes import town_release
+
+if TYPE_CHECKING:
+    from discreet.attacks.sight import Sight
+    from discreet.engines.base import Engine
+
+MODULE = """
+import numpy as np
+from discreet.attacks.finding import Finding
+from discreet.attacks.registry import attack
+
+@attack("seven")
+def seven(sight):
+    return [
+        Finding(
+            attack="seven",
+            subject="counts",
+            estimate=np.full(view.layout.cells, 7),
+            confidence=np.full(view.layout.cells, 0.1),
+            actual=lambda truth, name=view.layout.name: truth.counts(name),
+        )
+        for view in sight.views()
+    ]
+"""
+
+
+def test_ours_are_registered() -> None:
+    found = registry.attacks()
+    assert (found["averaging"], found["projection"]) == (averaging, projection)
+    assert list(found) == sorted(found)
+
+
+def test_all_are_meant_where_none_is_named_and_those_named_come_in_their_order() -> None:
+    assert registry.attacks_named(None) == registry.attacks()
+    assert list(registry.attacks_named(["projection", "averaging"])) == ["projection", "averaging"]
+
+
+def test_an_unknown_attack_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"no attack 'avaraging'\. Did you mean averaging\b") as refused:
+        registry.attacks_named(["projection", "avaraging"])
+    assert "projection" in refused.value.available
+
+
+def test_a_decorated_function_is_an_attack(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
+
+    @registry.attack("as published")
+    def as_published(sight: Sight) -> list[Finding]:
+        view = sight.views()[0]
+        return [
+            Finding(
+                attack="as published",
+                subject="counts",
+                estimate=np.rint(view.published).astype(np.int64),
+                confidence=np.full(view.layout.cells, 0.5),
+                actual=lambda truth: truth.counts(view.layout.name),
+            )
+        ]
+
+    (found,) = attack(town_release(engine=engine), attacks=["as published"], budget=None).outcomes
+    assert found.finding.name == "as published"
+    assert found.score is not None
+    right = found.score.whole.achieved
+    assert 0.2 < right < 0.8
+
+
+def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -> None:
+    (tmp_path / "office_attacks.py").write_text(MODULE)
+    info = tmp_path / "office-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: office\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[discreet.attacks]\noffice = office_attacks\n")
+    release = town_release(engine=engine, out=tmp_path / "out")
+    script = Path(sys.executable).with_name("discreet")
+    done = subprocess.run(
+        [script, "attack", "out", "--attacks", "seven", "--json", "--quiet"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    found = json.loads(done.stdout)["attacks"]
+    assert [each["attack"] for each in found] == ["seven"] * len(release.programme.populations)

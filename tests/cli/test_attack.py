@@ -1,0 +1,257 @@
+"""`discreet attack`: what is learnt as text and as JSON, and every mistake as one line with its file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.design import data_aware
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.protect import protect
+from discreet.noise.ptable import PTable
+from discreet.release.tables import read_table, write_table
+from tests.cli import town
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from discreet.engines.base import Engine
+    from tests.cli.town import Command, Done
+
+ATTACK = ("attack", "out", "--quiet")
+QUICK = (*ATTACK, "--attacks", "averaging")
+BOTH = (*ATTACK, "--attacks", "averaging,projection")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws() -> Iterator[None]:
+    """Predict from few draws: here it matters what is printed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data_aware, "DRAWS", 20)
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
+    """Return a folder with a release of the town and its true counts."""
+    folder = tmp_path_factory.mktemp("town")
+    town.make(folder)
+    noise = CellKey(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
+    protect(
+        folder / "town.csv",
+        folder / "town.toml",
+        noise,
+        out=folder / "out",
+        id="PERSON_ID",
+        keep_exact=True,
+        engine=engine,
+    )
+    return folder
+
+
+@pytest.fixture
+def office(made: Path, tmp_path: Path) -> Path:
+    """Return a copy of the folder that may be spoilt."""
+    return shutil.copytree(made, tmp_path / "office")
+
+
+@pytest.fixture
+def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    monkeypatch.setenv("COLUMNS", "120")
+    return town.command(office, monkeypatch, capsys)
+
+
+# --- What is printed ---
+
+
+def test_the_worst_is_told_first_then_figures_by_count_and_statistic(discreet: Command) -> None:
+    done = discreet(*BOTH)
+    assert (done.code, done.err) == (0, "")
+    text = " ".join(done.out.split())
+    assert text.startswith("What an attacker learns from out (true counts from out.curator/exact; she knows the law of")
+    lines = done.out.splitlines()
+    ranked = [line for line in lines if line[:2].strip().isdigit() and "known to" in " ".join(lines)]
+    assert [int(line[:2]) for line in ranked[:4]] == [1, 2, 3, 4]
+    assert "Right by true count, in percent: achieved (predicted)" in lines
+    assert any(line.startswith("Best known statistics (") for line in lines)
+    assert "Assumed:" in lines
+    assert max(map(len, lines)) <= 120
+
+
+def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command) -> None:
+    done = discreet(*BOTH, "--json", "--seed", "3", "--budget", "2m")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert list(found) == ["schema", "command", "settings", "results", "warnings", "attacks"]
+    assert (found["schema"], found["command"], found["warnings"]) == ("discreet/1", "attack", [])
+    assert found["settings"] == {
+        "release": "out",
+        "truth": "out.curator/exact",
+        "attacks": ["averaging", "projection"],
+        "budget": 120.0,
+        "seed": 3,
+        "public_only": False,
+        "known": [],
+    }
+    names = [result["name"] for result in found["results"]]
+    assert sorted(names) == ["averaging: greedy", "averaging: inverse variance", "averaging: plain", "projection"]
+    for result, each in zip(found["results"], found["attacks"], strict=True):
+        assert result["name"].partition(": ")[0] == each["attack"]
+        assert result["value"] == each["achieved"]
+        assert 0 <= each["predicted"] <= 1
+        assert {"class", "cells", "right", "achieved", "predicted", "certain"} <= set(each["by_count"][0])
+
+
+def test_a_seed_prints_the_same_again(discreet: Command) -> None:
+    one, same, other = (discreet(*QUICK, "--seed", seed).out for seed in ("1", "1", "2"))
+    assert one == same
+    assert one != other
+
+
+def test_without_true_counts_it_is_said_that_nothing_is_scored(discreet: Command, office: Path) -> None:
+    shutil.rmtree(office / "out.curator" / "exact")
+    done = discreet(*QUICK)
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert "(without true counts;" in text
+    assert "Note: Not scored: no true counts were given" in text
+    assert "Right by true count" not in text
+    found = json.loads(discreet(*QUICK, "--json").out)
+    assert found["settings"]["truth"] is None
+    assert found["warnings"][0].startswith("Not scored:")
+    assert "achieved" not in found["attacks"][0]
+
+
+def test_a_truth_may_be_named(discreet: Command, office: Path) -> None:
+    (office / "out.curator" / "exact").rename(office / "truth")
+    done = discreet(*QUICK, "--truth", "truth")
+    assert done.code == 0
+    assert "(true counts from truth;" in done.out
+
+
+def test_what_she_knows_is_said(discreet: Command) -> None:
+    text = " ".join(discreet(*QUICK, "--public-only", "--known", "total", "--known", "SEX").out.split())
+    assert "she knows what the release tells of its noise and the true counts of total and SEX)" in text
+    settings = json.loads(discreet(*QUICK, "--public-only", "--known", "total", "--json").out)["settings"]
+    assert (settings["public_only"], settings["known"]) == (True, ["total"])
+
+
+def test_what_is_cut_off_is_noted(discreet: Command) -> None:
+    done = discreet(*QUICK, "--budget", "0.000001s")
+    assert done.code == 0
+    assert "Note: averaging: plain: " in done.out
+    assert "cut off by the time budget of" in " ".join(done.out.split())
+    assert json.loads(discreet(*QUICK, "--budget", "0.000001s", "--json").out)["attacks"][0]["cut_off"]
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("60s", 60), ("5m", 300), ("1h", 3600), ("90", 90), ("1.5 m", 90), ("none", None)]
+)
+def test_times_are_given_as_one_says_them(discreet: Command, given: str, seconds: float | None) -> None:
+    found = json.loads(discreet(*QUICK, "--budget", given, "--json").out)
+    assert found["settings"]["budget"] == seconds
+
+
+def test_overlaps_are_read(discreet: Command, office: Path) -> None:
+    (office / "map.csv").write_text("AREA,SEX\nnorth,F\n")
+    assert discreet(*QUICK, "--overlaps", "map.csv").code == 0
+
+
+def test_progress_is_shown_unless_it_is_not_wanted(discreet: Command) -> None:
+    assert discreet(*QUICK).err == ""
+    assert "Traceback" not in discreet("attack", "out", "--attacks", "averaging").err
+
+
+# --- What is refused ---
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def more(folder: Path, table: str) -> None:
+    """Make the true counts of a table larger than noise could leave them."""
+    rows = read_table(folder / f"{table}.parquet")
+    place = rows.column_names.index("value")
+    write_table(table, rows.set_column(place, "value", [rows["value"].to_numpy() + 50]), folder, "parquet")
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
+    "a changed table": (
+        lambda office: flip(office / "out" / "tables" / "2.parquet"),
+        (),
+        "out has a file tables/2.parquet that is damaged or was changed",
+    ),
+    "a missing table": (
+        lambda office: (office / "out" / "tables" / "2.parquet").unlink(),
+        (),
+        "out has no file tables/2.parquet",
+    ),
+    "a truth that does not fit": (
+        lambda office: more(office / "out.curator" / "exact", "1.1"),
+        (),
+        "out.curator/exact has a file 1.1.parquet that does not fit the release",
+    ),
+    "a damaged truth": (
+        lambda office: (office / "out.curator" / "exact" / "2.parquet").write_bytes(b"x"),
+        (),
+        "out.curator/exact/2.parquet that is damaged",
+    ),
+    "a truth that is not there": (lambda _: None, ("--truth", "nowhere"), "nowhere has no file 1.1.parquet"),
+    "an unknown attack": (lambda _: None, ("--attacks", "avaraging"), "no attack 'avaraging'. Did you mean averaging"),
+    "overlaps of an unknown topic": (
+        lambda office: (office / "map.csv").write_text("AREA,GRID\n"),
+        ("--overlaps", "map.csv"),
+        "no topic in map.csv 'GRID'",
+    ),
+    "overlaps that are not there": (lambda _: None, ("--overlaps", "map.csv"), "map.csv cannot be read: No such file"),
+    "a second release that is none": (lambda _: None, ("--other", "nowhere"), "nowhere"),
+    "no record": (
+        lambda office: (office / "out.curator" / "record.json").unlink(),
+        (),
+        "out has no out.curator/record.json beside it",
+    ),
+    "no release": (lambda office: shutil.rmtree(office / "out"), (), "out"),
+}
+
+
+def check_refused(done: Done, message: str) -> None:
+    """One line on the error stream, and exit code 2."""
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_a_mistake_ends_with_2_and_one_line(discreet: Command, office: Path, mistake: str) -> None:
+    spoil, arguments, message = REFUSED[mistake]
+    spoil(office)
+    check_refused(discreet(*(QUICK if "--attacks" not in arguments else ATTACK), *arguments), message)
+
+
+@pytest.mark.parametrize("budget", ["0", "0s", "fast", "-5s", "5 days", "", "1e3s", "NONE"])
+def test_a_time_that_is_none_is_refused(discreet: Command, budget: str) -> None:
+    check_refused(discreet(*QUICK, f"--budget={budget}"), f"--budget is {budget!r}; give a time as in 60s, 5m or 1h")
+
+
+def test_a_mistake_is_json_where_json_is_wanted(discreet: Command) -> None:
+    done = discreet(*ATTACK, "--attacks", "avaraging", "--json")
+    assert done.code == 2
+    found = json.loads(done.out)["error"]
+    assert (found["type"], found["name"]) == ("UnknownNameError", "avaraging")
+
+
+def test_no_message_tells_a_true_count(discreet: Command, office: Path) -> None:
+    more(office / "out.curator" / "exact", "2")
+    done = discreet(*QUICK)
+    assert done.code == 2
+    total = str(town.PERSONS)
+    assert total not in done.err

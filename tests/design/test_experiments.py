@@ -1,0 +1,332 @@
+"""From a release to scored outcomes: their order, what the attacker knows, and when the truth is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from discreet.attacks import registry
+from discreet.attacks.belief import belief_told
+from discreet.attacks.truth import TrueCounts
+from discreet.design import data_aware
+from discreet.design.attack_report import NOT_SCORED, AttackReport
+from discreet.design.experiments import attack, publish_then_attack
+from discreet.errors import ParameterError, ReleaseError, UnknownNameError
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.exact import Exact
+from discreet.release.release import open_release
+from tests.attacks.scenes import PTABLE, town_release
+from tests.mechanisms.town import SECRET, TOWN, people
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.sight import Sight
+    from discreet.engines.base import Engine
+    from discreet.mechanisms.base import Mechanism
+    from discreet.release.release import Release
+
+BOTH = ["averaging", "projection"]
+QUICK = ["averaging"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws() -> Iterator[None]:
+    """Predict from few draws: here it matters which predictions there are, not how good they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data_aware, "DRAWS", 20)
+        yield
+
+
+@pytest.fixture(scope="module")
+def release(engine: Engine) -> Release:
+    return town_release(engine=engine)
+
+
+@pytest.fixture(scope="module")
+def report(release: Release) -> AttackReport:
+    return attack(release, attacks=BOTH, budget=None)
+
+
+@pytest.fixture(scope="module")
+def unscored(release: Release) -> AttackReport:
+    return attack(replace(release, held_exact=None), attacks=BOTH, budget=None)
+
+
+def figures(found: AttackReport) -> str:
+    """Return everything a report says, as text."""
+    return json.dumps([found.mounted, found.truth, [outcome.to_json() for outcome in found.outcomes]])
+
+
+# --- Outcomes ---
+
+
+def test_outcomes_come_with_what_was_learnt_most_first(report: AttackReport) -> None:
+    assert [outcome.finding.attack for outcome in report.outcomes].count("averaging") == 3
+    assert {outcome.finding.attack for outcome in report.outcomes} == set(BOTH)
+    learnt = [outcome.learnt for outcome in report.outcomes]
+    assert learnt == sorted(learnt, reverse=True)
+    for outcome in report.outcomes:
+        assert outcome.score is not None
+        naive = outcome.finding.naive
+        assert naive is not None
+        actual = outcome.score.actual
+        assert outcome.learnt == (outcome.finding.estimate == actual).sum() - (naive == actual).sum()
+
+
+def test_the_headline_is_about_occupied_cells_with_the_prediction_of_their_classes(report: AttackReport) -> None:
+    for outcome in report.outcomes:
+        assert outcome.score is not None
+        head = outcome.headline()
+        occupied = outcome.score.actual != 0
+        assert head.cells == occupied.sum()
+        assert head.right == (outcome.finding.estimate == outcome.score.actual)[occupied].sum()
+        classes = [share for share in outcome.by_count() if share.name != "0"]
+        told = [share.predicted for share in classes if share.predicted is not None]
+        assert len(told) == len(classes)
+        weights = np.array([share.cells for share in classes])
+        assert head.predicted == pytest.approx(np.average(told, weights=weights))
+        errors = np.array([share.error for share in classes], dtype=float)
+        assert head.error == pytest.approx(np.sqrt(((weights / head.cells * errors) ** 2).sum()))
+
+
+def test_sentences_and_results_say_the_same(report: AttackReport) -> None:
+    for outcome, result in zip(report.outcomes, report.results, strict=True):
+        head = outcome.headline()
+        assert result.name == outcome.finding.name
+        assert result.value == head.achieved
+        assert result.sentence == outcome.sentence
+        assert result.sentence.startswith(f"{head.right:,} of {head.cells:,} counts above 0 are known to the person (")
+        assert f"{head.achieved:.1%}; predicted {head.predicted:.1%}, without the attack" in result.sentence
+        assert result.assumptions == outcome.finding.assumptions
+    assert str(report) == "\n".join(f"{each.name}: {each.sentence}" for each in report.results)
+
+
+def test_what_is_printed_as_json(report: AttackReport) -> None:
+    found = report.outcomes[0].to_json()
+    assert set(found) == {
+        *("attack", "variant", "subject", "method", "estimates", "confidence", "certain", "cut_off"),
+        *("cells", "right", "achieved", "predicted", "predicted_error", "without_attack"),
+        *("by_count", "by_statistic"),
+    }
+    assert sum(share["cells"] for share in found["by_count"]) == found["estimates"]
+    assert sum(share["cells"] for share in found["by_statistic"]) == found["estimates"]
+    assert found["cut_off"] is None
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_without_noise_everything_is_known_and_nothing_is_learnt(engine: Engine) -> None:
+    found = attack(town_release(Exact(), engine=engine), attacks=BOTH, budget=None)
+    for outcome in found.outcomes:
+        assert outcome.headline().achieved == 1
+        assert outcome.learnt == 0
+
+
+# --- Without the truth ---
+
+
+def test_without_true_counts_nothing_is_scored_and_it_is_said(unscored: AttackReport) -> None:
+    assert unscored.truth is None
+    assert unscored.warnings == [f"N{NOT_SCORED[1:]}."]
+    learnt = [outcome.learnt for outcome in unscored.outcomes]
+    assert learnt == sorted(learnt, reverse=True)
+    for outcome, result in zip(unscored.outcomes, unscored.results, strict=True):
+        assert outcome.score is None
+        assert outcome.by_count() == []
+        assert NOT_SCORED in result.assumptions
+        assert result.value == pytest.approx(outcome.finding.confidence.mean())
+        assert result.sentence.endswith(f"the attacker expects {result.value:.1%} to be right.")
+        assert set(outcome.to_json()).isdisjoint({"right", "achieved", "predicted", "by_count"})
+
+
+def test_the_estimates_do_not_depend_on_whether_the_truth_is_there(
+    report: AttackReport, unscored: AttackReport
+) -> None:
+    with_it = {each.finding.name: each.finding.estimate.tolist() for each in report.outcomes}
+    assert with_it == {each.finding.name: each.finding.estimate.tolist() for each in unscored.outcomes}
+
+
+def test_the_truth_is_not_read_before_scoring(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    read = TrueCounts._read  # noqa: SLF001 - the one place where true counts come in
+
+    def noting(self: TrueCounts, table: str) -> pa.Table:
+        happened.append(f"truth of {table}")
+        return read(self, table)
+
+    monkeypatch.setattr(TrueCounts, "_read", noting)
+    attack(release, attacks=QUICK, budget=None, progress=lambda stage, *_: happened.append(stage))
+    assert happened.index("attacking") < happened.index("truth of 1") < happened.index("scoring")
+    assert "truth of 1" not in happened[: happened.index("attacking")]
+    # Each table is read once, however many findings are scored.
+    assert happened.count("truth of 1") == 1
+
+
+def test_an_attack_cannot_reach_the_truth(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
+    seen: list[Sight] = []
+
+    @registry.attack("looking")
+    def looking(sight: Sight) -> list[Finding]:
+        seen.append(sight)
+        return []
+
+    found = attack(release, attacks=["looking"], budget=None)
+    (sight,) = seen
+    held = [*vars(sight).values(), *vars(sight.knowledge).values()]
+    assert not any(isinstance(value, TrueCounts) for value in held)
+    assert sight.knowledge.known == {}
+    assert (found.outcomes, found.idle) == ((), ["looking"])
+
+
+# --- What she knows ---
+
+
+def knowledge_of(release: Release, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Sight:  # noqa: ANN401 - as in attack
+    """Return what an attack gets to see."""
+    seen: list[Sight] = []
+
+    def looking(sight: Sight) -> list[Finding]:
+        seen.append(sight)
+        return []
+
+    monkeypatch.setattr(registry, "_ATTACKS", {**registry.attacks(), "looking": looking})
+    attack(release, attacks=["looking"], **how)
+    return seen[0]
+
+
+def test_she_knows_the_law_unless_she_knows_what_is_public_alone(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = knowledge_of(release, monkeypatch)
+    assert whole.noise.exactly
+    assert whole.noise.variance == pytest.approx(2)
+    assert whole.noise.bound == 4
+    public = knowledge_of(release, monkeypatch, public_only=True)
+    assert public.knowledge.noise is None
+    assert not public.noise.exactly
+    assert public.noise.bound == belief_told(release.description["noise"]).bound
+
+
+def test_who_knows_what_is_public_needs_no_record(tmp_path: Path, engine: Engine) -> None:
+    town_release(engine=engine, out=tmp_path / "out", keep_exact=False)
+    shutil.rmtree(tmp_path / "out.curator")
+    found = attack(tmp_path / "out", attacks=QUICK, budget=None, public_only=True)
+    assert (found.public_only, found.truth) == (True, None)
+    assert found.outcomes
+    with pytest.raises(ReleaseError, match=r"out has no out\.curator/record\.json beside it"):
+        attack(tmp_path / "out", attacks=QUICK, budget=None)
+
+
+def test_known_statistics_are_given_to_the_attacker_in_every_population(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = knowledge_of(release, monkeypatch, known=["total", "SEX:1"]).knowledge.known
+    truth = TrueCounts(release)
+    assert {name for _, name in known} == {"total", "SEX:1"}
+    for population in release.programme.populations:
+        assert known[population, "total"].tolist() == truth.counts(population)[:1].tolist()
+        assert known[population, "SEX:1"].sum() == known[population, "total"][0]
+
+
+def test_a_known_total_is_no_estimate_and_makes_her_surer(release: Release, report: AttackReport) -> None:
+    found = attack(release, attacks=["projection"], budget=None, known=["total"])
+    assert found.known == ("total",)
+    with_it = found.outcomes[0].finding
+    (plain,) = [each.finding for each in report.outcomes if each.finding.attack == "projection"]
+    assert len(with_it.estimate) == len(plain.estimate) - len(release.programme.populations)
+    assert with_it.confidence.mean() > plain.confidence.mean()
+
+
+def test_the_opening_says_what_she_knows(report: AttackReport, unscored: AttackReport) -> None:
+    whole = "What an attacker learns from out (true counts from memory; she knows the law of the noise, not the keys):"
+    assert report.opening("out") == whole
+    assert "(without true counts; she knows the law" in unscored.opening("out")
+    found = replace(report, public_only=True, known=("total", "SEX:1"))
+    assert "she knows what the release tells of its noise and the true counts of total and SEX:1)" in found.opening("x")
+
+
+# --- Runs ---
+
+
+def test_a_seed_repeats_every_figure_and_another_does_not(release: Release, report: AttackReport) -> None:
+    again = attack(release, attacks=BOTH, budget=None)
+    assert figures(again) == figures(report)
+    other = attack(release, attacks=BOTH, budget=None, seed=1)
+    assert other.seed == 1
+    assert figures(other) != figures(report)
+    # What is drawn at random is the prediction and a probe of variances, not the estimates.
+    estimates = {each.finding.name: each.finding.estimate.tolist() for each in report.outcomes}
+    assert {each.finding.name: each.finding.estimate.tolist() for each in other.outcomes} == estimates
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_folder_is_attacked_like_a_release_in_memory(
+    form: str, release: Release, tmp_path: Path, engine: Engine
+) -> None:
+    town_release(engine=engine, out=tmp_path / "out", form=form)
+    one = attack(release, attacks=QUICK, budget=None)
+    for given in (tmp_path / "out", str(tmp_path / "out"), open_release(tmp_path / "out")):
+        found = attack(given, attacks=QUICK, budget=None)
+        assert found.truth == str(tmp_path / "out.curator" / "exact")
+        assert [each.to_json() for each in found.outcomes] == [each.to_json() for each in one.outcomes]
+
+
+def test_a_truth_that_is_named_is_taken_from_there(tmp_path: Path, engine: Engine) -> None:
+    town_release(engine=engine, out=tmp_path / "out")
+    (tmp_path / "out.curator" / "exact").rename(tmp_path / "named")
+    assert attack(tmp_path / "out", attacks=QUICK, budget=None).truth is None
+    found = attack(tmp_path / "out", attacks=QUICK, budget=None, truth=str(tmp_path / "named"))
+    assert found.truth == str(tmp_path / "named")
+    assert found.outcomes[0].score is not None
+
+
+def test_an_unknown_attack_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"no attack 'projektion'\. Did you mean projection\b"):
+        attack(tmp_path / "no release", attacks=["projektion"])
+
+
+def test_a_budget_that_is_used_up_cuts_off_and_says_so(release: Release) -> None:
+    found = attack(release, attacks=BOTH, budget=1e-9)
+    assert found.budget == 1e-9
+    assert len(found.warnings) == len(found.outcomes) == 4
+    for outcome in found.outcomes:
+        assert "cut off by the time budget of" in outcome.finding.cut_off
+        assert outcome.finding.cut_off in outcome.result().assumptions
+        assert outcome.predicted == {}
+        assert outcome.score is not None
+        assert "predicted" not in outcome.sentence
+
+
+def test_progress_is_told_by_attack_and_by_finding(release: Release) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    attack(release, attacks=BOTH, budget=1e-9, progress=lambda *what: told.append(what))
+    assert [what for what in told if what[0] == "attacking"] == [("attacking", 1, 2), ("attacking", 2, 2)]
+    assert [what for what in told if what[0] == "scoring"] == [("scoring", n, 4) for n in (1, 2, 3, 4)]
+
+
+def test_data_are_published_and_attacked_with_one_mechanism_after_the_other(engine: Engine) -> None:
+    mechanisms: list[Mechanism] = [Exact(), CellKey(PTABLE, secret=SECRET)]
+    found = list(publish_then_attack(people(200), TOWN, mechanisms, attacks=QUICK, id="ID", engine=engine))
+    assert [mechanism for mechanism, _ in found] == mechanisms
+    exact, noisy = (report.outcomes[0].headline().achieved for _, report in found)
+    assert exact == 1 > noisy
+
+
+def test_a_known_statistic_that_does_not_exist_is_refused(release: Release) -> None:
+    with pytest.raises(UnknownNameError, match=r"no statistic 'totl'. Did you mean total"):
+        attack(release, attacks=QUICK, known=["totl"])
+
+
+def test_known_statistics_need_true_counts(release: Release) -> None:
+    with pytest.raises(ParameterError, match=r"taken from the true counts, and there are none. Name their folder"):
+        attack(replace(release, held_exact=None), attacks=QUICK, known=["total"])
