@@ -217,7 +217,7 @@ def main() -> None:
                 runs.append(measure(source, variance, bound))
                 print(f"{source.name} V={variance} E={bound}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     measured = {"runs": runs, "bipartitions": bipartitions()}
-    MEASURED.write_text(json.dumps(measured, indent=1) + "\n")
+    MEASURED.write_text(json.dumps(measured) + "\n", encoding="utf-8")
     if write:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8")
     print(tables(measured))

@@ -167,7 +167,7 @@ def test_the_report_shows_what_was_expected() -> None:
     counts = next(outcome for outcome in report.outcomes if outcome.finding.variant == "counts")
     shares = {share.name: share for share in counts.by_count()}
     assert shares["21+"].predicted == pytest.approx(shares["21+"].achieved, abs=0.2)
-    assert "counts of those left out above 0 are known to the person" in counts.sentence
+    assert "counts of those left out above 0 are named exactly" in counts.sentence
 
 
 def test_one_population_leaves_nobody_out() -> None:

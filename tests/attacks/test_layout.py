@@ -133,13 +133,6 @@ def test_a_table_without_rows_is_all_zeros() -> None:
     assert not uneven(spsn=False).vector(lambda _: one_table({("a",): 1}, ("A",)).slice(0, 0)).any()
 
 
-def test_what_is_read_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    empty = one_table({("a",): 1}, ("A",))
-    uneven(spsn=True).vector(lambda _: empty, tell=lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
-
-
 def test_several_populations_have_a_layout_each_that_with_most_tables_first() -> None:
     found = layouts(TOWN, spsn=True)
     assert list(found) == ["persons", "persons where AGE = Y2 and EMP != 3"]

@@ -17,7 +17,7 @@ from discreet.attacks.averaging import averaging
 from discreet.attacks.finding import Finding
 from discreet.attacks.projection import projection
 from discreet.design.experiments import attack
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 from tests.attacks.scenes import town_release
 
 if TYPE_CHECKING:
@@ -103,3 +103,8 @@ def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -
     )
     found = json.loads(done.stdout)["attacks"]
     assert [each["attack"] for each in found] == ["seven"] * len(release.programme.populations)
+
+
+def test_a_name_that_is_taken_elsewhere_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"an attack 'projection' already, in discreet\.attacks\.projection"):
+        registry.attack("projection")(lambda _: [])

@@ -165,7 +165,7 @@ def test_the_formula_of_the_report_predicts_the_success() -> None:
     (outcome,) = report.outcomes
     for share in outcome.by_count():
         assert share.predicted == pytest.approx(share.achieved, abs=4 / share.cells**0.5 * 0.4)
-    assert "slivers between GEO and GRID above 0 are known to the person" in outcome.sentence
+    assert "slivers between GEO and GRID above 0 are named exactly" in outcome.sentence
 
 
 @pytest.mark.parametrize(

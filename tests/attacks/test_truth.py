@@ -227,7 +227,7 @@ def test_there_is_no_second_release_and_nothing_to_ask_unless_given(out: Path) -
     truth = TrueCounts(open_release(out))
     with pytest.raises(ReleaseError, match="was not given a second release with true counts"):
         _ = truth.other
-    with pytest.raises(ReleaseError, match="is static: it answers no queries"):
+    with pytest.raises(ReleaseError, match="was not given the true answer of the interface"):
         _ = truth.answer
     assert TrueCounts(open_release(out), other=truth).other is truth
 
@@ -270,3 +270,10 @@ def test_memory_has_no_folder(engine: Engine) -> None:
     bad = {**release.held_exact, "2": rows.set_column(rows.column_names.index("value"), "value", more)}
     with pytest.raises(ReleaseError, match=r"^memory has a file table 2 that does not fit"):
         TrueCounts(replace(release, held_exact=bad)).counts("persons")
+
+
+def test_the_published_tables_are_no_truth(tmp_path: Path, engine: Engine) -> None:
+    release = town_release(engine=engine, out=tmp_path / "out", data=people(3000))
+    truth = TrueCounts(release, tmp_path / "out" / "tables")
+    with pytest.raises(ReleaseError, match=r"is the published table itself, noise and all"):
+        truth.counts("persons")

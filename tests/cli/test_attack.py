@@ -74,7 +74,7 @@ def test_the_worst_is_told_first_then_figures_by_count_and_statistic(discreet: C
     text = " ".join(done.out.split())
     assert text.startswith("What an attacker learns from out (true counts from out.curator/exact; she knows the law of")
     lines = done.out.splitlines()
-    ranked = [line for line in lines if line[:2].strip().isdigit() and "known to" in " ".join(lines)]
+    ranked = [line for line in lines if line[:2].strip().isdigit() and "named exactly" in text]
     assert [int(line[:2]) for line in ranked[:4]] == [1, 2, 3, 4]
     assert "Right by true count, in percent: achieved (predicted)" in lines
     assert any(line.startswith("Best known statistics (") for line in lines)
@@ -96,6 +96,8 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command) -> No
         "seed": 3,
         "public_only": False,
         "known": [],
+        "other": None,
+        "overlaps": None,
     }
     names = [result["name"] for result in found["results"]]
     assert sorted(names) == ["averaging: greedy", "averaging: inverse variance", "averaging: plain", "projection"]
@@ -135,7 +137,7 @@ def test_a_truth_may_be_named(discreet: Command, office: Path) -> None:
 
 def test_what_she_knows_is_said(discreet: Command) -> None:
     text = " ".join(discreet(*QUICK, "--public-only", "--known", "total", "--known", "SEX").out.split())
-    assert "she knows what the release tells of its noise and the true counts of total and SEX)" in text
+    assert "she knows the true counts of total and SEX, and what the release tells of its noise)" in text
     settings = json.loads(discreet(*QUICK, "--public-only", "--known", "total", "--json").out)["settings"]
     assert (settings["public_only"], settings["known"]) == (True, ["total"])
 
@@ -215,7 +217,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "no record": (
         lambda office: (office / "out.curator" / "record.json").unlink(),
         (),
-        "out has no out.curator/record.json beside it",
+        "out has no record of its noise beside it. Give --public-only",
     ),
     "no release": (lambda office: shutil.rmtree(office / "out"), (), "out"),
 }

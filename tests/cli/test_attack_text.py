@@ -9,6 +9,7 @@ import pytest
 
 from discreet.attacks.finding import Finding
 from discreet.attacks.scoring import CLASSES, score
+from discreet.cli import attack_text
 from discreet.cli.attack_text import MOST_STATISTICS, NAME, show
 from discreet.design.attack_report import AttackReport, Outcome
 from discreet.design.data_aware import Predicted
@@ -63,16 +64,19 @@ def test_sentences_are_numbered_in_the_order_of_the_report(shown: Callable[..., 
         "What an attacker learns from out (true counts from out.curator/exact; she knows the law"
     )
     start = next(number for number, line in enumerate(found) if line.startswith(" 1  "))
-    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are known to the person (71.4%")
+    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are named exactly (71.4%")
     assert any(line.startswith(f" 2  {'second: best':<{NAME}}5 of 7") for line in found)
 
 
 def test_attacks_that_found_nothing_to_attack_are_named(shown: Callable[..., list[str]]) -> None:
     found = shown(report(outcome(), mounted=("guess", "slivers")))
-    assert f"    {'slivers':<{NAME}}does not apply here." in found
+    assert f"    {'slivers':<{NAME}}does not apply here: it needs --overlaps." in found
 
 
-def test_success_by_count_stands_beside_its_prediction(shown: Callable[..., list[str]]) -> None:
+def test_success_by_count_stands_beside_its_prediction(
+    shown: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attack_text, "FEW", 1)
     found = shown(report(outcome(predicted={"1": 0.25, "21+": 0.5})))
     head = found.index("Right by true count, in percent: achieved (predicted)")
     assert found[head + 1].split() == list(CLASSES)
@@ -106,7 +110,7 @@ def test_without_groups_no_statistics_are_listed(shown: Callable[..., list[str]]
 def test_what_is_not_scored_has_no_figures_and_a_note(shown: Callable[..., list[str]]) -> None:
     found = shown(report(outcome(scored=False), truth=None))
     text = " ".join(" ".join(found).split())
-    assert "8 counts are estimated; the attacker expects 25.0% to be right." in text
+    assert "8 counts are estimated, those of nobody among them; she expects 25.0% to be right." in text
     assert "Right by true count" not in text
     assert found[-1].startswith("Note: Not scored") or "Note: Not scored" in text
 
@@ -135,3 +139,14 @@ def test_sentences_are_wrapped_to_the_terminal_and_never_wider_than_120(
     if columns == 60:
         first = next(number for number, line in enumerate(found) if line.startswith(" 1  "))
         assert found[first + 1].startswith(" " * (4 + NAME))
+
+
+def test_shares_of_few_cells_are_not_shown(shown: Callable[..., list[str]]) -> None:
+    found = shown(report(outcome()))
+    head = found.index("Right by true count, in percent: achieved (predicted)")
+    assert found[head + 2].split() == ["guess", *"------"]
+
+
+def test_answers_have_no_shares_by_size(shown: Callable[..., list[str]]) -> None:
+    found = shown(report(outcome(answers=True)))
+    assert "Right by true count, in percent: achieved (predicted)" not in found

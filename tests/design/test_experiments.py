@@ -12,13 +12,17 @@ import pytest
 
 from discreet.attacks import registry
 from discreet.attacks.belief import belief_told
+from discreet.attacks.interface import Interface
 from discreet.attacks.truth import TrueCounts
 from discreet.design import data_aware
 from discreet.design.attack_report import NOT_SCORED, AttackReport
 from discreet.design.experiments import attack, publish_then_attack
 from discreet.errors import ParameterError, ReleaseError, UnknownNameError
+from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
+from discreet.noise.bits import SeededBits
 from discreet.release.release import open_release
 from tests.attacks.scenes import PTABLE, town_release
 from tests.mechanisms.town import SECRET, TOWN, people
@@ -105,7 +109,9 @@ def test_sentences_and_results_say_the_same(report: AttackReport) -> None:
         assert result.name == outcome.finding.name
         assert result.value == head.achieved
         assert result.sentence == outcome.sentence
-        assert result.sentence.startswith(f"{head.right:,} of {head.cells:,} counts above 0 are known to the person (")
+        nothing = "Nothing beyond what is published: " if head.right <= (head.naive or 0) else ""
+        many = f"{nothing}{head.right:,} of {head.cells:,} counts above 0 are named exactly ("
+        assert result.sentence.startswith(many)
         assert f"{head.achieved:.1%}; predicted {head.predicted:.1%}, without the attack" in result.sentence
         assert result.assumptions == outcome.finding.assumptions
     assert str(report) == "\n".join(f"{each.name}: {each.sentence}" for each in report.results)
@@ -144,7 +150,7 @@ def test_without_true_counts_nothing_is_scored_and_it_is_said(unscored: AttackRe
         assert outcome.by_count() == []
         assert NOT_SCORED in result.assumptions
         assert result.value == pytest.approx(outcome.finding.confidence.mean())
-        assert result.sentence.endswith(f"the attacker expects {result.value:.1%} to be right.")
+        assert result.sentence.endswith(f"she expects {result.value:.1%} to be right.")
         assert set(outcome.to_json()).isdisjoint({"right", "achieved", "predicted", "by_count"})
 
 
@@ -223,7 +229,7 @@ def test_who_knows_what_is_public_needs_no_record(tmp_path: Path, engine: Engine
     found = attack(tmp_path / "out", attacks=QUICK, budget=None, public_only=True)
     assert (found.public_only, found.truth) == (True, None)
     assert found.outcomes
-    with pytest.raises(ReleaseError, match=r"out has no out\.curator/record\.json beside it"):
+    with pytest.raises(ReleaseError, match=r"out has no record of its noise beside it. Give --public-only"):
         attack(tmp_path / "out", attacks=QUICK, budget=None)
 
 
@@ -248,11 +254,12 @@ def test_a_known_total_is_no_estimate_and_makes_her_surer(release: Release, repo
 
 
 def test_the_opening_says_what_she_knows(report: AttackReport, unscored: AttackReport) -> None:
-    whole = "What an attacker learns from out (true counts from memory; she knows the law of the noise, not the keys):"
+    whole = "What an attacker learns from out (true counts from memory; she knows the law of the noise, not the keys)."
     assert report.opening("out") == whole
     assert "(without true counts; she knows the law" in unscored.opening("out")
     found = replace(report, public_only=True, known=("total", "SEX:1"))
-    assert "she knows what the release tells of its noise and the true counts of total and SEX:1)" in found.opening("x")
+    knows = "she knows the true counts of total and SEX:1, and what the release tells of its noise)"
+    assert knows in found.opening("x")
 
 
 # --- Runs ---
@@ -298,7 +305,9 @@ def test_an_unknown_attack_is_refused_before_anything_is_read(tmp_path: Path) ->
 def test_a_budget_that_is_used_up_cuts_off_and_says_so(release: Release) -> None:
     found = attack(release, attacks=BOTH, budget=1e-9)
     assert found.budget == 1e-9
-    assert len(found.warnings) == len(found.outcomes) == 4
+    assert len(found.outcomes) == 4
+    assert sum("cut off by the time budget of 1e-09 s" in warning for warning in found.warnings) == 4
+    assert sum("no time to predict true counts of " in warning for warning in found.warnings) == 4
     for outcome in found.outcomes:
         assert "cut off by the time budget of" in outcome.finding.cut_off
         assert outcome.finding.cut_off in outcome.result().assumptions
@@ -330,3 +339,69 @@ def test_a_known_statistic_that_does_not_exist_is_refused(release: Release) -> N
 def test_known_statistics_need_true_counts(release: Release) -> None:
     with pytest.raises(ParameterError, match=r"taken from the true counts, and there are none. Name their folder"):
         attack(replace(release, held_exact=None), attacks=QUICK, known=["total"])
+
+
+def test_what_is_known_may_settle_another_count(release: Release) -> None:
+    """All parts known, the total is known as well: its own published value then counts for nothing."""
+    found = attack(release, attacks=["projection"], known=["SEX:1"], budget=None)
+    (outcome,) = found.outcomes
+    assert outcome.score is not None
+    total = next(share for share in outcome.score.by_group() if share.name == "total of persons")
+    assert (total.right, total.cells) == (1, 1)
+
+
+def test_a_second_release_without_true_counts_leaves_its_findings_unscored(release: Release, engine: Engine) -> None:
+    other = replace(town_release(engine=engine, data=people(290)), held_exact=None)
+    found = attack(release, attacks=["two-releases"], other=other, budget=None)
+    assert found.outcomes
+    assert all(outcome.score is None for outcome in found.outcomes if outcome.finding.needs_other)
+    assert any("not scored, for the second release has no true counts" in warning for warning in found.warnings)
+
+
+def test_a_query_interface_is_attacked_and_scored(release: Release) -> None:
+    interface = Interface(lambda codes: 10 * len(codes), tuple("abcdef"))
+    (outcome,) = attack(release, attacks=["bi-partitions"], interface=interface, answer=60).outcomes
+    assert outcome.score is not None
+    assert outcome.score.right.all()
+
+
+def test_a_negative_seed_is_refused(release: Release) -> None:
+    with pytest.raises(ParameterError, match="seed must be a whole number from 0 on"):
+        attack(release, attacks=QUICK, seed=-1)
+
+
+def test_an_uneven_budget_is_refused(engine: Engine) -> None:
+    mechanism = EpsDP(Budget(60.0, weights={"1": 3.0, "*": 1.0}), bits=SeededBits(3))
+    uneven = town_release(mechanism, engine=engine)
+    with pytest.raises(ParameterError, match=r"spends its privacy budget unevenly.* Attack one with an even budget"):
+        attack(uneven, attacks=QUICK)
+
+
+def test_an_attack_that_fails_does_not_take_the_others_with_it(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Sight) -> list[Finding]:
+        raise KeyError("nothing there")
+
+    monkeypatch.setitem(registry._ATTACKS, "broken", broken)  # noqa: SLF001 - gone after the test
+    found = attack(release, attacks=["broken", *QUICK], budget=None)
+    assert {outcome.finding.attack for outcome in found.outcomes} == {"averaging"}
+    assert found.warnings == ["The attack broken failed: KeyError, 'nothing there'."]
+    assert found.idle == []
+
+
+def test_a_second_release_of_something_else_is_refused(release: Release, engine: Engine) -> None:
+    other = town_release(engine=engine, programme=replace(TOWN, tables=TOWN.tables[4:]))
+    with pytest.raises(ReleaseError, match=r"shares \d+ of the \d+ statistics of the first release. Give a second"):
+        attack(release, attacks=["two-releases"], other=other)
+
+
+@pytest.mark.parametrize("budget", [0, -1.0])
+def test_a_budget_of_nothing_is_refused(release: Release, budget: float) -> None:
+    with pytest.raises(ParameterError, match="budget must be a positive number of seconds, or None"):
+        attack(release, attacks=QUICK, budget=budget)
+
+
+def test_a_single_name_may_stand_by_itself(release: Release) -> None:
+    found = attack(release, attacks="averaging", known="SEX:1", budget=None)
+    assert (found.mounted, found.known) == (("averaging",), ("SEX:1",))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
+KEPT = 32
+"""Statistics whose ways are kept for those who ask again."""
 SUREST = 1 - 1e-6
 """The most that an average can be sure of."""
 WELL_ABOVE = (
@@ -100,9 +102,10 @@ class Averages:
         return layout.lattice.depths[layout.equations.statistics]
 
     def ways(self, statistic: int) -> Ways:
-        """Return all ways to compute the cells of a statistic, the shortest first; those asked for last are kept."""
+        """Return all ways to compute the cells of a statistic, the shortest first; some are kept."""
         if statistic not in self._kept:
-            self._kept.clear()
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
             self._kept[statistic] = self._all_ways(statistic)
         return self._kept[statistic]
 

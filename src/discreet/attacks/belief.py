@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 
@@ -127,6 +128,12 @@ def belief_of(record: Record) -> CountNoise:
     if record.has_ptable:
         table = record.ptable()
         return _believed(table.rows, shared, table.large, repeat=table.repeat, non_negative=record.non_negative)
+    if record.largest_variance > record.variance * (1 + 1e-9):
+        raise ParameterError(
+            "This release spends its privacy budget unevenly: some counts have less noise than others. The attacks "
+            "take all counts to have one law and would find less than there is. Attack one with an even budget.",
+            parameter="budget",
+        )
     zeros, others = record.law_of(0), record.law_of(1) or record.noise()
     return _believed([zeros, others], shared, others, non_negative=record.non_negative)
 

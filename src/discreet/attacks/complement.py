@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.attacks.common_cells import common_cells
-from discreet.attacks.differences import ADDED, Differences, averaged, kinds, predicted
+from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
 from discreet.programme.universe import parse_universe
@@ -174,7 +174,7 @@ def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN
         variant="counts",
         estimate=estimate,
         confidence=np.concatenate([part.guesses.confidence for part in parts]),
-        naive=np.zeros_like(estimate),
+        naive=np.maximum(np.concatenate([(p.rest.of_whole - p.rest.of_part)[p.cells] for p in parts]), 0),
         actual=actual,
         groups=groups,
         group_of=group_of,
@@ -202,7 +202,9 @@ def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: A
     return Finding(
         subject="answers to whether somebody is left out",
         variant="presence",
-        estimate=(differs | (alike < 0.5)).astype(np.int64),
+        answers=True,
+        estimate=(differs | (alike < EVEN)).astype(np.int64),
+        predicted=proven(differs, alike),
         confidence=np.where(differs, 1.0, np.maximum(alike, 1 - alike)),
         naive=np.zeros(len(differs), dtype=np.int64),
         actual=actual,

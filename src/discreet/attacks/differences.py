@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
 
+    Flags = NDArray[np.bool_]
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
@@ -37,6 +38,8 @@ Rates = tuple[tuple[float, float], ...]
 """Pairs of rates at which persons come and go."""
 
 STEPS = 300
+EVEN = 0.5
+"""The posterior from which on she says so."""
 FLAT = 1.0
 """How many cells' worth every kind starts with, all rates alike."""
 LEARNT = 1_000_000
@@ -338,6 +341,19 @@ def predicted(guesses: list[Guesses]) -> dict[str, float]:
         if cells > 0:
             found[name] = sum(part.right[name] for part in guesses) / cells
     return found
+
+
+def proven(differs: Flags, alike: Floats) -> dict[str, float]:
+    """Return the share of right answers to whether two counts differ in persons, where unequal values prove it.
+
+    Of those that do, as many as are published unequal or are held for such; the others by her posterior.
+    """
+    said = differs | (alike < EVEN)
+    different = float(differs.sum() + (1 - alike[~differs]).sum())
+    named = float(differs.sum() + (1 - alike[said & ~differs]).sum())
+    same = float(alike[~differs].sum())
+    found = {"1": named / different} if different else {}
+    return found | ({"0": float(alike[~said].sum()) / same} if same else {})
 
 
 def averaged(noise: CountNoise, tables: int) -> CountNoise:

@@ -80,6 +80,8 @@ class Finding:
         predicted: the share that her own model expects to be right, by class of true count (`scoring.CLASSES`);
             for attacks whose estimates are no plain sums.
         given_zeros: whether weights of a combination depend on which cells are published as 0.
+        answers: whether estimates are answers, 1 for yes, and no counts that have a size.
+        needs_other: whether the truth of a second release is needed to score it.
         sentence: what was learnt in one sentence, given the score, where the general one does not do.
         method: what was done, in a sentence.
         assumptions: what must be true for the confidence to hold.
@@ -99,6 +101,8 @@ class Finding:
     combination: Callable[[int], Combination] | None = None
     predicted: Mapping[str, float] = field(default_factory=dict)
     given_zeros: bool = False
+    answers: bool = False
+    needs_other: bool = False
     sentence: Callable[[Score], str] | None = None
     method: str = ""
     assumptions: tuple[str, ...] = field(default=())

@@ -266,7 +266,7 @@ def keys(sight: Sight) -> list[Finding]:
     """Return the counts of tuples of two parts, as plain keys betray them: from one tuple each, and from all."""
     noise = sight.noise
     law = _told_apart(noise.laws[-1])
-    if noise.shared != "participants" or noise.repeat > 1 or law is None:
+    if noise.shared != "participants" or noise.repeat > 1 or law is None or not noise.variance:
         return []
     reach = len(law) // 2
     found = [evidence_of(view, sight, reach) for view in sight.views()]
@@ -292,7 +292,16 @@ def keys(sight: Sight) -> list[Finding]:
         left += len(guesses.plain) - done
         parts.append(_where(np.arange(len(guesses.plain)) >= done, earlier, guesses))
     cut_off = f"for {left:,} cells only one tuple was used, {sight.clock.words}" if left else ""
-    return [first, _finding(sight, parts, method, variant="all tuples", cut_off=cut_off)]
+    predicted = _by_confidence(parts)
+    return [first, _finding(sight, parts, method, variant="all tuples", predicted=predicted, cut_off=cut_off)]
+
+
+def _by_confidence(guesses: Sequence[Guesses]) -> dict[str, float]:
+    """Return the mean of her confidence by class of the counts she names: true ones differ from them by little."""
+    counts = np.concatenate([g.counts(g.plain) for g in guesses])
+    sure = np.concatenate([g.confidence[g.evidence.number] for g in guesses])
+    classes = {name: (counts >= low) & (counts <= high) for name, (low, high) in CLASSES.items()}
+    return {name: float(sure[where].mean()) for name, where in classes.items() if where.any()}
 
 
 def _nothing(score: Score) -> str:

@@ -84,10 +84,10 @@ class Layout:
         sizes = self.lattice.cells[self.equations.statistics].astype(np.int64)
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
-    def vector(self, read: Callable[[str], pa.Table], tell: Callable[[int, int], None] | None = None) -> Floats:
+    def vector(self, read: Callable[[str], pa.Table]) -> Floats:
         """Return the value of every cell; where tables have different noise, the mean over them."""
         total, times = np.zeros(self.cells), np.zeros(self.cells, dtype=np.int16)
-        for number, table in enumerate(self._plan.tables, start=1):
+        for table in self._plan.tables:
             grid = _grid(table, read(table.table.id))
             for place, values in self._statistics(table, grid):
                 # With SPSN every table shows the same: the first is as good as the mean.
@@ -95,8 +95,6 @@ class Layout:
                     continue
                 total[place] += values
                 times[place] += 1
-            if tell:
-                tell(number, len(self._plan.tables))
         return total / np.maximum(times, 1)
 
     def _statistics(self, table: TablePlan, grid: Floats) -> list[tuple[slice, Floats]]:

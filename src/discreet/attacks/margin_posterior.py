@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.prior import mean_noise
+from discreet.attacks.scoring import CLASSES
 from discreet.attacks.tuple_messages import Tuples
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Posteriors:
         estimate: the likeliest count of each.
         confidence: its probability.
         naive: the likeliest count by the cell's own value alone.
-        expected: by class of counts up to 2, how many cells are expected to have it.
+        expected: by class of counts (`scoring.CLASSES`), how many cells are expected to have it.
         found: by class, how many of those are expected to be named.
     """
 
@@ -260,10 +261,11 @@ def _posteriors(weight: Floats, starts: Ints, widths: Ints, low: Ints, naive: In
     best = np.flatnonzero(weight == np.repeat(most, widths))
     estimate = low + best[np.searchsorted(best, starts)] - starts
     expected, found = {}, {}
-    for count in range(SMALL + 1):
-        has = np.flatnonzero((low <= count) & (count < low + widths))
-        expected[str(count)] = float((weight[starts[has] + count - low[has]] / total[has]).sum())
-        found[str(count)] = float(confidence[estimate == count].sum())
+    share = weight / np.repeat(total, widths)
+    counts = np.arange(len(weight)) - np.repeat(starts - low, widths)
+    for name, (least, largest) in CLASSES.items():
+        expected[name] = float(share[(counts >= least) & (counts <= largest)].sum())
+        found[name] = float(confidence[(estimate >= least) & (estimate <= largest)].sum())
     return Posteriors(estimate, confidence, naive, expected, found)
 
 

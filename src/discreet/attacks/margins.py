@@ -14,11 +14,11 @@ import numpy as np
 
 from discreet.attacks.cell_estimates import CellEstimates, cells_finding
 from discreet.attacks.intervals import allowed, forced_tuples, intervals
-from discreet.attacks.margin_posterior import SMALL, MarginPosterior
+from discreet.attacks.margin_posterior import MarginPosterior
 from discreet.attacks.prior import kind_priors
-from discreet.attacks.projection import PUBLIC_TOTALS
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
+from discreet.attacks.sight import PUBLIC_TOTALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,6 @@ def _certain(sight: Sight, found: Sequence[Population], **about: Any) -> Finding
         attack="margins",
         variant="certain",
         subject="counts",
-        predicted=dict.fromkeys(CLASSES, 1.0),
         sentence=partial(_what_is_certain, found=found),
         method="the counts that the bound of the noise leaves, made to agree with all sums",
         **about,
@@ -119,7 +118,7 @@ def _what_is_certain(score: Score, found: Sequence[Population]) -> str:
 def _likely(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
     """Return the likeliest counts of cells that may be small."""
     expected, named = (
-        {t: sum(part[t] for part in parts if part) for t in map(str, range(SMALL + 1))}
+        {name: sum(part[name] for part in parts if part) for name in CLASSES}
         for parts in ([part.posteriors.expected for part in found], [part.posteriors.found for part in found])
     )
     made = cells_finding(

@@ -6,8 +6,8 @@ best linear unbiased estimate (METHODS 5); cell c has variance V |P e_c|^2.
 
 Where zeros stay zeros, most cells that are published as 0 are empty and carry no noise.
 They weigh by what a published 0 can stand for, E(n^2 | 0) / V, learnt from the published
-counts themselves. Totals that are public elsewhere carry no noise at all. Successive: what
-the attacker is nearly certain of is taken as known and sharpens the rest.
+counts themselves. Totals that are public elsewhere carry no noise at all. Successive: large
+counts that the attacker is nearly certain of are taken as known and sharpen the rest.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from discreet.attacks.averaging import WELL_ABOVE, chance_right
 from discreet.attacks.cell_estimates import CellEstimates, cells_finding, settled
 from discreet.attacks.prior import empirical_prior, kinds
 from discreet.attacks.registry import attack
+from discreet.attacks.sight import PUBLIC_TOTALS
 from discreet.equations.closed_form import best_ratios
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ NEGLIGIBLE = 1e-9
 """Weights below this are left out of a sum."""
 LEAST_DOUBT = 1e-4
 """The least variance behind a published 0, in units of V."""
+GIVEN_ZEROS = "the prediction takes as given which cells are published as 0, for her weights depend on it"
 NEARLY_RIGHT = "the prediction takes what the successive attack held for known to be right"
-PUBLIC_TOTALS = "the totals that are given as known are right"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,9 @@ class Projection:
         layout = self.view.layout
         lattice, statistics = layout.lattice, layout.equations.statistics
         times = lattice.published.astype(float) if layout.spsn else lattice.tables.astype(float)
-        closed = best_ratios(lattice, times, next(iter(self.known), None))[statistics]
+        # Of several known statistics the one that tells most: together they tell no less.
+        ratios = [best_ratios(lattice, times, name)[statistics] for name in (self.known or [None])]
+        closed = np.minimum.reduce(ratios)
         errors = spread * self.sight.random(1, round_number).standard_normal(layout.cells)
         left, _ = self.fitted(errors, spread, ROUGH)
         # What is known or nearly so does not tell how uncertain the others are.
@@ -138,14 +141,16 @@ class Projection:
         places = np.flatnonzero(spread > 0)
         return CellEstimates(self.view, places, fitted[places], sure[places], self.row), complete
 
-    def successive(self, first: CellEstimates) -> tuple[CellEstimates, bool]:
-        """Return the estimates after taking near certainties as known, again and again."""
+    def successive(self, first: CellEstimates) -> tuple[CellEstimates, int, bool]:
+        """Return the estimates after taking near certainties as known again and again, how often, and if to the end."""
         values, spread = (array.copy() for array in self.start)
         estimate, sure = np.zeros(len(values)), np.ones(len(values))
         estimate[first.places], sure[first.places] = first.estimate, first.confidence
         spreads, settled_in, complete = [spread.copy()], np.zeros(len(values), dtype=np.int8), True
+        # Her confidence holds for counts well above the noise: of small ones she is too sure.
+        large = self.view.published > 2 * self.sight.noise.variance**0.5 + len(self.sight.noise.laws)
         for number in range(1, ROUNDS + 1):
-            new = (spread > 0) & (sure >= NEARLY_CERTAIN)
+            new = large & (spread > 0) & (sure >= NEARLY_CERTAIN)
             if not new.any() or self.clock.over:
                 complete &= not new.any()
                 break
@@ -160,7 +165,7 @@ class Projection:
             complete &= done
         places = first.places
         row = partial(self._row_of_round, spreads, settled_in)
-        return CellEstimates(self.view, places, estimate[places], sure[places], row), complete
+        return CellEstimates(self.view, places, estimate[places], sure[places], row), len(spreads) - 1, complete
 
     def _row_of_round(self, spreads: list[Floats], settled_in: NDArray[np.int8], place: int) -> tuple[Ints, Floats]:
         """Return the sum behind an estimate in the round that settled it, as if what was taken as known were right."""
@@ -184,18 +189,24 @@ def projection(sight: Sight) -> list[Finding]:
 
 @attack("successive")
 def successive(sight: Sight) -> list[Finding]:
-    """Return every count by the optimal attack with what is nearly certain taken as known, again and again."""
-    parts, late = [], []
+    """Return every count by the optimal attack with what is nearly certain taken as known, again and again.
+
+    Nothing where nothing is nearly certain: then there is nothing to go on from.
+    """
+    parts, late, done = [], [], 0
     views = sight.views()
     for number, view in enumerate(views):
         share = 1 / (len(views) - number)
         first, complete = _first(sight, view, share / 2)
-        found, also = Projection(sight, view, sight.clock.part(share)).successive(first)
+        found, rounds, also = Projection(sight, view, sight.clock.part(share)).successive(first)
         parts.append(found)
+        done += rounds
         late += [] if complete and also else [view.layout.name]
         if sight.tell:
             sight.tell("successive", number + 1, len(views))
     how = "the optimal attack again and again, with what is nearly certain taken as known"
+    if not done and not late:
+        return []
     about = _about(sight, late)
     about["assumptions"] += (NEARLY_RIGHT,)
     return [cells_finding(sight, parts, attack="successive", method=how, **about)]
@@ -213,6 +224,10 @@ def _about(sight: Sight, late: list[str]) -> dict[str, Any]:
     return {
         "subject": "counts",
         "given_zeros": not sight.noise.zeros_are_noisy,
-        "assumptions": (WELL_ABOVE, *([PUBLIC_TOTALS] if sight.knowledge.known else [])),
+        "assumptions": (
+            WELL_ABOVE,
+            *([GIVEN_ZEROS] if not sight.noise.zeros_are_noisy else []),
+            *([PUBLIC_TOTALS] if sight.knowledge.known else []),
+        ),
         "cut_off": cut_off,
     }

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +27,10 @@ def attack(name: str) -> Callable[[Attack], Attack]:
     """Make a function known as an attack of this name (a decorator)."""
 
     def register(function: Attack) -> Attack:
+        taken = _ATTACKS.get(name)
+        if taken is not None and taken.__module__ != function.__module__:
+            what = f"There is an attack {name!r} already, in {taken.__module__}. Choose another name."
+            raise ParameterError(what, parameter="name")
         _ATTACKS[name] = function
         return function
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     Tell = Callable[[str, int, int | None], None]
     Made = TypeVar("Made")
 
+PUBLIC_TOTALS = "the totals that are given as known are right"
+"""What attacks that use them assume."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Knowledge:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.belief import belief_of
+from discreet.attacks.belief import belief_of, belief_told
 from discreet.attacks.layout import layouts, table_grids
 from discreet.errors import InputError, ReleaseError
 from discreet.release.folder import EXACT, curator_folder
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 ENDINGS = (".parquet", ".csv")
+MANY = 60
+"""Cells that are not all published as they are, whatever the noise."""
 KEEP = "Make the release with --keep-exact, or name the folder of its true counts with --truth."
 
 
@@ -34,13 +36,26 @@ class TrueCounts:
         release: the release they belong to.
         folder: where the files are; OUT.curator/exact if left out.
         other: the true counts of a second release.
+        answer: the true number of persons behind a query interface.
     """
 
-    def __init__(self, release: Release, folder: Path | None = None, other: TrueCounts | None = None) -> None:
+    def __init__(
+        self,
+        release: Release,
+        folder: Path | None = None,
+        other: TrueCounts | None = None,
+        answer: int | None = None,
+    ) -> None:
         self._release = release
         self._folder = folder
         self._other = other
+        self._answer = answer
         self._counts: dict[str, Ints] = {}
+
+    @property
+    def has_other(self) -> bool:
+        """Say whether the truth of a second release is at hand."""
+        return self._other is not None
 
     @property
     def other(self) -> TrueCounts:
@@ -51,8 +66,10 @@ class TrueCounts:
 
     @cached_property
     def noise(self) -> CountNoise:
-        """Return the law of the noise as it really was."""
-        return belief_of(self._release.record)
+        """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
+        if self._release.has_record:
+            return belief_of(self._release.record)
+        return belief_told(self._release.description["noise"])
 
     @property
     def bound(self) -> float:
@@ -61,8 +78,10 @@ class TrueCounts:
 
     @property
     def answer(self) -> int:
-        """Return the number of persons behind a query interface; a static release has none."""
-        raise ReleaseError.at(self._place, "is static: it answers no queries", "Attack the interface itself.")
+        """Return the number of persons behind a query interface."""
+        if self._answer is None:
+            raise ReleaseError.at(self._place, "was not given the true answer of the interface", "Give it as answer.")
+        return self._answer
 
     def counts(self, population: str) -> Ints:
         """Return the true count of every cell of a population, in the order of the published ones."""
@@ -103,8 +122,10 @@ class TrueCounts:
         try:
             true = lay_out(found)
         except InputError as error:
-            raise self._unfit(table, str(error).removesuffix(".")) from error
+            raise self._unfit(table, f"cannot be laid out. {error}") from error
         noise = published - true
+        if self.noise.variance and not noise.any() and (true != 0).sum() >= MANY:
+            raise self._unfit(table, "is the published table itself, noise and all")
         if true.min(initial=0) < 0:
             raise self._unfit(table, "has negative counts")
         if np.abs(noise).max(initial=0) > self.bound:
@@ -116,4 +137,5 @@ class TrueCounts:
     def _unfit(self, table: str, what: str) -> ReleaseError:
         name = Path(self._release.files[table]).name if self._release.path else f"table {table}"
         todo = "Name the folder with the true counts of this very release."
-        return ReleaseError.at(Path(self.place), f"has a file {name} that does not fit the release: it {what}", todo)
+        what = f"has a file {name} that does not fit the release: it {what.removesuffix('.')}"
+        return ReleaseError.at(Path(self.place), what, todo)

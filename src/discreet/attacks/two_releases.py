@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.attacks.common_cells import common_cells
-from discreet.attacks.differences import Differences, averaged, kinds, predicted, turnover
+from discreet.attacks.differences import EVEN, Differences, averaged, kinds, predicted, proven, turnover
 from discreet.attacks.finding import CERTAIN, Finding
 from discreet.attacks.registry import attack
+from discreet.attacks.second_look import second_look
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -184,6 +185,9 @@ def two_releases(sight: Sight) -> list[Finding]:
     findings = [_changes_finding(parts, found, **about)]
     if found == "unchanged":
         findings.append(_changed_finding(parts, by_count=sight.noise.shared == "coordinates", **about))
+    if found == "independent":
+        pairs = [(comparison.view, comparison.second, comparison.common) for comparison in comparisons]
+        findings.append(second_look(sight, pairs, comparisons[0].second_noise, about["cut_off"]))
     return findings
 
 
@@ -248,8 +252,9 @@ def _changes_finding(parts: list[Changes], found: str, **about: Any) -> Finding:
         variant="changes",
         estimate=estimate,
         confidence=np.concatenate([part.guesses.confidence for part in parts]),
-        naive=np.zeros_like(estimate),
+        naive=np.concatenate([part.comparison.difference[part.cells] for part in parts]),
         actual=actual,
+        needs_other=True,
         groups=groups,
         group_of=group_of,
         predicted={} if found == "sticky" else predicted([part.guesses for part in parts]),
@@ -267,7 +272,7 @@ def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> F
     groups, group_of = _groups(parts)
     differs = np.concatenate([part.comparison.difference[part.cells] != 0 for part in parts])
     alike = np.concatenate([part.guesses.alike for part in parts])
-    changed = differs | (alike < 0.5)
+    changed = differs | (alike < EVEN)
     words = "the count changed" if by_count else "somebody came or went"
 
     def actual(truth: Truth) -> Ints:
@@ -286,10 +291,13 @@ def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> F
     return Finding(
         subject=f"answers to whether {words}",
         variant="changed",
+        answers=True,
         estimate=changed.astype(np.int64),
+        predicted=proven(differs, alike),
         confidence=np.where(differs, 1.0, np.maximum(alike, 1 - alike)),
         naive=np.zeros(len(changed), dtype=np.int64),
         actual=actual,
+        needs_other=True,
         groups=groups,
         group_of=group_of,
         sentence=sentence,

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.attacks.overlap_file import read_overlaps
 from discreet.cli.answer import answer
 from discreet.cli.attack_text import show
 from discreet.cli.progress import Stages
 from discreet.design.experiments import attack as attack_release
 from discreet.errors import ParameterError
 from discreet.release.folder import recover
-from discreet.release.release import open_release
 
 if TYPE_CHECKING:
     from discreet.design.attack_report import AttackReport
@@ -33,7 +31,7 @@ def attack(
         str | None,
         typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for all, as 60s, 5m or none.")] = "60s",
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for all, as 60s, 5m, 1h or none.")] = "60s",
     known: Annotated[
         list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
     ] = None,
@@ -46,7 +44,7 @@ def attack(
     public_only: Annotated[
         bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Makes runs repeatable.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Makes runs repeatable.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
@@ -56,10 +54,9 @@ def attack(
     """
     recover(release)
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
-    opened = open_release(release)
     with Stages(shown=not quiet, log=None) as stages:
         found = attack_release(
-            opened,
+            release,
             truth=truth,
             attacks=names,
             budget=_seconds(budget),
@@ -67,11 +64,12 @@ def attack(
             public_only=public_only,
             known=known or (),
             other=other,
-            overlaps=None if overlaps is None else read_overlaps(overlaps, opened.programme),
+            overlaps=overlaps,
             progress=stages,
         )
     if as_json:
-        typer.echo(_json(found, release))
+        asked = {name: None if path is None else str(path) for name, path in (("other", other), ("overlaps", overlaps))}
+        typer.echo(_json(found, release, asked))
     else:
         show(found, str(release))
 
@@ -86,7 +84,7 @@ def _seconds(text: str) -> float | None:
     return float(found[1]) * SECONDS[found[2]]
 
 
-def _json(found: AttackReport, release: Path) -> str:
+def _json(found: AttackReport, release: Path, asked: dict[str, str | None]) -> str:
     settings: dict[str, Any] = {
         "release": str(release),
         "truth": found.truth,
@@ -95,6 +93,7 @@ def _json(found: AttackReport, release: Path) -> str:
         "seed": found.seed,
         "public_only": found.public_only,
         "known": list(found.known),
+        **asked,
     }
     return answer(
         "attack", settings, found.results, found.warnings, attacks=[each.to_json() for each in found.outcomes]

@@ -11,11 +11,21 @@ import typer
 from discreet.attacks.scoring import CLASSES
 
 if TYPE_CHECKING:
+    from discreet.attacks.scoring import Share
     from discreet.design.attack_report import AttackReport, Outcome
 
+NEEDS = {
+    "bi-partitions": ": it needs a query interface, from Python",
+    "complement": ": no table counts a part of what another counts",
+    "slivers": ": it needs --overlaps",
+    "successive": ": nothing is nearly certain",
+    "two-releases": ": it needs --other",
+}
 MOST_STATISTICS = 5
 NAME = 28
 WIDEST = 120
+FEW = 10
+"""Cells below which a share says nothing."""
 SEVERAL = 2
 """Estimates from which on shares by true count say something."""
 
@@ -28,7 +38,7 @@ def show(found: AttackReport, release: str) -> None:
         label = f"{number:>2}  {outcome.finding.name:<{NAME}}"
         typer.echo(_wrapped(outcome.sentence, width, label))
     for name in found.idle:
-        typer.echo(f"    {name:<{NAME}}does not apply here.")
+        typer.echo(_wrapped(f"does not apply here{NEEDS.get(name, '')}.", width, f"    {name:<{NAME}}"))
     if any(outcome.score for outcome in found.outcomes):
         _show_counts(found)
         _show_statistics(found)
@@ -38,20 +48,23 @@ def show(found: AttackReport, release: str) -> None:
 
 
 def _show_counts(found: AttackReport) -> None:
-    """Print achieved beside predicted success by true count."""
+    """Print achieved beside predicted success by true count, of attacks that estimate several counts."""
+    shown = [each for each in found.outcomes if len(each.finding.estimate) >= SEVERAL and not each.finding.answers]
+    if not shown:
+        return
     typer.echo("\nRight by true count, in percent: achieved (predicted)")
     typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>13}" for name in CLASSES))
-    for outcome in found.outcomes:
+    for outcome in shown:
         shares = {share.name: share for share in outcome.by_count()}
-        if len(outcome.finding.estimate) < SEVERAL:
-            continue
-        line = [f"{outcome.finding.name:<{NAME}}"]
-        for name in CLASSES:
-            share = shares.get(name)
-            told = "" if share is None else f"{100 * share.achieved:.0f}"
-            told += f" ({100 * share.predicted:.0f})" if share is not None and share.predicted is not None else ""
-            line.append(f"{told or '-':>13}")
-        typer.echo("".join(line))
+        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_told(shares.get(name)):>13}" for name in CLASSES))
+
+
+def _told(share: Share | None) -> str:
+    """Return achieved and predicted, or a dash where too few cells say something."""
+    if share is None or share.cells < FEW:
+        return "-"
+    predicted = f" ({100 * share.predicted:.0f})" if share.predicted is not None else ""
+    return f"{100 * share.achieved:.0f}{predicted}"
 
 
 def _show_statistics(found: AttackReport) -> None:

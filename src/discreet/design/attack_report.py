@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.results import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from discreet.attacks.finding import Finding
     from discreet.attacks.scoring import Score, Share
     from discreet.design.data_aware import Predicted
@@ -28,11 +30,22 @@ class Outcome:
 
     @property
     def learnt(self) -> float:
-        """Return how many values the attacker names rightly that she would not have named without the attack."""
+        """Return how many values other than 0 she names rightly that she would not have named without the attack."""
         if self.score is None:
             return float(self.finding.confidence.sum())
-        whole = self.score.whole
-        return whole.right - (whole.naive or 0)
+        found = self.score.occupied
+        return found.right - (found.naive or 0)
+
+    @property
+    def proven(self) -> int:
+        """Return how many values other than 0 she is certain of, and right about."""
+        about = self.finding.certain & (self.finding.estimate != 0)
+        return int((about if self.score is None else about & self.score.right).sum())
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Return what outcomes are ranked by: what is proven before what is likely, then how much was learnt."""
+        return (self.proven > 0 and len(self.finding.estimate) > 1, self.learnt)
 
     def headline(self) -> Share:
         """Return how the estimates did whose true value is not 0, with the prediction of their classes together."""
@@ -44,6 +57,12 @@ class Outcome:
         predicted = sum(share.cells * (share.predicted or 0) for share in shares) / found.cells
         error = sum((share.cells / found.cells * (share.error or 0)) ** 2 for share in shares) ** 0.5
         return replace(found, predicted=predicted, error=error)
+
+    def not_predicted(self) -> list[str]:
+        """Return the classes of true counts that there was no time to predict."""
+        if self.finding.combination is None:
+            return []
+        return [share.name for share in self.by_count() if share.predicted is None]
 
     def by_count(self) -> list[Share]:
         """Return how estimates did by true count, with the prediction for each."""
@@ -58,19 +77,34 @@ class Outcome:
     @property
     def sentence(self) -> str:
         """Return what was learnt, in a sentence."""
-        finding = self.finding
+        late = " Cut off: she may learn more." if self.finding.cut_off else ""
         if self.score is None:
-            many = f"{len(finding.estimate):,} {finding.subject}"
-            return f"{many} are estimated; the attacker expects {self._own_belief:.1%} to be right."
-        if finding.sentence is not None:
-            return finding.sentence(self.score)
-        found = self.headline()
+            return self._unscored() + late
+        if self.finding.sentence is not None:
+            return self.finding.sentence(self.score) + late
+        return self._scored(self.headline()) + late
+
+    def _unscored(self) -> str:
+        """Return what she believes, where nobody can tell whether it is right."""
+        finding = self.finding
+        if len(finding.estimate) == 1:
+            return f"She takes {finding.subject} for {finding.estimate[0]:,}, with confidence {self._own_belief:.0%}."
+        certain = f"; she is certain of {self.proven:,} that are not 0" if self.proven else ""
+        many = f"{len(finding.estimate):,} {finding.subject} are estimated, those of nobody among them"
+        return f"{many}; she expects {self._own_belief:.1%} to be right{certain}."
+
+    def _scored(self, found: Share) -> str:
+        """Return how many values other than 0 she names, beside what was predicted and what needs no attack."""
+        finding, score = self.finding, self.score
+        if not found.cells:
+            return f"Of {len(finding.estimate):,} {finding.subject} none is other than 0."
+        signed = score is not None and bool((score.actual < 0).any())
         predicted = f"; predicted {found.predicted:.1%}" if found.predicted is not None else ""
-        naive = f", without the attack {found.naive / max(found.cells, 1):.1%}" if found.naive is not None else ""
-        return (
-            f"{found.right:,} of {found.cells:,} {finding.subject} above 0 are known to the person "
-            f"({found.achieved:.1%}{predicted}{naive})."
-        )
+        naive = f", without the attack {found.naive / found.cells:.1%}" if found.naive is not None else ""
+        nothing = "Nothing beyond what is published: " if found.naive and found.right <= found.naive else ""
+        which = f"{finding.subject} {'other than' if signed else 'above'} 0"
+        figures = f"({found.achieved:.1%}{predicted}{naive})"
+        return f"{nothing}{found.right:,} of {found.cells:,} {which} are named exactly {figures}."
 
     @property
     def _own_belief(self) -> float:
@@ -122,6 +156,7 @@ class AttackReport:
         truth: where the true counts came from, None where there were none.
         seed: of the run.
         budget: seconds for all attacks, None without a limit.
+        failed: attacks that ended in an error, with what it said.
         public_only: whether the attacker knew no more of the noise than the release tells.
         known: statistics whose true counts she knew.
     """
@@ -133,6 +168,7 @@ class AttackReport:
     budget: float | None
     public_only: bool
     known: tuple[str, ...]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -143,20 +179,28 @@ class AttackReport:
     def idle(self) -> list[str]:
         """Return the attacks that found nothing to attack."""
         found = {outcome.finding.attack for outcome in self.outcomes}
-        return [name for name in self.mounted if name not in found]
+        return [name for name in self.mounted if name not in found and name not in self.failed]
 
     @property
     def warnings(self) -> list[str]:
         """Return what was cut off, and that nothing could be scored."""
-        late = [f"{each.finding.name}: {each.finding.cut_off}." for each in self.outcomes if each.finding.cut_off]
-        return late + ([] if self.truth else [f"{NOT_SCORED[0].upper()}{NOT_SCORED[1:]}."])
+        found = [f"{each.finding.name}: {each.finding.cut_off}." for each in self.outcomes if each.finding.cut_off]
+        found += [f"The attack {name} failed: {why}." for name, why in self.failed.items()]
+        for outcome in self.outcomes:
+            if missing := outcome.not_predicted():
+                found.append(f"{outcome.finding.name}: no time to predict true counts of {', '.join(missing)}.")
+            if self.truth and outcome.score is None:
+                found.append(f"{outcome.finding.name}: not scored, for the second release has no true counts.")
+        return found + ([] if self.truth else [f"{NOT_SCORED[0].upper()}{NOT_SCORED[1:]}."])
 
     def opening(self, release: str) -> str:
         """Return what the figures are about, in a sentence."""
         source = f"true counts from {self.truth}" if self.truth else "without true counts"
         noise = "what the release tells of its noise" if self.public_only else "the law of the noise, not the keys"
-        also = f" and the true counts of {' and '.join(self.known)}" if self.known else ""
-        return f"What an attacker learns from {release} ({source}; she knows {noise}{also}):"
+        also = f"the true counts of {' and '.join(self.known)}, and " if self.known else ""
+        late = [outcome.finding.name for outcome in self.outcomes if outcome.finding.cut_off]
+        cut = f" The time budget cut off {len(late)} of {len(self.outcomes)} findings." if late else ""
+        return f"What an attacker learns from {release} ({source}; she knows {also}{noise}).{cut}"
 
     def __str__(self) -> str:
         return "\n".join(f"{outcome.finding.name}: {outcome.sentence}" for outcome in self.outcomes)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SAMPLE = 40
 """Estimates per class of true counts for which the chance is computed."""
+FEWEST = 5
+"""Estimates from which on their mean says something."""
 DRAWS = 500
 REDRAWS = 50
 TERMS = 100
@@ -87,23 +89,32 @@ class DataAware:
             random = self.sight.random(2, number)
             those = np.flatnonzero(where)
             chosen = random.choice(those, min(sample, len(those)), replace=False)
-            if clock.over:
+            # In a random order, so that those there is time for are a sample too.
+            chances = self.chances(finding, score.actual, chosen, random, clock)
+            if len(chances) < min(FEWEST, len(chosen)):
                 break
-            chances = self.chances(finding, score.actual, np.sort(chosen), random)
             error = float(chances.std() / max(len(chances), 1) ** 0.5)
             noises = len(np.unique(own[those])) if own is not None else None
             found[name] = Predicted(float(chances.mean()), error, noises)
         return found
 
-    def chances(self, finding: Finding, actual: Ints, chosen: Ints, random: np.random.Generator) -> Floats:
-        """Return for some estimates the chance of being right, over the noise that might have been."""
+    def chances(
+        self,
+        finding: Finding,
+        actual: Ints,
+        chosen: Ints,
+        random: np.random.Generator,
+        clock: Clock | None = None,
+    ) -> Floats:
+        """Return for some estimates, as many as there is time for, the chance of being right over all noise."""
         assert finding.combination is not None  # noqa: S101 - the caller asked
-        return np.array(
-            [
-                self._chance(finding.combination(n), int(actual[n]), random, given_zeros=finding.given_zeros)
-                for n in chosen.tolist()
-            ]
-        )
+        found: list[float] = []
+        for n in chosen.tolist():
+            if clock is not None and clock.over:
+                break
+            combination = finding.combination(n)
+            found.append(self._chance(combination, int(actual[n]), random, given_zeros=finding.given_zeros))
+        return np.array(found)
 
     def _noises(self, finding: Finding) -> Ints:
         """Return a number for the noise of every estimate's own cell, the same for cells that share it."""
@@ -130,13 +141,18 @@ class DataAware:
         upper, lower = [], []
         for link in layout.equations.links:
             above, below = link.coarse + link.parent, link.fine + np.arange(len(link.parent))
-            alike = counts[above] == counts[below]
+            alike = (counts[above] == counts[below]) & (self._joined_if_empty | (counts[above] > 0))
             upper.append(above[alike])
             lower.append(below[alike])
         ends = (np.concatenate([[0], *upper]), np.concatenate([[0], *lower]))
         same = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(layout.cells, layout.cells))
         found: Ints = connected_components(same, directed=False)[1].astype(np.int64)
         return found
+
+    @property
+    def _joined_if_empty(self) -> bool:
+        """Say whether empty cells have one noise, which is none; noise on zeros goes by codes, not by participants."""
+        return not self.noise.zeros_are_noisy
 
     def _chance(
         self, combination: Combination, actual: int, random: np.random.Generator, *, given_zeros: bool
@@ -145,6 +161,9 @@ class DataAware:
         same = self.same_noise(combination.population)
         counts = self.truth.counts(combination.population)
         places, weights = self._drawn(combination)
+        if combination.target is not None:
+            # What is known may settle a cell whose own value then counts for nothing; it still is published.
+            places, weights = np.append(places, combination.target), np.append(weights, 0.0)
         groups, first, place = np.unique(same[places], return_index=True, return_inverse=True)
         weight, cell = np.bincount(place, weights), places[first]
         size = weight**2 * self.noise.variance_of(counts[cell])

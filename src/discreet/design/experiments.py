@@ -8,27 +8,33 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.belief import belief_of
 from discreet.attacks.clock import Clock
+from discreet.attacks.layout import layouts
+from discreet.attacks.overlap_file import read_overlaps
 from discreet.attacks.registry import attacks_named
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, sight_of
 from discreet.attacks.truth import TrueCounts
 from discreet.design.attack_report import AttackReport, Outcome
 from discreet.design.data_aware import DataAware
-from discreet.errors import ParameterError, UnknownNameError
+from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.protect import protect
 from discreet.release.folder import EXACT, curator_folder
 from discreet.release.release import Release, open_release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from discreet.attacks.finding import Finding
+    from discreet.attacks.interface import Interface
+    from discreet.attacks.registry import Attack
     from discreet.attacks.sight import Overlaps, Sight
     from discreet.mechanisms.base import Mechanism
     from discreet.programme.model import Programme
 
 BUDGET = 60.0
 """Seconds that all attacks may take together, unless told otherwise."""
+ENOUGH_ALIKE = 0.2
+"""The share of its statistics that a second release must have too."""
 PREDICTING = 0.4
 """The share of the budget that predictions may take."""
 
@@ -43,7 +49,9 @@ def attack(
     public_only: bool = False,
     known: Sequence[str] = (),
     other: Release | Path | str | None = None,
-    overlaps: Overlaps | None = None,
+    overlaps: Overlaps | Path | str | None = None,
+    interface: Interface | None = None,
+    answer: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> AttackReport:
     """Mount attacks on a release and compare what they find with the truth.
@@ -57,22 +65,34 @@ def attack(
         public_only: whether the attacker knows no more of the noise than the release tells.
         known: statistics whose true counts are public, as `total`.
         other: a second release of nearly the same population.
-        overlaps: which areas of two topics meet on the map.
+        overlaps: which areas of two topics meet on the map; or the CSV that says so.
+        interface: a flexible query interface to the same persons, for the attack `bi-partitions`.
+        answer: the true number of persons that the interface is about.
         progress: called with a stage, what is done and what there is to do.
     """
+    if seed < 0:
+        raise ParameterError.outside("attack", "seed", seed, "a whole number from 0 on")
+    if budget is not None and not budget > 0:
+        raise ParameterError.outside("attack", "budget", budget, "a positive number of seconds, or None")
+    attacks = [attacks] if isinstance(attacks, str) else attacks
+    known = [known] if isinstance(known, str) else known
     clock = Clock(budget)
     mounted = attacks_named(attacks)
     release = release if isinstance(release, Release) else open_release(release)
     second = None if other is None else other if isinstance(other, Release) else open_release(other)
-    counts = _truth(release, truth, second)
+    if second is not None:
+        _check_alike(release, second)
+    counts = _truth(release, truth, second, answer)
     knowledge = Knowledge(
         noise=_law(release, public_only=public_only).noise,
         known=_known(release, known, counts),
         other=None if second is None else sight_of(second, _law(second, public_only=public_only)),
-        overlaps=overlaps,
+        overlaps=read_overlaps(Path(overlaps), release.programme) if isinstance(overlaps, Path | str) else overlaps,
+        interface=interface,
     )
     sight = replace(sight_of(release, knowledge, seed=seed), tell=progress)
-    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts else clock)
+    failed: dict[str, str] = {}
+    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts else clock, failed)
     outcomes = _scored(findings, sight, counts, clock)
     return AttackReport(
         outcomes=outcomes,
@@ -82,6 +102,7 @@ def attack(
         budget=budget,
         public_only=public_only,
         known=tuple(known),
+        failed=failed,
     )
 
 
@@ -114,12 +135,24 @@ def publish_then_attack(
         yield mechanism, attack(release, attacks=attacks, other=second, seed=seed, budget=budget)
 
 
-def mount(sight: Sight, mounted: dict[str, Any], clock: Clock) -> list[Finding]:
-    """Run attacks one after the other, each within its part of the time."""
+def mount(
+    sight: Sight, mounted: Mapping[str, Attack], clock: Clock, failed: dict[str, str] | None = None
+) -> list[Finding]:
+    """Run attacks one after the other, each within its part of the time.
+
+    What goes wrong in one of them is noted in `failed`, where that is given, and the others go on.
+    """
     found: list[Finding] = []
     for number, name in enumerate(mounted):
         part = clock.part(1 / (len(mounted) - number))
-        found += mounted[name](replace(sight, clock=part))
+        try:
+            found += mounted[name](replace(sight, clock=part))
+        except InputError:
+            raise
+        except Exception as error:
+            if failed is None:
+                raise
+            failed[name] = f"{type(error).__name__}, {error}"
         if sight.tell:
             sight.tell("attacking", number + 1, len(mounted))
     return found
@@ -130,27 +163,51 @@ def _scored(findings: Sequence[Finding], sight: Sight, truth: TrueCounts | None,
     found = []
     model = DataAware(sight, truth) if truth else None
     for number, finding in enumerate(findings):
-        if truth is None or model is None:
+        if truth is None or model is None or (finding.needs_other and not truth.has_other):
             found.append(Outcome(finding, None))
             continue
         scored = score(finding, truth)
-        found.append(Outcome(finding, scored, model.predicted(scored, clock.part(1 / (len(findings) - number)))))
+        part = clock.part(1 / (len(findings) - number))
+        found.append(Outcome(finding, scored, model.predicted(scored, part)))
         if sight.tell:
             sight.tell("scoring", number + 1, len(findings))
-    return tuple(sorted(found, key=lambda outcome: -outcome.learnt))
+    return tuple(sorted(found, key=lambda outcome: outcome.rank, reverse=True))
 
 
 def _law(release: Release, *, public_only: bool) -> Knowledge:
     """Return what the attacker knows of the noise of a release beside what it tells: all but the keys, or nothing."""
+    if not public_only and not release.has_record:
+        what = "has no record of its noise beside it"
+        raise ReleaseError.at(
+            release.path or Path(), what, "Give --public-only: she then knows what the release tells."
+        )
     return Knowledge(noise=None if public_only else belief_of(release.record))
 
 
-def _truth(release: Release, folder: Path | str | None, other: Release | None) -> TrueCounts | None:
+def _check_alike(release: Release, second: Release) -> None:
+    """Refuse a second release that publishes something else: few statistics in common tell nothing."""
+    own, others = (
+        {(name, stat) for name, layout in layouts(each.programme, spsn=True).items() for stat in layout.names}
+        for each in (release, second)
+    )
+    if len(own & others) < ENOUGH_ALIKE * len(own):
+        what = f"shares {len(own & others):,} of the {len(own):,} statistics of the first release"
+        raise ReleaseError.at(second.path or Path(), what, "Give a second release of nearly the same programme.")
+
+
+def _truth(release: Release, folder: Path | str | None, other: Release | None, answer: int | None) -> TrueCounts | None:
     """Return the true counts that were named, or those beside the release, if they are there."""
-    if folder is not None:
-        return TrueCounts(release, Path(folder), TrueCounts(other) if other else None)
-    there = release.held_exact if release.path is None else (curator_folder(release.path) / EXACT).is_dir()
-    return TrueCounts(release, None, TrueCounts(other) if other else None) if there else None
+    if folder is None and not _keeps_truth(release):
+        return None
+    second = TrueCounts(other) if other is not None and _keeps_truth(other) else None
+    return TrueCounts(release, None if folder is None else Path(folder), second, answer)
+
+
+def _keeps_truth(release: Release) -> bool:
+    """Say whether the true counts of a release are at hand."""
+    if release.path is None:
+        return bool(release.held_exact)
+    return (curator_folder(release.path) / EXACT).is_dir()
 
 
 def _known(release: Release, names: Sequence[str], truth: TrueCounts | None) -> dict[tuple[str, str], Any]:
@@ -161,13 +218,15 @@ def _known(release: Release, names: Sequence[str], truth: TrueCounts | None) -> 
         what = "Known statistics are taken from the true counts, and there are none."
         raise ParameterError(f"{what} Name their folder with --truth.", parameter="known")
     sight = sight_of(release)
-    layouts = [sight.view(population).layout for population in sight.populations]
+    views = [sight.view(population).layout for population in sight.populations]
     found = {}
-    for name in names:
-        there = [layout for layout in layouts if name in layout.names]
+    for asked in names:
+        # Names of levels may stand in any order.
+        name = " ".join(sorted(asked.split()))
+        there = [layout for layout in views if name in layout.names]
         if not there:
-            known = dict.fromkeys(each for layout in layouts for each in layout.names)
-            raise UnknownNameError.among("statistic", name, known)
+            known = dict.fromkeys(each for layout in views for each in layout.names)
+            raise UnknownNameError.among("statistic", asked, known)
         for layout in there:
             cells = layout.equations.cells_of(layout.lattice.position(name))
             found[layout.name, name] = truth.counts(layout.name)[cells].astype(float)

@@ -148,6 +148,13 @@ class Release:
             what = f"has a file {called} that is damaged or was changed"
             raise ReleaseError.at(self._place, what, f"Take it from a copy. {AGAIN}") from error
 
+    @property
+    def has_record(self) -> bool:
+        """Say whether the curator's record is at hand."""
+        return self.own_record is not None or (
+            self.path is not None and os.path.lexists(curator_folder(self.path) / RECORD)
+        )
+
     @cached_property
     def record(self) -> Record:
         """Return the curator's record of how the noise was made."""
