@@ -81,9 +81,12 @@ def console(command: str, output: str = "") -> str:
 
 LONG = (
     "docs/results/",
-    *(f"docs/guides/{name}.md" for name in ("attacks", "inputs", "mechanisms", "office", "real_data")),
+    *(
+        f"docs/guides/{name}.md"
+        for name in ("attacks", "inputs", "keys", "mechanisms", "office", "protect", "real_data")
+    ),
 )
-"""Documents that take ten seconds and more."""
+"""Documents that take long: they make releases."""
 
 
 def with_examples() -> list[ParameterSet]:

@@ -13,7 +13,7 @@ from discreet.attacks.sight import Knowledge, Overlaps, sight_of
 from discreet.attacks.slivers import slivers
 from discreet.attacks.truth import TrueCounts
 from discreet.design.experiments import attack
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
@@ -229,3 +229,12 @@ def test_what_there_was_no_time_for_is_said(country: Country) -> None:
     release = country.release(Exact())
     finding = found_in(release, country.overlaps, clock=Clock(0.0))
     assert finding.cut_off == "1 of 2 pairs of statistics were not reached, cut off by the time budget of 0 s"
+
+
+@pytest.mark.parametrize("left_out", [0, -1])
+def test_a_map_that_cannot_be_right_is_refused(country: Country, left_out: int) -> None:
+    release = country.release(CellKey(PTABLE, secret=SECRET))
+    area = country.pairs[left_out][0]
+    pairs = [pair for pair in country.pairs if pair[0] != area]
+    with pytest.raises(ParameterError, match=r"does not fit what is published: around .* of (GEO|GRID), in a part of"):
+        found_in(release, Overlaps(("GEO", "GRID"), pairs))

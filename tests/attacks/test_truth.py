@@ -166,8 +166,8 @@ def test_a_named_folder_with_a_wrong_file_is_refused_with_its_name(out: Path, tm
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        ("missing", "has no true counts of table 2 beside it"),
-        ("damaged", r"out\.curator/exact/2\.parquet that is damaged"),
+        ("missing", r"exact has no file 2\.parquet with the true counts of 2"),
+        ("damaged", r"out\.curator/exact has a file 2\.parquet that is damaged"),
         ("negative", r"2\.parquet that does not fit the release: it has negative counts"),
     ],
 )
@@ -178,7 +178,9 @@ def test_so_is_the_curators_own(out: Path, damage: str, message: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_refused_by_name(out: Path, tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match=r"nowhere has no file 1\.parquet .* Make the release with --keep-exact"):
+    with pytest.raises(
+        ReleaseError, match=r"nowhere has no file 1\.parquet .* Take it from a copy, make the release with --keep-exact"
+    ):
         TrueCounts(open_release(out), tmp_path / "nowhere").counts("persons")
 
 

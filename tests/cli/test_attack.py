@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "a damaged truth": (
         lambda office: (office / "out.curator" / "exact" / "2.parquet").write_bytes(b"x"),
         (),
-        "out.curator/exact/2.parquet that is damaged",
+        "out.curator/exact has a file 2.parquet that is damaged",
     ),
     "a truth that is not there": (lambda _: None, ("--truth", "nowhere"), "nowhere has no file 1.1.parquet"),
     "an unknown attack": (lambda _: None, ("--attacks", "avaraging"), "no attack 'avaraging'. Did you mean averaging"),

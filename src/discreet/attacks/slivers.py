@@ -29,7 +29,7 @@ from discreet.attacks.finding import Combination, Finding
 from discreet.attacks.overlap_graph import bridges
 from discreet.attacks.prior import SMALL, empirical_prior
 from discreet.attacks.registry import attack
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 FEW = 8
 """Up to so many areas the law of the sum of their noises is computed; beyond, it is normal."""
+SURELY = 8.0
+"""Standard deviations beyond which a gap is no noise."""
 HELD = 4_000_000
 """Chances that are held at once."""
 
@@ -57,11 +59,13 @@ class Map:
         topics: the two topics.
         codes: their areas.
         found: the edges that separate.
+        part: for every area the number of the part of the map it is joined to.
     """
 
     topics: tuple[str, str]
     codes: tuple[tuple[str, ...], tuple[str, ...]]
     found: Bridges
+    part: Ints
 
     @cached_property
     def sign(self) -> Ints:
@@ -84,7 +88,18 @@ def map_of(overlaps: Overlaps, codes: tuple[tuple[str, ...], tuple[str, ...]]) -
     pairs = dict.fromkeys(overlaps.pairs)
     ends = np.array([[place[0][a], place[1][b]] for a, b in pairs], dtype=np.int64).reshape(-1, 2).T
     ends[1] += len(codes[0])
-    return Map(overlaps.topics, codes, bridges(len(codes[0]) + len(codes[1]), ends))
+    areas = len(codes[0]) + len(codes[1])
+    return Map(overlaps.topics, codes, bridges(areas, ends), _parts_of(areas, ends))
+
+
+def _parts_of(areas: int, ends: Ints) -> Ints:
+    """Return for every area the number of the part of the graph that it is in."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(ends.shape[1], dtype=np.int8), tuple(ends)), shape=(areas, areas))
+    found: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +124,23 @@ class Slivers:
         areas = self.view.published[self.places] * self.map.kind[:, None]
         found: Floats = self.map.found.sums(areas) * self.map.sign[:, None]
         return found
+
+    def check(self, noise: CountNoise) -> None:
+        """Refuse a map that cannot be right: in each part of it both topics hold the same persons."""
+        kind, part = self.map.kind[:, None], self.map.part
+        areas = np.bincount(part)
+        gap = np.stack([np.bincount(part, column) for column in (kind * self.view.published[self.places]).T], axis=1)
+        limit = np.minimum(noise.bound * areas, SURELY * np.sqrt(noise.variance * areas) + noise.reach)
+        wrong = np.flatnonzero((np.abs(gap) > limit[:, None]).any(axis=1))
+        if len(wrong):
+            area = int(np.flatnonzero(part == wrong[0])[0])
+            first, second = self.map.topics
+            of, code = (first if area < len(self.map.codes[0]) else second), sum(self.map.codes, ())[area]
+            raise ParameterError(
+                f"The map of {first} and {second} does not fit what is published: around {code} of {of}, in a part of "
+                f"{areas[wrong[0]]:,} areas, the two differ by more than noise can. Complete or correct the overlaps.",
+                parameter="overlaps",
+            )
 
     def true(self, truth: Truth) -> Ints:
         """Return the true numbers of persons."""
@@ -250,6 +282,7 @@ def slivers(sight: Sight) -> list[Finding]:
     for number, part in enumerate(parts):
         if sight.clock.over and done:
             break
+        part.check(sight.noise)
         estimate = np.maximum(np.rint(part.raw), 0).astype(np.int64)
         done.append((part, estimate, part.confidence(sight.noise, estimate)))
         if sight.tell:

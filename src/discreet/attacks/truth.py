@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ENDINGS = (".parquet", ".csv")
 MANY = 60
 """Cells that are not all published as they are, whatever the noise."""
-KEEP = "Make the release with --keep-exact, or name the folder of its true counts with --truth."
+KEEP = "Take it from a copy, make the release with --keep-exact, or name the folder of its true counts with --truth."
 
 
 class TrueCounts:
@@ -102,17 +102,18 @@ class TrueCounts:
         return self._release.path or Path("This release in memory")
 
     def _read(self, table: str) -> pa.Table:
-        if self._folder is None:
+        if self._folder is None and self._release.path is None:
             return self._release.exact(table)
+        folder = self._folder or curator_folder(self._place) / EXACT
         stem = Path(self._release.files[table]).stem
-        path = next((found for end in ENDINGS if (found := self._folder / f"{stem}{end}").is_file()), None)
+        path = next((found for end in ENDINGS if (found := folder / f"{stem}{end}").is_file()), None)
         if path is None:
-            raise ReleaseError.at(self._folder, f"has no file {stem}{ENDINGS[0]} with the true counts of {table}", KEEP)
+            raise ReleaseError.at(folder, f"has no file {stem}{ENDINGS[0]} with the true counts of {table}", KEEP)
         try:
             return read_table(path)
         except (OSError, ValueError) as error:
             what = f"has a file {path.name} that is damaged or no table"
-            raise ReleaseError.at(self._folder, what, "Take it from a copy.") from error
+            raise ReleaseError.at(folder, what, "Take it from a copy.") from error
 
     def _fitting(self, table: str) -> pa.Table:
         """Return the true counts of a table, or refuse those that cannot have led to what was published."""

@@ -146,7 +146,7 @@ class Release:
             raise ReleaseError.at(self._place, what, "Check its permissions.") from error
         except ValueError as error:
             what = f"has a file {called} that is damaged or was changed"
-            raise ReleaseError.at(self._place, what, f"Take it from a copy. {AGAIN}") from error
+            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
 
     @property
     def has_record(self) -> bool:
