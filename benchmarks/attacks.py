@@ -43,6 +43,8 @@ MEASURED = RESULTS / "attacks.json"
 SECRET = b"the same in every run: not a secret"
 VARIANCES, BOUNDS = (1, 2, 3, 6, 12), (5, 10)
 ROUNDS = (10, 20, 50, 100)
+DIFFERENCES = ("two-releases", "complement")
+"""Attacks whose values are no counts of cells, but changes, persons left out, or answers to whether there are any."""
 LEFT = 100
 """Every so many rows or persons one is missing in the second release."""
 
@@ -144,7 +146,7 @@ def _names(runs: list[dict[str, Any]]) -> list[str]:
 def _success(runs: list[dict[str, Any]]) -> str:
     """Return achieved and predicted success on counts above 0, by attack and setting."""
     lines = [
-        "Counts above 0 named to the person, in percent: achieved (predicted); *none* is the published count itself.",
+        "Values other than 0 named exactly, in percent: achieved (predicted); *none* is the published count itself.",
         "",
     ]
     head = " | ".join(f"V={run['variance']:g}, E={run['bound']}" for run in runs)
@@ -160,7 +162,7 @@ def _singles(runs: list[dict[str, Any]]) -> str:
     lines = ["The same for cells of a single person:", ""]
     head = " | ".join(f"V={run['variance']:g}, E={run['bound']}" for run in runs)
     lines += [f"| attack | {head} |", "|---|" + "---|" * len(runs)]
-    for name in _names(runs):
+    for name in (name for name in _names(runs) if not name.startswith(DIFFERENCES)):
         cells = [_pair(_of_class(_named(run, name), "1")) for run in runs]
         if any(cell != "-" for cell in cells):
             lines.append(f"| {name} | " + " | ".join(cells) + " |")

@@ -29,13 +29,11 @@ TOGETHER = 2.0
 """Errors of neighbouring estimates come from the same noises: fewer of them are independent than there are noises."""
 OF_A_MODEL = 0.5
 """How far an attacker's own model may be off, relative to what is right or wrong, whichever is less: it takes
-equations, or changes, as independent that are not, and what she holds for known as right."""
+equations, or changes, as independent that are not."""
 ROUGH = 0.12
 """How far it may be off in any case."""
 TOGETHER_OFF = 0.02
 """How far predictions of one attack may be off on average, over all settings and classes."""
-MODELS = ("successive",)
-"""Attacks whose prediction rests on such a model, though they form sums."""
 
 
 def pairs(run: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -50,9 +48,9 @@ def pairs(run: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], dict[str, 
                 )
 
 
-def of_a_model(finding: dict[str, Any], row: dict[str, Any]) -> bool:
+def of_a_model(row: dict[str, Any]) -> bool:
     """Say whether a prediction is what the attacker's own model expects."""
-    return finding["attack"] in MODELS or not row["predicted_error"]
+    return not row["predicted_error"]
 
 
 def drift(row: dict[str, Any], predicted: float) -> float:
@@ -82,7 +80,7 @@ def test_bi_partitions_are_as_published() -> None:
 
 def test_what_was_achieved_is_what_was_predicted() -> None:
     """For sums of published counts, by true count: within standard errors; a prediction 30 % off is noticed."""
-    found = [(name, row) for run in RUNS for name, finding, row in pairs(run) if not of_a_model(finding, row)]
+    found = [(name, row) for run in RUNS for name, finding, row in pairs(run) if not of_a_model(row)]
     assert len(found) > 300
     assert {name: row for name, row in found if drift(row, row["predicted"]) > SIGMAS} == {}
 
@@ -91,9 +89,9 @@ def test_predictions_hold_on_average_and_30_percent_off_is_noticed() -> None:
     by_attack: dict[str, list[dict[str, Any]]] = {}
     for run in RUNS:
         for _, finding, row in pairs(run):
-            if not of_a_model(finding, row) and 0.1 < row["predicted"] < 0.7:
+            if not of_a_model(row) and 0.1 < row["predicted"] < 0.7:
                 by_attack.setdefault(finding["name"], []).append(row)
-    assert len(by_attack) == 4
+    assert len(by_attack) == 5
     for name, rows in by_attack.items():
         off = [sum(row["achieved"] - share * row["predicted"] for row in rows) / len(rows) for share in (1, 0.7, 1.3)]
         assert abs(off[0]) < TOGETHER_OFF, name
@@ -101,7 +99,7 @@ def test_predictions_hold_on_average_and_30_percent_off_is_noticed() -> None:
 
 
 def test_what_an_attacker_expects_of_her_own_model_comes_out() -> None:
-    found = [(name, row) for run in RUNS for name, finding, row in pairs(run) if of_a_model(finding, row)]
+    found = [(name, row) for run in RUNS for name, finding, row in pairs(run) if of_a_model(row)]
     assert len(found) > 40
 
     def far(row: dict[str, Any]) -> bool:
