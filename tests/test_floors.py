@@ -21,6 +21,7 @@ FLOORS = (
     ("noise", "programme", "engines"),
     ("microdata",),
     ("tabulation", "release", "equations"),
+    ("cells",),
     ("mechanisms", "risk", "attacks", "utility", "swapping"),
     ("design", "interactive", "charts"),
     ("report", "web"),

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attacks.belief import belief_of
-from discreet.attacks.layout import Layout, layouts
 from discreet.attacks.sight import Knowledge, Sight, View, sight_of
+from discreet.cells.layout import Layout, layouts
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
@@ -84,6 +84,18 @@ def cells_by_hand(layout: Layout) -> list[Cell]:
                 {name: area(layout.programme, name, named.get(name, "_T")) for name in layout.programme.topics}
             )
     return found
+
+
+def cell_codes(layout: Layout, place: int) -> str:
+    """Return what a cell is called: its topics with their codes."""
+    statistic = int(layout.equations.statistics[layout.statistic_of[place]])
+    inside = np.unravel_index(place - layout.equations.place(statistic), layout.equations.shape(statistic))
+    words = []
+    for axis, depth, at in zip(layout.lattice.axes, layout.lattice.depths[statistic].tolist(), inside, strict=True):
+        codes = axis.codes[depth - 1] if depth else None
+        if codes:
+            words.append(f"{axis.name}={codes[int(at)]}")
+    return " ".join(words) or "the total"
 
 
 def vector_by_hand(layout: Layout, read: Callable[[str], Mapping[tuple[str, ...], int]]) -> Floats:

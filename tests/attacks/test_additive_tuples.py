@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.attacks.sight import View
     from discreet.noise.arrays import Ints
 
-NOISE = CountNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), "participants", 2 / 3, 1.0)
+NOISE = CountNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), 2 / 3, 1.0, shared="participants")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_noisy_zeros_may_hide_that_nobody_is_left() -> None:
     ptable = PTable.max_entropy(variance=1, bound=2, perturb_zeros=True)
     release = protect(people(300), TOWN, Coordinates(ptable, secret=SECRET))
     (view, _) = sight_of(release).views()
-    noisy = CountNoise((np.full(5, 0.2),), "participants", 2.0, 2.0)
+    noisy = CountNoise((np.full(5, 0.2),), 2.0, 2.0, shared="participants")
     one, other = (same_cells(view, replace(noisy, shared=shared)) for shared in ("participants", "coordinates"))
     assert len(np.unique(one)) <= len(np.unique(other))
 

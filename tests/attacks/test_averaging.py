@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from discreet.attacks.averaging import VARIANTS, Averages, averaging, chance_right
 from discreet.attacks.cell_estimates import settled
 from discreet.attacks.clock import Clock
-from discreet.attacks.layout import Layout, layouts
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import View
 from discreet.attacks.truth import TrueCounts
+from discreet.cells.layout import Layout, layouts
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh

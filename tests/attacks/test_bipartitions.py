@@ -224,7 +224,7 @@ class Total:
 
 
 def sight(interface: Interface | None, **more: Any) -> Sight:  # noqa: ANN401 - as in Sight
-    noise = CountNoise((UNIFORM,), "participants", 2.0, 2.0)
+    noise = CountNoise((UNIFORM,), 2.0, 2.0, shared="participants")
     return Sight(programme([SEX], [by(SEX)]), {}, no_files, Knowledge(noise=noise, interface=interface), **more)
 
 

@@ -17,9 +17,9 @@ from discreet.attacks.additive_tuples import additive_tuples, same_cells, single
 from discreet.attacks.belief import CountNoise, belief_told
 from discreet.attacks.bound import Candidates, Gaps, bound, bound_curve, shown_chance, tails
 from discreet.attacks.clock import Clock
-from discreet.attacks.layout import layouts
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Sight, View, sight_of
+from discreet.cells.layout import layouts
 from discreet.design.experiments import attack
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
@@ -33,7 +33,7 @@ from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
     from discreet.attacks.finding import Truth
-    from discreet.attacks.layout import Layout
+    from discreet.cells.layout import Layout
     from discreet.noise.arrays import Floats, Ints
     from discreet.programme.model import Programme
 
@@ -50,7 +50,7 @@ def areas(number: int) -> Programme:
 def uniform(reach: int, shared: str = "participants") -> CountNoise:
     """Return uniform noise on every count."""
     size = 2 * reach + 1
-    return CountNoise((np.full(size, 1 / size),), shared, reach * (reach + 1) / 3, float(reach))
+    return CountNoise((np.full(size, 1 / size),), reach * (reach + 1) / 3, float(reach), shared=shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,7 @@ def test_the_same_persons_are_counted_once() -> None:
     value |= {("_T", s): v for s, v in zip("FMT", (52, 66, 115), strict=True)}
     table = pa.table({"AREA": [a for a, _ in value], "SEX": [s.replace("T", "_T") for _, s in value]})
     table = table.append_column("value", pa.array(list(value.values())))
-    zeros = CountNoise((np.array([0, 0, 0, 1.0, 0, 0, 0]), np.full(7, 1 / 7)), "participants", 4.0, 3.0)
+    zeros = CountNoise((np.array([0, 0, 0, 1.0, 0, 0, 0]), np.full(7, 1 / 7)), 4.0, 3.0, shared="participants")
     for noise, expected in (
         # By sex all, a0 and a1; by area a0 + a1 for each sex and both.
         (zeros, 3 + 3),

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.common_cells import common_cells
-from discreet.attacks.layout import layouts
+from discreet.cells.layout import layouts
+from tests.attacks.scenes import cell_codes
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
     from random import Random
 
-    from discreet.attacks.layout import Layout
+    from discreet.cells.layout import Layout
     from discreet.programme.model import Programme
 
 GEO = topic("GEO", {"a": "", "b": "", "a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"})
@@ -25,7 +26,9 @@ def layout_of(given_programme: Programme, *, spsn: bool = True) -> Layout:
 
 
 def names(layout: Layout, places: list[int]) -> list[tuple[str, frozenset[str]]]:
-    return [(layout.names[layout.statistic_of[place]], frozenset(layout.codes(place).split())) for place in places]
+    return [
+        (layout.names[layout.statistic_of[place]], frozenset(cell_codes(layout, place).split())) for place in places
+    ]
 
 
 def test_cells_are_matched_by_their_codes_whatever_their_order() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet.attacks.belief import CountNoise, belief_of
 from discreet.attacks.clock import Clock
 from discreet.attacks.intervals import SWEEPS, UNBOUNDED, allowed, forced_tuples, intervals, propagated
-from discreet.attacks.layout import Layout
 from discreet.attacks.sight import View
+from discreet.cells.layout import Layout
 from discreet.equations.sums import Link
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
@@ -43,13 +43,13 @@ SHARED = ("participants", "coordinates", "nothing")
 def law(name: str = "plain", shared: str = "participants", *, non_negative: bool = False) -> CountNoise:
     """Return one of the laws, with noise shared in one of the ways."""
     made = belief_of(Record(programme="x", parameters=LAWS[name]))
-    return CountNoise(made.laws, shared, made.variance, made.bound, non_negative=non_negative)
+    return CountNoise(made.laws, made.variance, made.bound, non_negative=non_negative, shared=shared)
 
 
 def uniform(bound: int, shared: str = "coordinates") -> CountNoise:
     """Return noise that is equally likely up to a bound, for all counts but 0."""
     row = np.full(2 * bound + 1, 1 / (2 * bound + 1))
-    return CountNoise((np.eye(2 * bound + 1)[bound], row), shared, bound * (bound + 1) / 3, float(bound))
+    return CountNoise((np.eye(2 * bound + 1)[bound], row), bound * (bound + 1) / 3, float(bound), shared=shared)
 
 
 def drawn_counts(layout: Layout, random: np.random.Generator, mean: float) -> Ints:
@@ -125,7 +125,7 @@ def test_one_value_allows_the_counts_that_can_lead_to_it(name: str, shared: str,
 def test_laws_that_take_turns_are_kept_apart() -> None:
     # Even counts keep their value, odd ones move by one: a rounding to odd numbers for large counts.
     still, moved = np.array([0.0, 1.0, 0.0]), np.array([0.5, 0.0, 0.5])
-    noise = CountNoise((still, moved, still, moved), "coordinates", 1.0, 1.0, repeat=2)
+    noise = CountNoise((still, moved, still, moved), 1.0, 1.0, repeat=2, shared="coordinates")
     counts = np.arange(80)
     for y in range(60):
         possible = np.flatnonzero(noise.chance(counts, np.array(y)) > 0)
@@ -247,7 +247,7 @@ def test_forced_tuples_are_as_many_as_the_formula_says(shared: str) -> None:
 def test_there_are_no_forced_tuples_without_noise_or_without_a_bound() -> None:
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = View(layout, np.array([5.0, 3.0, 2.0]))
-    exact = CountNoise((np.ones(1),), "participants", 0.0, 0.0)
+    exact = CountNoise((np.ones(1),), 0.0, 0.0, shared="participants")
     endless = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     assert TwoSidedGeometric(epsilon=1.0).bound == endless.bound == np.inf
     assert forced_tuples(view, exact).tuples == forced_tuples(view, endless).tuples == 0

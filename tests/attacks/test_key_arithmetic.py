@@ -351,10 +351,10 @@ def test_small_counts_are_left_alone() -> None:
 @pytest.mark.parametrize(
     "noise",
     [
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), "coordinates", 2.0, 2.0),
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), "nothing", 2.0, 2.0),
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2), np.full(5, 0.2)), "participants", 2.0, 2.0, repeat=2),
-        CountNoise((np.full(2001, 1 / 2001),), "participants", 333666.0, 1000.0),
+        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="coordinates"),
+        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="nothing"),
+        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2), np.full(5, 0.2)), 2.0, 2.0, repeat=2, shared="participants"),
+        CountNoise((np.full(2001, 1 / 2001),), 333666.0, 1000.0, shared="participants"),
     ],
 )
 def test_nothing_is_said_where_no_keys_add_up(noise: CountNoise) -> None:

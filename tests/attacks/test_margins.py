@@ -14,13 +14,13 @@ import discreet.attacks.margin_posterior as attacked
 from discreet.attacks.belief import CountNoise, belief_of
 from discreet.attacks.clock import Clock
 from discreet.attacks.intervals import intervals
-from discreet.attacks.layout import Layout
 from discreet.attacks.margin_posterior import MarginPosterior
 from discreet.attacks.margins import margins
 from discreet.attacks.prior import kind_priors
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, View, sight_of
 from discreet.attacks.truth import TrueCounts
+from discreet.cells.layout import Layout
 from discreet.design.experiments import attack
 from discreet.errors import ParameterError
 from discreet.mechanisms.budget import Budget
@@ -120,7 +120,7 @@ def test_one_tuple_is_exact(name: str, shared: str, parts: list[int], total: int
 def test_a_tuple_of_two_worked_by_hand() -> None:
     # Noise -1, 0, 1 with a third each, counts 0 to 3 equally likely: 1 + 1 with total 4 is (2, 2) or (1, 2), (2, 1).
     even, still = np.full(3, 1 / 3), np.array([0.0, 1.0, 0.0])
-    noise = CountNoise((still, even), "coordinates", 2 / 3, 1.0)
+    noise = CountNoise((still, even), 2 / 3, 1.0, shared="coordinates")
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = View(layout, np.array([4.0, 1.0, 1.0]))
     made, logs = posterior(view, noise, [np.ones(9), np.ones(9)])
@@ -193,7 +193,7 @@ def test_noise_that_drowns_everything_leaves_nothing_to_learn() -> None:
 
 def test_without_the_attack_a_value_stands_by_itself() -> None:
     # 1 + 1 with total 5 and noise up to 1 is forced to be 2 + 2; by itself each 1 is likeliest a 1.
-    noise = CountNoise((np.eye(3)[1], np.array([0.3, 0.4, 0.3])), "coordinates", 0.6, 1.0)
+    noise = CountNoise((np.eye(3)[1], np.array([0.3, 0.4, 0.3])), 0.6, 1.0, shared="coordinates")
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     made, logs = posterior(View(layout, np.array([5.0, 1.0, 1.0])), noise, [np.ones(20), np.ones(20)])
     found = made.estimates(logs)

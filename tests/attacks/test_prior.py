@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.layout import Layout
 from discreet.attacks.prior import SMALL, empirical_prior, kind_priors, kinds, mean_noise
 from discreet.attacks.sight import View
+from discreet.cells.layout import Layout
 from discreet.release.record import Record
 from tests.programme.small import programme
 
@@ -20,10 +20,10 @@ from tests.programme.small import programme
 def law(variance: float = 2, bound: int = 5, *, shared: str = "coordinates", **more: bool) -> CountNoise:
     """Return the noise of a p-table."""
     made = belief_of(Record(programme="x", parameters={"variance": variance, "bound": bound, **more}))
-    return CountNoise(made.laws, shared, made.variance, made.bound)
+    return CountNoise(made.laws, made.variance, made.bound, shared=shared)
 
 
-EXACT = CountNoise((np.ones(1),), "participants", 0.0, 0.0)
+EXACT = CountNoise((np.ones(1),), 0.0, 0.0, shared="participants")
 NOISY_ZEROS = law(perturb_zeros=True)
 
 
@@ -69,7 +69,7 @@ def test_a_mean_over_tables_is_told_from_one_value() -> None:
 def test_the_law_of_a_sum_over_tables_is_a_convolution(times: int, non_negative: bool, repeat: int) -> None:
     random = np.random.default_rng(5)
     laws = tuple(row / row.sum() for row in random.random((4, 5)))
-    noise = CountNoise(laws, "nothing", 1.0, 2.0, repeat, non_negative)
+    noise = CountNoise(laws, 1.0, 2.0, repeat, non_negative, shared="nothing")
     sums = np.arange(-10, 60)
     for count in range(9):
         once = noise.chance(np.array(count), np.arange(-2, 20))
@@ -97,11 +97,13 @@ def test_statistics_are_of_one_kind_by_their_share_of_zeros() -> None:
 
 
 def test_without_shared_noise_statistics_in_more_tables_are_a_kind_of_their_own() -> None:
-    layout = Layout("persons", programme([("A", "B"), ("A",)], {"A": (4,), "B": (5,)}), spsn=False)
-    view = View(layout, np.full(layout.cells, 3.0))
-    shared, fresh = (
-        dict(zip(layout.names, kind_priors(view, law(shared=how)), strict=True)) for how in ("coordinates", "nothing")
-    )
+    found = []
+    for how in ("coordinates", "nothing"):
+        made = programme([("A", "B"), ("A",)], {"A": (4,), "B": (5,)})
+        layout = Layout("persons", made, spsn=how != "nothing")
+        view = View(layout, np.full(layout.cells, 3.0))
+        found.append(dict(zip(layout.names, kind_priors(view, law(shared=how)), strict=True)))
+    shared, fresh = found
     assert np.array_equal(shared["A1"], shared["B1"])
     # Two tables show A1 and the total, one shows B1.
     assert np.array_equal(fresh["A1"], fresh["total"])

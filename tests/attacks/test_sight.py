@@ -9,8 +9,8 @@ import pytest
 
 from discreet.attacks.belief import belief_of, belief_told
 from discreet.attacks.clock import Clock
-from discreet.attacks.layout import layouts
 from discreet.attacks.sight import Knowledge, Sight, sight_of
+from discreet.cells.layout import layouts
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.bits import SeededBits

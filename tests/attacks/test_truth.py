@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attacks.layout import layouts
 from discreet.attacks.truth import TrueCounts
+from discreet.cells.layout import layouts
 from discreet.errors import InputError, ReleaseError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates

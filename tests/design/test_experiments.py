@@ -14,6 +14,7 @@ from discreet.attacks import registry
 from discreet.attacks.belief import belief_told
 from discreet.attacks.interface import Interface
 from discreet.attacks.truth import TrueCounts
+from discreet.cells.true_tables import TrueTables
 from discreet.design import data_aware
 from discreet.design.attack_report import NOT_SCORED, AttackReport
 from discreet.design.experiments import attack, publish_then_attack
@@ -163,13 +164,13 @@ def test_the_estimates_do_not_depend_on_whether_the_truth_is_there(
 
 def test_the_truth_is_not_read_before_scoring(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
-    read = TrueCounts._read  # noqa: SLF001 - the one place where true counts come in
+    read = TrueTables._read  # noqa: SLF001 - the one place where true counts come in
 
-    def noting(self: TrueCounts, table: str) -> pa.Table:
+    def noting(self: TrueTables, table: str) -> pa.Table:
         happened.append(f"truth of {table}")
         return read(self, table)
 
-    monkeypatch.setattr(TrueCounts, "_read", noting)
+    monkeypatch.setattr(TrueTables, "_read", noting)
     attack(release, attacks=QUICK, budget=None, progress=lambda stage, *_: happened.append(stage))
     assert happened.index("attacking") < happened.index("truth of 1") < happened.index("scoring")
     assert "truth of 1" not in happened[: happened.index("attacking")]

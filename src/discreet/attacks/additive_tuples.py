@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.layout import Layout
 from discreet.attacks.sight import View
+from discreet.cells.layout import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

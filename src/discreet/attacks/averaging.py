@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.attacks.cell_estimates import CellEstimates, cells_finding
 from discreet.attacks.registry import attack
+from discreet.equations.closed_form import chances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,8 +120,7 @@ class Averages:
             parent = equations.parents(fine, statistic)
             sums.append(np.bincount(parent, self.view.published[equations.cells_of(fine)], size))
             sizes.append(np.bincount(parent, minlength=size))
-        tables = np.ones(len(finer), dtype=np.int64) if layout.spsn else lattice.tables[finer]
-        return Ways(finer.tolist(), tables, np.array(sums), np.array(sizes, dtype=float))
+        return Ways(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
 
     def row(self, place: int, variant: str) -> tuple[Ints, Floats]:
         """Return the published cells in the estimate of one, with their weights."""
@@ -206,8 +206,4 @@ def chance_right(variance: Floats) -> Floats:
 
     Short of certainty, however small the variance: a normal law leaves nothing out.
     """
-    from scipy.special import erf
-
-    with np.errstate(divide="ignore"):
-        found: Floats = np.minimum(erf(0.5 / np.sqrt(2 * variance)), np.where(variance > 0, SUREST, 1.0))
-    return found
+    return np.minimum(chances(variance), np.where(variance > 0, SUREST, 1.0))

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from discreet.attacks.layout import Layout
+    from discreet.cells.layout import Layout
 
     Ints = NDArray[np.int64]
 
@@ -36,6 +38,22 @@ class CommonCells:
     second_tables: Ints
 
 
+def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of all statistics, and for every estimate the number of its own.
+
+    Args:
+        parts: who is counted, to be told with every name, or nothing; what is common; which of its cells are estimated.
+    """
+    names: list[str] = []
+    starts: dict[str, int] = {}
+    for who, common, _ in parts:
+        if who not in starts:
+            starts[who] = len(names)
+            names += [f"{name} of {who}" if who else name for name in common.names]
+    numbers = [common.statistic_of[cells] + starts[who] for who, common, cells in parts]
+    return tuple(names), np.concatenate(numbers)
+
+
 def common_cells(first: Layout, second: Layout, leaving_out: frozenset[str] = frozenset()) -> CommonCells:
     """Return the cells of the statistics that both layouts have, without those that use some topics."""
     there = dict(zip(second.names, second.equations.statistics.tolist(), strict=True))
@@ -52,7 +70,7 @@ def common_cells(first: Layout, second: Layout, leaving_out: frozenset[str] = fr
         numbers.append(np.full(len(matched), len(names)))
         places.append(np.arange(cells.start, cells.stop))
         others.append(second.equations.cells_of(twin).start + matched)
-        tables.append([_noises(first, statistic), _noises(second, twin)])
+        tables.append([first.equations.noises[statistic], second.equations.noises[twin]])
         names.append(name)
     times = np.array(tables, dtype=np.int64).reshape(-1, 2)
     return CommonCells(tuple(names), _joined(numbers), _joined(places), _joined(others), times[:, 0], times[:, 1])
@@ -80,10 +98,6 @@ def _codes(layout: Layout, statistic: int) -> dict[str, tuple[str, ...]]:
     return {
         axis.name: axis.codes[depth - 1] or () for axis, depth in zip(layout.lattice.axes, depths, strict=True) if depth
     }
-
-
-def _noises(layout: Layout, statistic: int) -> int:
-    return 1 if layout.spsn else int(layout.lattice.tables[statistic])
 
 
 def _joined(arrays: list[Ints]) -> Ints:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.common_cells import common_cells
+from discreet.attacks.common_cells import common_cells, statistics_of
 from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
@@ -163,7 +163,7 @@ def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> tuple[list[Gues
 
 
 def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
-    groups, group_of = _groups(parts)
+    groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
@@ -186,7 +186,7 @@ def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN
 
 def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
     """Return where there is somebody in the rest: unequal values prove it."""
-    groups, group_of = _groups(parts)
+    groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
     differs = np.concatenate([(part.rest.of_whole != part.rest.of_part)[part.cells] for part in parts])
     alike = np.concatenate([part.guesses.alike for part in parts])
 
@@ -214,16 +214,3 @@ def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: A
         method="whole and part are published alike where they are the same persons",
         **about,
     )
-
-
-def _groups(parts: list[Guessed]) -> tuple[tuple[str, ...], Ints]:
-    """Return the names of all statistics, and for every estimate the number of its own."""
-    names: list[str] = []
-    starts: dict[str, int] = {}
-    for part in parts:
-        rest = part.rest
-        if rest.name not in starts:
-            starts[rest.name] = len(names)
-            names += [f"{name} of {rest.name}" for name in rest.common.names]
-    numbers = [part.rest.common.statistic_of[part.cells] + starts[part.rest.name] for part in parts]
-    return tuple(names), np.concatenate(numbers)

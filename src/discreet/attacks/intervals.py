@@ -206,9 +206,7 @@ def forced_tuples(view: View, noise: CountNoise) -> ForcedTuples:
         return ForcedTuples(0, 0, 0.0)
     bound, large = int(noise.bound), np.mean(noise.laws[-noise.repeat :], axis=0)
     least, most = large[noise.reach - bound], large[noise.reach + bound]
-    tables = np.ones(len(layout.names), dtype=np.int64)
-    if noise.shared == "nothing":
-        tables = layout.lattice.tables[layout.equations.statistics].astype(np.int64)
+    tables = layout.equations.noises[layout.equations.statistics]
     found, tuples, expected = 0, 0, 0.0
     for link in layout.equations.links:
         below = view.published[link.fine : link.fine + len(link.parent)]

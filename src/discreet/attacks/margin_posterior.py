@@ -95,11 +95,9 @@ class MarginPosterior:
 
     @cached_property
     def _tables(self) -> Ints:
-        """Return how many noises the value of each statistic is the mean of."""
-        layout = self.view.layout
-        if self.noise.shared != "nothing":
-            return np.ones(len(layout.names), dtype=np.int64)
-        return layout.lattice.tables[layout.equations.statistics].astype(np.int64)
+        """Return how many noises of its own every published statistic shows."""
+        equations = self.view.layout.equations
+        return equations.noises[equations.statistics]
 
     @cached_property
     def _laws(self) -> dict[int, CountNoise | MeanNoise]:

@@ -142,9 +142,7 @@ def kinds(view: View) -> Ints:
 def kind_priors(view: View, noise: CountNoise) -> list[Floats]:
     """Return for every statistic how often true counts occur in its kind."""
     layout = view.layout
-    tables = np.ones(len(layout.names), dtype=np.int64)
-    if noise.shared == "nothing":
-        tables = layout.lattice.tables[layout.equations.statistics].astype(np.int64)
+    tables = layout.equations.noises[layout.equations.statistics]
     kind, place = np.unique(np.stack([kinds(view), tables]), axis=1, return_inverse=True)
     place = place.ravel()
     found = [

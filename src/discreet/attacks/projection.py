@@ -113,7 +113,7 @@ class Projection:
         """
         layout = self.view.layout
         lattice, statistics = layout.lattice, layout.equations.statistics
-        times = lattice.published.astype(float) if layout.spsn else lattice.tables.astype(float)
+        times = layout.equations.noises.astype(float)
         # Of several known statistics the one that tells most: together they tell no less.
         ratios = [best_ratios(lattice, times, name)[statistics] for name in (self.known or [None])]
         closed = np.minimum.reduce(ratios)

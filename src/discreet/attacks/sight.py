@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.attacks.belief import belief_told
 from discreet.attacks.clock import Clock
-from discreet.attacks.layout import layouts
+from discreet.cells.layout import layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.interface import Interface
-    from discreet.attacks.layout import Layout
+    from discreet.cells.layout import Layout
     from discreet.programme.model import Programme
     from discreet.release.release import Release
 

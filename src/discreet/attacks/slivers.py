@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
-    from discreet.attacks.layout import Layout
     from discreet.attacks.overlap_graph import Bridges
     from discreet.attacks.sight import Overlaps, Sight, View
+    from discreet.cells.layout import Layout
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -313,8 +313,8 @@ def _parts(view: View, overlaps: Overlaps) -> list[Slivers]:
         twin = rows.get(tuple(moved.values()))
         if twin is not None:
             places = np.concatenate([_places(layout, statistic, first), _places(layout, twin, second)])
-            noises = layout.lattice.tables[[statistic, twin]] if not layout.spsn else np.ones(2)
-            parts.append(Slivers(view, found, places, (int(noises[0]), int(noises[1]))))
+            noises = layout.equations.noises
+            parts.append(Slivers(view, found, places, (int(noises[statistic]), int(noises[twin]))))
     return parts
 
 

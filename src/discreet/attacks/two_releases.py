@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.common_cells import common_cells
+from discreet.attacks.common_cells import common_cells, statistics_of
 from discreet.attacks.differences import EVEN, Differences, averaged, kinds, predicted, proven, turnover
 from discreet.attacks.finding import CERTAIN, Finding
 from discreet.attacks.registry import attack
@@ -241,7 +241,7 @@ def _without_noise(comparison: Comparison, cells: Ints, guesses: Guesses) -> Gue
 
 
 def _changes_finding(parts: list[Changes], found: str, **about: Any) -> Finding:  # noqa: ANN401 - of Finding
-    groups, group_of = _groups(parts)
+    groups, group_of = _statistics(parts)
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([_true_change(part.comparison, truth)[part.cells] for part in parts])
@@ -269,7 +269,7 @@ def _changes_finding(parts: list[Changes], found: str, **about: Any) -> Finding:
 
 def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> Finding:  # noqa: ANN401 - of Finding
     """Return which cells have changed: another participant under cell keys, another count under coordinates."""
-    groups, group_of = _groups(parts)
+    groups, group_of = _statistics(parts)
     differs = np.concatenate([part.comparison.difference[part.cells] != 0 for part in parts])
     alike = np.concatenate([part.guesses.alike for part in parts])
     changed = differs | (alike < EVEN)
@@ -307,20 +307,11 @@ def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> F
     )
 
 
-def _groups(parts: list[Changes]) -> tuple[tuple[str, ...], Ints]:
-    """Return the names of all statistics, and for every estimate the number of its own."""
-    several = len({part.comparison.view.layout.name for part in parts}) > 1
-    names: list[str] = []
-    starts: dict[str, int] = {}
-    for part in parts:
-        population = part.comparison.view.layout.name
-        if population not in starts:
-            starts[population] = len(names)
-            names += [f"{name} of {population}" if several else name for name in part.comparison.common.names]
-    numbers = [
-        part.comparison.common.statistic_of[part.cells] + starts[part.comparison.view.layout.name] for part in parts
-    ]
-    return tuple(names), np.concatenate(numbers)
+def _statistics(parts: list[Changes]) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of all statistics, of several populations each with its own, and the number of every change."""
+    populations = [part.comparison.view.layout.name for part in parts]
+    told = populations if len(set(populations)) > 1 else [""] * len(parts)
+    return statistics_of([(who, part.comparison.common, part.cells) for who, part in zip(told, parts, strict=True)])
 
 
 def _true_change(comparison: Comparison, truth: Truth) -> Ints:

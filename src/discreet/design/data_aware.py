@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.clock import Clock
     from discreet.attacks.finding import Combination, Finding, Truth
-    from discreet.attacks.layout import Layout
     from discreet.attacks.scoring import Score, Share
     from discreet.attacks.sight import Sight
+    from discreet.cells.layout import Layout
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -202,6 +202,6 @@ class DataAware:
         if self.noise.shared != "nothing":
             return combination.places, combination.weights
         layout = self.sight.view(combination.population).layout
-        times = layout.lattice.tables[layout.equations.statistics][layout.statistic_of[combination.places]]
+        times = layout.equations.noises[layout.equations.statistics][layout.statistic_of[combination.places]]
         # The mean over tables: noise of the same law, smaller by the root of their number.
         return combination.places, combination.weights / np.sqrt(times)

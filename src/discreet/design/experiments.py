@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.belief import belief_of
 from discreet.attacks.clock import Clock
-from discreet.attacks.layout import layouts
 from discreet.attacks.overlap_file import read_overlaps
 from discreet.attacks.registry import attacks_named
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, sight_of
 from discreet.attacks.truth import TrueCounts
+from discreet.cells.layout import layouts
+from discreet.cells.true_tables import keeps_truth
 from discreet.design.attack_report import AttackReport, Outcome
 from discreet.design.data_aware import DataAware
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.protect import protect
-from discreet.release.folder import EXACT, curator_folder
 from discreet.release.release import Release, open_release
 
 if TYPE_CHECKING:
@@ -197,17 +197,10 @@ def _check_alike(release: Release, second: Release) -> None:
 
 def _truth(release: Release, folder: Path | str | None, other: Release | None, answer: int | None) -> TrueCounts | None:
     """Return the true counts that were named, or those beside the release, if they are there."""
-    if folder is None and not _keeps_truth(release):
+    if folder is None and not keeps_truth(release):
         return None
-    second = TrueCounts(other) if other is not None and _keeps_truth(other) else None
+    second = TrueCounts(other) if other is not None and keeps_truth(other) else None
     return TrueCounts(release, None if folder is None else Path(folder), second, answer)
-
-
-def _keeps_truth(release: Release) -> bool:
-    """Say whether the true counts of a release are at hand."""
-    if release.path is None:
-        return bool(release.held_exact)
-    return (curator_folder(release.path) / EXACT).is_dir()
 
 
 def _known(release: Release, names: Sequence[str], truth: TrueCounts | None) -> dict[tuple[str, str], Any]:

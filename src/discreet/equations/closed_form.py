@@ -7,7 +7,6 @@ Real blocks are unequal: a surrogate, which the projection of `margins` makes ex
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,4 +43,13 @@ def best_ratios(lattice: Lattice, times: Floats, known: str | None = None) -> Fl
 
 def success(variance: float, ratio: float) -> float:
     """Return P(|N(0, V ratio)| < 1/2): the chance that the rounded estimate is the true count."""
-    return math.erf(0.5 / math.sqrt(2 * variance * ratio)) if variance * ratio > 0 else 1.0
+    return float(chances(np.array(variance * ratio)))
+
+
+def chances(variance: Floats) -> Floats:
+    """Return P(|N(0, variance)| < 1/2) for many variances, 1 where there is none."""
+    from scipy.special import erf
+
+    with np.errstate(divide="ignore"):
+        found: Floats = erf(0.5 / np.sqrt(2 * variance))
+    return found

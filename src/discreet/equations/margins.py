@@ -171,14 +171,23 @@ class MarginEquations:
         return not between.any()
 
     @cached_property
+    def noises(self) -> Ints:
+        """Return for every statistic of the lattice how many noises of its own it shows, 0 where it is not published.
+
+        With SPSN all tables show one; without, each has its own, and the published value is their mean.
+        """
+        return (self.lattice.published if self.spsn else self.lattice.tables).astype(np.int64)
+
+    @cached_property
     def spread(self) -> Floats:
         """Return the standard deviation of every cell as published, in units of one noise term.
 
         Cells that are one unknown have one noise between them. The equations make them
         equal, so that g cells, each as if it had a noise of variance g, weigh as one.
         """
-        times = np.ones(len(self.statistics)) if self.spsn else self.lattice.tables[self.statistics].astype(float)
-        cells = np.repeat(1 / np.sqrt(times), self.lattice.cells[self.statistics].astype(np.int64))
+        cells = np.repeat(
+            1 / np.sqrt(self.noises[self.statistics]), self.lattice.cells[self.statistics].astype(np.int64)
+        )
         if self.spsn:
             cells *= np.sqrt(np.bincount(self.unknowns)[self.unknowns])
         return cells

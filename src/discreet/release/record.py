@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError
+from discreet.noise.by_count import by_count
 from discreet.noise.catalogue import LAWS
 from discreet.noise.formats.own_toml import OwnToml
 from discreet.noise.geometric import TwoSidedGeometric
@@ -27,6 +28,7 @@ from discreet.programme.load import load_programme
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
+    from discreet.noise.by_count import LawByCount
     from discreet.programme.model import Programme
 
 SCHEMA = "discreet/1"
@@ -231,6 +233,13 @@ class Record:
             return self.noise()
         table = self.ptable()
         return table.rows[int(table.row_numbers(np.array([count]))[0])]
+
+    def by_count(self) -> LawByCount:
+        """Return the laws of all true counts; where a budget is split unevenly, that of a count with most noise."""
+        if self.law == "none":
+            return by_count(None)
+        noise = self.ptable() if self.has_ptable else self._noisiest or self.noise()
+        return by_count(noise, zeros=self.zeros_are_noisy, non_negative=self.non_negative)
 
     def public(self) -> dict[str, Any]:
         """Return what a data user may know: the size of the noise, a vague bound, and what totals do.

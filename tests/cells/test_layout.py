@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks import layout as module
-from discreet.attacks.layout import Layout, layouts, table_grids
+from discreet.cells import grid as module
+from discreet.cells.grid import table_grid
+from discreet.cells.layout import Layout, layouts
 from discreet.errors import InputError
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.bits import SeededBits
 from discreet.release.tables import read_table, write_table
-from tests.attacks.scenes import HAMLET, PTABLE, area, cells_by_hand, listed, town_release, vector_by_hand
+from tests.attacks.scenes import HAMLET, PTABLE, area, cell_codes, cells_by_hand, listed, town_release, vector_by_hand
 from tests.mechanisms.town import SECRET, TOWN, cells
 from tests.tabulation.small_data import by, programme, programmes, topic
 
@@ -75,7 +76,7 @@ def test_names_and_codes_say_which_cell_it_is(made: Programme, data: st.DataObje
     by_hand = cells_by_hand(layout)
     assert len(by_hand) == layout.cells == len(layout.statistic_of)
     place = data.draw(st.integers(0, layout.cells - 1))
-    told = layout.codes(place)
+    told = cell_codes(layout, place)
     codes = {} if told == "the total" else dict(word.split("=") for word in told.split())
     assert by_hand[place] == {name: area(made, name, codes.get(name, "_T")) for name in made.topics}
     words = layout.names[layout.statistic_of[place]].split()
@@ -120,7 +121,14 @@ def test_a_category_that_is_not_split_again_stands_on_both_levels() -> None:
     rows: Rows = {("_T",): 10, ("a",): 4, ("b",): 6, ("b1",): 1, ("b2",): 5}
     found = uneven(spsn=True).vector(lambda _: one_table(rows, ("A",)))
     assert found.tolist() == [10, 4, 6, 4, 1, 5]
-    assert [uneven(spsn=True).codes(place) for place in range(6)] == ["the total", "A=a", "A=b", "A=a", "A=b1", "A=b2"]
+    assert [cell_codes(uneven(spsn=True), place) for place in range(6)] == [
+        "the total",
+        "A=a",
+        "A=b",
+        "A=a",
+        "A=b1",
+        "A=b2",
+    ]
 
 
 def test_without_spsn_tables_are_averaged_and_with_it_the_first_is_as_good() -> None:
@@ -143,7 +151,7 @@ def test_several_populations_have_a_layout_each_that_with_most_tables_first() ->
 def test_a_table_alone_is_laid_out_by_its_codes(tmp_path: Path) -> None:
     rows: Rows = {("_T", "_T"): 5, ("n1", "F"): 2, ("e", "M"): 3}
     written = write_table("1", one_table(rows, ("GEO", "SEX")), tmp_path, "csv")
-    grid = table_grids(HAMLET, "1")(read_table(tmp_path / "1.csv"))
+    grid = table_grid(HAMLET, "1").lay_out(read_table(tmp_path / "1.csv"))
     assert written.rows == 3
     assert sorted(grid[grid != 0].tolist()) == [2, 3, 5]
     assert grid.shape == (1 + 3 + 5, 1 + 2)
@@ -168,5 +176,5 @@ def test_a_missing_column_is_refused_by_name() -> None:
 
 def test_a_table_that_is_too_large_to_be_laid_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CELLS", 4)
-    with pytest.raises(InputError, match=r"Table 1 has 5 cells; attacks lay out up to 4\. Attack a release of fewer"):
+    with pytest.raises(InputError, match=r"Table 1 has 5 cells; up to 4 can be laid out\. Take a release of fewer"):
         uneven(spsn=True).vector(lambda _: one_table({("a",): 1}, ("A",)))

@@ -1,0 +1,117 @@
+"""The cells of one population in one vector: every statistic once, whichever tables show it.
+
+The order is that of the margin equations: statistic by statistic, and within one by the
+categories of its axes. A table is laid out over the codes of its columns; each of its
+statistics is then a choice of these codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.cells.grid import population_grids
+from discreet.equations.margins import MarginEquations
+from discreet.programme.lattice import lattice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.cells.grid import Choice, TableGrid
+    from discreet.programme.lattice import Lattice
+    from discreet.programme.model import Programme
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the cells of a population's tables stand.
+
+    Attributes:
+        name: the population.
+        programme: the programme with its tables alone.
+        spsn: whether a statistic has one noise in all tables.
+    """
+
+    name: str
+    programme: Programme
+    spsn: bool
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """Return the statistics."""
+        return lattice(self.programme)
+
+    @cached_property
+    def equations(self) -> MarginEquations:
+        """Return the equations between their cells."""
+        return MarginEquations(self.lattice, self.spsn)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells of all statistics."""
+        return self.equations.cells
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Return the name of every published statistic, in order."""
+        names = self.lattice.names()
+        return [names[statistic] for statistic in self.equations.statistics.tolist()]
+
+    @cached_property
+    def statistic_of(self) -> NDArray[np.int32]:
+        """Return for every cell the number of its statistic in `names`."""
+        sizes = self.lattice.cells[self.equations.statistics].astype(np.int64)
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+    def vector(self, read: Callable[[str], pa.Table]) -> Floats:
+        """Return the value of every cell; where tables have different noise, the mean over them."""
+        return self.vector_of(lambda grid: grid.lay_out(read(grid.plan.table.id)))
+
+    def vector_of(self, laid_out: Callable[[TableGrid], Ints]) -> Floats:
+        """Return the value of every cell from tables that are laid out; the mean where they have different noise."""
+        total, times = np.zeros(self.cells), np.zeros(self.cells, dtype=np.int16)
+        for table in self._grids:
+            values = laid_out(table)
+            for choice in table.choices:
+                place = self._place(table, choice)
+                # With SPSN every table shows the same: the first is as good as the mean.
+                if place is None or (self.spsn and times[place][0]):
+                    continue
+                total[place] += self._in_order(table, choice, values)
+                times[place] += 1
+        return total / np.maximum(times, 1)
+
+    @cached_property
+    def _grids(self) -> tuple[TableGrid, ...]:
+        return population_grids(self.programme, self.programme.tables)
+
+    def _place(self, table: TableGrid, choice: Choice) -> slice | None:
+        depths = {table.columns[number].topic: choice.depths[number] for number in choice.kept}
+        statistic = self._positions.get(tuple(depths.get(axis.name, 0) for axis in self.lattice.axes))
+        return None if statistic is None else self.equations.cells_of(statistic)
+
+    @cached_property
+    def _positions(self) -> dict[tuple[int, ...], int]:
+        return {tuple(self.lattice.depths[s].tolist()): s for s in self.equations.statistics.tolist()}
+
+    def _in_order(self, table: TableGrid, choice: Choice, values: Ints) -> Ints:
+        """Return the cells of one statistic in the order of the lattice's axes."""
+        order = {axis.name: number for number, axis in enumerate(self.lattice.axes)}
+        axes = np.argsort([order[table.columns[number].topic] for number in choice.kept])
+        return np.transpose(table.cells(choice, values), axes).ravel()
+
+
+def layouts(programme: Programme, *, spsn: bool) -> dict[str, Layout]:
+    """Return the layout of every population of a programme, the one with most tables first."""
+    return {
+        name: Layout(name, replace(programme, tables=tables), spsn) for name, tables in programme.populations.items()
+    }
