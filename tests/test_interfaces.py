@@ -207,11 +207,51 @@ def test_json_keys_of_attack_are_those_of_the_page(town: Path) -> None:
     protect(town, "--keep-exact", "--out", str(town / "attacked"))
     found = json.loads(run("attack", str(town / "attacked"), "--attacks", "averaging", "--json").stdout)
     common, *_ = tables_of(section("JSON"))
-    text = " ".join(section("JSON").partition("`attack` adds")[2].partition("`synth` adds")[0].split())
+    text = " ".join(section("JSON").partition("`attack` adds")[2].partition("`utility` of")[0].split())
     assert list(found) == [*common, "attacks"]
     keys = set(found["attacks"][0]) | set(found["attacks"][0]["by_count"][0])
     told = set(re.findall(r"`([a-z_]+)`", text))
     assert keys == told - {"attacks", "value"}
+
+
+def keys_within(found: object) -> set[str]:
+    """Return the keys of an object and of all objects in it, but for numbers and dots that stand for levels."""
+    if isinstance(found, list):
+        return {key for each in found[:1] for key in keys_within(each)}
+    if not isinstance(found, dict):
+        return set()
+    below = {key for value in found.values() for key in keys_within(value)}
+    return below | {key for key in found if re.fullmatch(r"[a-z_]+", key)}
+
+
+def told_of(start: str, end: str) -> set[str]:
+    """Return the code words of the page between two phrases of its section on JSON."""
+    return set(re.findall(r"`([a-z_]+)`", section("JSON").partition(start)[2].partition(end)[0]))
+
+
+def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--keep-exact", "--out", str(town / "useful"))
+    found = json.loads(run("utility", str(town / "useful"), "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    own = {key: value for key, value in found.items() if key not in common}
+    told = told_of("`utility` of a release adds", "`compare` adds")
+    names = {result["name"] for result in found["results"]}
+    keys = keys_within(own)
+    assert keys <= told
+    # The town has no two-way tables, which have an association before and after.
+    assert told - keys <= names | {"before", "after"}
+    areas = json.loads(run("utility", "lau:by-sex:PT", "--epsilon", "0.1", "--json").stdout)
+    assert set(areas) == {*common, "small_areas"}
+
+
+def test_json_keys_of_compare_are_those_of_the_page(town: Path) -> None:
+    asked = ("compare", str(town / "town.toml"), "--data", str(town / "town.csv"), "--id", "ID")
+    found = json.loads(run(*asked, "--mechanisms", "cell-key,laplace", "--attacks", "none", "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    assert set(found) == {*common, "contenders", "plot"}
+    told = told_of("`compare` adds", "`synth` adds")
+    assert set(found["contenders"][0]) | {"contenders", "plot"} == told
+    assert found["results"][0]["name"].startswith("cell-key: ")
 
 
 def test_attacks_are_those_of_the_page() -> None:

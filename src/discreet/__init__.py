@@ -5,6 +5,7 @@ The lobby: what users import. Inside the package, import from the home module.
 
 from importlib.metadata import version
 
+from discreet.design.compare import compare
 from discreet.design.experiments import attack
 from discreet.errors import DiscreetError, InputError
 from discreet.mechanisms.budget import Budget
@@ -31,6 +32,9 @@ from discreet.programme.model import Programme
 from discreet.release.record import Record
 from discreet.release.release import Release, open_release
 from discreet.risk.assess import assess
+from discreet.utility.area_files import load_areas
+from discreet.utility.measured import utility_of
+from discreet.utility.small_areas import small_areas
 
 __version__ = version("discreet")
 
@@ -60,10 +64,14 @@ __all__ = [
     "Uniform",
     "assess",
     "attack",
+    "compare",
+    "load_areas",
     "load_programme",
     "open_release",
     "protect",
     "ptable",
     "read_ptable",
+    "small_areas",
+    "utility_of",
     "write_ptable",
 ]

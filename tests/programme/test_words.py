@@ -6,7 +6,7 @@ import pytest
 
 from discreet.programme.load import load_programme
 from discreet.programme.model import Level, Programme, Table, Topic
-from discreet.programme.words import category_words, statistic_words, topic_words
+from discreet.programme.words import all_category_words, category_words, statistic_words, topic_words
 
 LU = load_programme("eu2021:LU")
 
@@ -36,3 +36,12 @@ def test_a_category_in_words() -> None:
     assert category_words(LU.topics["SEX"], "2") == "female"
     assert category_words(LU.topics["GEO"], "LU_0504") == "LU_0504"
     assert category_words(LU.topics["SEX"], "_T") == "_T"
+
+
+def test_all_categories_in_words_are_each_in_words() -> None:
+    found = all_category_words(LU.topics["SEX"])
+    assert found["2"] == "female"
+    assert all(
+        category_words(LU.topics["GEO"], code) == words for code, words in all_category_words(LU.topics["GEO"]).items()
+    )
+    assert all_category_words(Topic("COLOUR", (Level("COLOUR", "COLOUR", 3),))) == {}

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ReleaseError, UnknownNameError
 from discreet.utility.noise_seen import NoiseSeen, noise_seen
-from discreet.utility.pairs import pairs
+from discreet.utility.side_by_side import ONCE
 from tests.utility.small_release import small_release
 
 if TYPE_CHECKING:
@@ -23,25 +23,20 @@ def cells(table: pa.Table) -> dict[tuple[str, ...], int]:
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_pairs_are_those_of_a_comparison_cell_by_cell(tmp_path: Path, form: str) -> None:
+def test_noise_is_that_of_a_comparison_cell_by_cell_and_a_shared_count_is_taken_once(tmp_path: Path, form: str) -> None:
     release = small_release(tmp_path, form=form)
-    for table in release.ids:
-        true, published = cells(release.exact(table)), cells(release.table(table))
-        expected = Counter((true.get(cell, 0), published.get(cell, 0)) for cell in {*true, *published})
-        found = pairs(release, table)
-        assert Counter(zip(found.true.tolist(), found.published.tolist(), strict=True)) == expected
-
-
-def test_noise_is_counted_over_all_tables(tmp_path: Path) -> None:
-    release = small_release(tmp_path)
     told: list[tuple[int, int]] = []
     seen = noise_seen(release, lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
-    both = [pair for table in release.ids for pair in zip(*vars(pairs(release, table)).values(), strict=True)]
+    # All of the second table is in the first one too.
+    true, published = cells(release.exact("1")), cells(release.table("1"))
+    counts = [(true.get(cell, 0), published.get(cell, 0)) for cell in {*true, *published}]
     assert seen.large == 3
-    assert seen.times == Counter((min(int(true), 3), int(shown - true)) for true, shown in both)
-    assert seen.counts == len(both)
+    occupied = {kind: n for kind, n in seen.times.items() if kind != (0, 0)}
+    assert occupied == Counter((min(count, 3), shown - count) for count, shown in counts)
+    assert seen.counts == len(counts)
     assert seen.largest <= seen.largest_allowed == 3
+    assert all(result.assumptions == (ONCE,) for result in seen.results())
 
 
 def test_shares_and_sentences() -> None:
@@ -59,7 +54,7 @@ def test_shares_and_sentences() -> None:
 
 def test_without_true_counts_nothing_is_compared(tmp_path: Path) -> None:
     release = small_release(tmp_path, keep_exact=False)
-    with pytest.raises(ReleaseError, match="has no true counts of table 1 beside it"):
+    with pytest.raises(ReleaseError, match=r"has no file 1\.parquet with the true counts of 1"):
         noise_seen(release)
     with pytest.raises(UnknownNameError, match="There is no table of the release '9'"):
         release.exact("9")

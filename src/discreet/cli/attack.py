@@ -59,7 +59,7 @@ def attack(
             release,
             truth=truth,
             attacks=names,
-            budget=_seconds(budget),
+            budget=seconds(budget),
             seed=seed,
             public_only=public_only,
             known=known or (),
@@ -74,7 +74,7 @@ def attack(
         show(found, str(release))
 
 
-def _seconds(text: str) -> float | None:
+def seconds(text: str) -> float | None:
     """Return a time in seconds; None for no limit."""
     if text == "none":
         return None

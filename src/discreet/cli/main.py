@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import assess, attack, demo, keys, programme, protect, ptable, synth, verify
+from discreet.cli import assess, attack, compare, demo, keys, programme, protect, ptable, synth, utility, verify
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError
 
@@ -33,6 +33,8 @@ app.add_typer(keys.app, name="keys")
 app.command("assess")(assess.assess)
 app.command("protect")(protect.protect)
 app.command("attack")(attack.attack)
+app.command("utility")(utility.utility)
+app.command("compare")(compare.compare)
 app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 app.command("synth")(synth.synth)

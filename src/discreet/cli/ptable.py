@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.answer import answer
+from discreet.cli.picture import check_picture
 from discreet.cli.ptable_text import closing, describe, table
 from discreet.errors import ParameterError
 from discreet.noise.explain import results, warnings
@@ -153,13 +154,12 @@ def _refuse_options_before(context: typer.Context) -> None:
 
 def _refuse_overwriting(out: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuse before any work what writing would refuse after it."""
-    if plot and plot.suffix.lower() != ".png":
-        raise ParameterError(f"--plot writes a PNG; {plot.name} has another ending. Use FILE.png.", parameter="plot")
+    if plot:
+        check_picture(plot, replace=replace)
     if out and plot and out.absolute() == plot.absolute():
         raise ParameterError("--out and --plot name the same file. Give each its own.", parameter="plot")
-    for path in (out, plot):
-        if path:
-            check_writable(path, replace=replace)
+    if out:
+        check_writable(out, replace=replace)
 
 
 def _show(

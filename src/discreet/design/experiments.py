@@ -52,6 +52,7 @@ def attack(
     overlaps: Overlaps | Path | str | None = None,
     interface: Interface | None = None,
     answer: int | None = None,
+    predict: bool = True,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> AttackReport:
     """Mount attacks on a release and compare what they find with the truth.
@@ -68,6 +69,7 @@ def attack(
         overlaps: which areas of two topics meet on the map; or the CSV that says so.
         interface: a flexible query interface to the same persons, for the attack `bi-partitions`.
         answer: the true number of persons that the interface is about.
+        predict: whether to predict success beside what is achieved, which takes a solve for many cells.
         progress: called with a stage, what is done and what there is to do.
     """
     if seed < 0:
@@ -92,8 +94,9 @@ def attack(
     )
     sight = replace(sight_of(release, knowledge, seed=seed), tell=progress)
     failed: dict[str, str] = {}
-    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts else clock, failed)
-    outcomes = _scored(findings, sight, counts, clock)
+    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts and predict else clock, failed)
+    model = DataAware(sight, counts) if counts and predict else None
+    outcomes = _scored(findings, sight, counts, model, clock)
     return AttackReport(
         outcomes=outcomes,
         mounted=tuple(mounted),
@@ -158,17 +161,18 @@ def mount(
     return found
 
 
-def _scored(findings: Sequence[Finding], sight: Sight, truth: TrueCounts | None, clock: Clock) -> tuple[Outcome, ...]:
+def _scored(
+    findings: Sequence[Finding], sight: Sight, truth: TrueCounts | None, model: DataAware | None, clock: Clock
+) -> tuple[Outcome, ...]:
     """Return the outcomes, the worst first."""
     found = []
-    model = DataAware(sight, truth) if truth else None
     for number, finding in enumerate(findings):
-        if truth is None or model is None or (finding.needs_other and not truth.has_other):
+        if truth is None or (finding.needs_other and not truth.has_other):
             found.append(Outcome(finding, None))
             continue
         scored = score(finding, truth)
         part = clock.part(1 / (len(findings) - number))
-        found.append(Outcome(finding, scored, model.predicted(scored, part)))
+        found.append(Outcome(finding, scored, model.predicted(scored, part) if model else {}))
         if sight.tell:
             sight.tell("scoring", number + 1, len(findings))
     return tuple(sorted(found, key=lambda outcome: outcome.rank, reverse=True))

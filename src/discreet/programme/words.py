@@ -26,6 +26,12 @@ def category_words(topic: Topic, code: str) -> str:
     return labels.get(LANGUAGE, "") or code
 
 
+def all_category_words(topic: Topic) -> dict[str, str]:
+    """Return the label of every category of a topic, or its code where it has none."""
+    categories = topic.tree.categories if topic.tree else ()
+    return {category.code: category.labels.get(LANGUAGE, "") or category.code for category in categories}
+
+
 def statistic_words(programme: Programme, name: str) -> str:
     """Return a statistic in words; where a topic has several levels, with the number of categories.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.errors import UnknownNameError
+from discreet.programme.published import TOTAL, VALUE
 from discreet.programme.words import category_words, topic_words
-from discreet.utility.pairs import VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from discreet.programme.model import Breakdown, Table
     from discreet.release.release import Release
-
-TOTAL = "_T"
 
 
 @dataclass(frozen=True)

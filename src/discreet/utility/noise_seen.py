@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.cells.true_tables import TrueTables
 from discreet.results import Result
-from discreet.utility.pairs import pairs
+from discreet.utility.pair_times import pair_times
+from discreet.utility.side_by_side import ONCE, SideBySide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.release.release import Release
-    from discreet.utility.pairs import Ints
-
-REPEATED = "cells as they stand in the tables: a count that comes back in several of them is counted each time"
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,13 @@ class NoiseSeen:
         large: counts from here on are taken together; smaller ones have a law of their own.
         times: cells by true count, up to `large`, and noise.
         largest_allowed: the bound of the law.
+        taken: how often a count is taken that several tables show.
     """
 
     large: int
     times: dict[tuple[int, int], int]
     largest_allowed: float
+    taken: str = ONCE
 
     @cached_property
     def counts(self) -> int:
@@ -70,7 +71,7 @@ class NoiseSeen:
                 unit="persons",
                 sentence=f"Of {self.counts:,} counts above 0 in all tables, none was published more than "
                 f"{self.largest} away from the true one; {self.largest_allowed:g} is the most that the law allows.",
-                assumptions=(REPEATED,),
+                assumptions=(self.taken,),
             ),
             Result(
                 name="unchanged_counts",
@@ -78,7 +79,7 @@ class NoiseSeen:
                 value=self.unchanged,
                 unit="1",
                 sentence=f"{self.unchanged:.1%} of these counts were published as they are.",
-                assumptions=(REPEATED,),
+                assumptions=(self.taken,),
             ),
             Result(
                 name="small_counts",
@@ -87,7 +88,7 @@ class NoiseSeen:
                 unit="1",
                 sentence=f"{self.small:.1%} of these counts are below {self.large}, where the noise has a law of its "
                 "own for every count.",
-                assumptions=(REPEATED,),
+                assumptions=(self.taken,),
             ),
         ]
 
@@ -96,22 +97,21 @@ def noise_seen(release: Release, tell: Callable[[int, int], None] | None = None)
     """Compare every table of a release with its true counts, which the curator must have kept.
 
     Args:
-        release: a release with noise, in a folder.
+        release: a release with noise.
         tell: called with tables done and tables in all.
     """
     record = release.record
-    bound = record.noise().bound
     large = len(record.ptable().rows) - 1 if record.has_ptable else 1
+    side = SideBySide(release, TrueTables(release))
     times: Counter[tuple[int, int]] = Counter()
-    for done, table in enumerate(release.ids, start=1):
-        found = pairs(release, table)
-        times.update(_kinds(np.minimum(found.true, large), found.published - found.true, large + 1))
+    for done, table in enumerate(side, start=1):
+        for shown in table.statistics:
+            assert shown.true is not None  # noqa: S101 - true tables were given
+            true, published = shown.once(shown.true), shown.once(shown.published)
+            size = np.minimum(true, large)
+            found = pair_times(size, size + published - true)
+            kinds = zip(found.true.tolist(), found.noise.tolist(), strict=True)
+            times.update(dict(zip(kinds, found.times.tolist(), strict=True)))
         if tell:
-            tell(done, len(release.ids))
-    return NoiseSeen(large, dict(times), bound)
-
-
-def _kinds(count: Ints, noise: Ints, counts: int) -> dict[tuple[int, int], int]:
-    """Return how often every pair of count and noise occurs, counts being below a number of them."""
-    kinds, times = np.unique(noise * counts + count, return_counts=True)
-    return {(kind % counts, kind // counts): n for kind, n in zip(kinds.tolist(), times.tolist(), strict=True)}
+            tell(done, side.tables)
+    return NoiseSeen(large, dict(times), record.noise().bound, side.taken)

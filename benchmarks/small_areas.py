@@ -1,0 +1,61 @@
+"""Small areas under noise: how long they take, and the figures of docs/results/small_areas.md.
+
+    python -m benchmarks.small_areas [--write]
+
+The speed is that of all LAUs of the EU-28 under six laws, expected figures and a release drawn of each, beside drawing
+the same noise with numpy alone. --write puts the figures into the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.clock import Figure, cpu_seconds, report
+from benchmarks.small_areas_page import EPSILONS, page
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.utility.area_files import load_areas
+from discreet.utility.small_areas import small_areas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.utility.areas import Areas
+
+    Ints = NDArray[np.int64]
+
+PAGE = Path(__file__).parents[1] / "docs/results/small_areas.md"
+
+
+def measure_all(areas: Areas) -> None:
+    """Measure all areas under six laws, drawing a release of each."""
+    for epsilon in EPSILONS:
+        small_areas(areas, TwoSidedGeometric(epsilon=epsilon)).results()
+
+
+def numpy_alone(counts: Ints) -> None:
+    """Draw as much two-sided geometric noise with numpy, as the difference of two geometric numbers."""
+    random = np.random.default_rng(0)
+    for epsilon in EPSILONS:
+        chance = -math.expm1(-epsilon)
+        counts + random.geometric(chance, counts.shape) - random.geometric(chance, counts.shape)
+
+
+def main() -> None:
+    """Measure the speed, and write the page if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/results/small_areas.md")
+    if parser.parse_args().write:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    areas = load_areas("lau:2016")
+    ours, bare = cpu_seconds(lambda: measure_all(areas), runs=3), cpu_seconds(lambda: numpy_alone(areas.counts), runs=3)
+    note = f"{len(areas):,} areas, 3 counts each, 6 laws"
+    report("small_areas", [Figure("small areas of the EU-28", ours, "drawing the noise with numpy", bare, note)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""`discreet compare`: several mechanisms on the same output, risk and utility side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.charts.compare import ComparePanel, compare_chart, draw_comparison
+from discreet.cli.answer import answer
+from discreet.cli.attack import seconds
+from discreet.cli.compare_text import SINGLES, show
+from discreet.cli.picture import check_picture
+from discreet.cli.progress import Stages
+from discreet.design.compare import AT, ATTACKS, BOUND, VARIANCE
+from discreet.design.compare import compare as compare_mechanisms
+from discreet.errors import ParameterError
+from discreet.microdata.coding import MISSING
+
+if TYPE_CHECKING:
+    from discreet.charts.compare import CompareChart
+    from discreet.design.compare import Comparison
+
+    Panels = tuple[tuple[tuple[str, ...], str, str, str], ...]
+
+
+def compare(
+    programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
+    data: Annotated[
+        list[str] | None, typer.Option(metavar="D", help="Records, as for protect; may be repeated.")
+    ] = None,
+    mechanisms: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="As cell-key,geometric,fresh:laplace; all that are known if left out."),
+    ] = None,
+    at: Annotated[str, typer.Option(metavar="HOW", help=f"{' or '.join(AT)}.")] = AT[0],
+    variance: Annotated[float, typer.Option(metavar="V", help="Noise variance of the first mechanism.")] = VARIANCE,
+    bound: Annotated[int, typer.Option(metavar="E", help="Bound of laws that can be bounded.")] = BOUND,
+    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids, for cell keys.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
+    count: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
+    ] = None,
+    tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
+    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
+    missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
+    areas: Annotated[str | None, typer.Option(metavar="TOPIC", help="The topic of areas.")] = None,
+    attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
+        ATTACKS
+    ),
+    budget: Annotated[str, typer.Option(metavar="TIME", help="For the attacks on one release.")] = "60s",
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw risk beside utility.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Publish the same data with several mechanisms and compare risk and utility.
+
+    Example: discreet compare small.toml --data persons.csv --id pid
+    --mechanisms cell-key,geometric,fresh --at equal-risk
+    """
+    if not data:
+        raise ParameterError("--data is missing: the records to publish. Example: --data persons.csv", parameter="data")
+    if plot:
+        check_picture(plot, replace=replace)
+    with Stages(shown=not quiet, log=None) as stages:
+        found = compare_mechanisms(
+            data,
+            programme,
+            None if mechanisms is None else _names(mechanisms),
+            at=at,
+            variance=variance,
+            bound=bound,
+            id=id_column,
+            key=key,
+            count=count,
+            tables=None if tables is None else _names(tables),
+            unit=unit,
+            missing=missing,
+            areas=areas,
+            attacks=() if attacks == "none" else _names(attacks),
+            budget=seconds(budget),
+            seed=seed,
+            progress=stages,
+        )
+    if plot:
+        draw_comparison(_chart(found), plot)
+    if as_json:
+        settings: dict[str, Any] = {
+            "programme": programme,
+            "data": data,
+            "mechanisms": [each.name for each in found.compared],
+            "at": at,
+            "variance": variance,
+            "bound": bound,
+            "seed": seed,
+        }
+        own = {"contenders": [each.to_json() for each in found.compared], "plot": None if plot is None else str(plot)}
+        typer.echo(answer("compare", settings, found.results, found.warnings, **own))
+    else:
+        show(found, plot)
+
+
+RISKS: Panels = (
+    (SINGLES, "An attacker names", "share of the cells of one person", "{:.0%}"),
+    (("projection",), "An attacker names", "share of the counts above 0", "{:.0%}"),
+    (("averaging_success",), "An attacker is right", "most exposed statistic, by formula", "{:.0%}"),
+)
+"""Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""
+MOST_RISKS = 2
+ERRORS: Panels = (
+    (("mean_relative_distance",), "Users are off", "mean share of the true count", "{:.0%}"),
+    (("largest_distance",), "At worst", "persons that a count is off", "{:,.0f}"),
+)
+
+
+def _chart(found: Comparison) -> CompareChart:
+    """Return risk beside errors, in figures that all mechanisms have."""
+    risks, errors = (
+        [
+            ComparePanel(title, label, tuple(values), form, is_risk=among is RISKS)
+            for names, title, label, form in among
+            if (values := found.figures(*names))
+        ]
+        for among in (RISKS, ERRORS)
+    )
+    return compare_chart(found.at, [each.name for each in found.compared], [*risks[:MOST_RISKS], *errors])
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

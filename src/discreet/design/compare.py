@@ -1,0 +1,280 @@
+"""Compare mechanisms on the same output: risk and utility side by side, at equal variance or at equal risk.
+
+Equal variance: one noise on a large count has the same variance V under each mechanism. Equal risk: the best linear
+attack on the statistic that everything published tells most about succeeds as often under each, by the closed formula
+P(|N(0, V r)| < 1/2); r depends on how often a statistic is published with noise of its own, so that a mechanism
+which repeats counts with fresh noise needs more of it: V r is held equal.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.design.contenders import contenders
+from discreet.design.experiments import attack
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.output import output_of
+from discreet.mechanisms.protect import protect
+from discreet.programme.choose import choose_tables
+from discreet.programme.json_form import programme_to_json
+from discreet.programme.load import load_programme
+from discreet.programme.model import Programme
+from discreet.release.record import Record
+from discreet.results import Result
+from discreet.risk.assess import assess
+from discreet.utility.measured import utility_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from discreet.design.attack_report import AttackReport
+    from discreet.design.contenders import Contender
+    from discreet.mechanisms.base import Mechanism
+
+AT = ("equal-variance", "equal-risk")
+MEASURES = ("averaging", "epsilon_delta")
+"""Measures of risk from the record alone that are compared."""
+ATTACKS = ("projection", "margins")
+"""Attacks that are mounted on every release."""
+BUDGET = 60.0
+"""Seconds of the attacks on one release."""
+VARIANCE, BOUND = 2.0, 5
+SINGLE = "1"
+"""The class of true counts of a single person."""
+SINGLE_PERSONS = "single persons"
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One mechanism with what it risks and what it spoils.
+
+    Attributes:
+        contender: as it was asked for.
+        record: how its noise was made.
+        risk: from the record, and what attacks achieved on the release.
+        utility: what the noise did to users in this very release.
+    """
+
+    contender: Contender
+    record: Record
+    risk: tuple[Result, ...]
+    utility: tuple[Result, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the name as it was asked for."""
+        return self.contender.name
+
+    def find(self, *names: str) -> Result | None:
+        """Return a figure by its name, of several the largest; None where the mechanism has none."""
+        found = [each for each in (*self.risk, *self.utility) if each.name in names]
+        return max(found, key=lambda each: each.value, default=None)
+
+    def value(self, *names: str) -> float | None:
+        """Return the value of a figure by its name, of several the largest; None where the mechanism has none."""
+        found = self.find(*names)
+        return None if found is None else found.value
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object that `--json` prints."""
+        return {
+            "name": self.name,
+            "mechanism": self.record.mechanism,
+            "law": self.record.law,
+            "parameters": self.record.parameters,
+            "spsn": self.record.spsn,
+            "variance": self.record.variance,
+            "bound": self.record.bound if math.isfinite(self.record.bound) else None,
+            "risk": [each.to_json() for each in self.risk],
+            "utility": [each.to_json() for each in self.utility],
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """Several mechanisms on one output.
+
+    Attributes:
+        programme: its name.
+        at: what was held equal.
+        variance: of one noise of the first mechanism.
+        bound: of its noise.
+        seed: of all that is random.
+        compared: in the order in which they were named.
+        warnings: what a reader should know.
+    """
+
+    programme: str
+    at: str
+    variance: float
+    bound: int
+    seed: int
+    compared: tuple[Compared, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the figures of all mechanisms, each with the mechanism in its name."""
+        return tuple(
+            replace(each, name=f"{one.name}: {each.name}")
+            for one in self.compared
+            for each in (*one.risk, *one.utility)
+        )
+
+    def figures(self, *names: str) -> list[float] | None:
+        """Return a figure of every mechanism, of several the largest; None where one of them does not have it."""
+        found = [each.value(*names) for each in self.compared]
+        return [value for value in found if value is not None] if None not in found else None
+
+    def opening(self) -> str:
+        """Return what was compared, in a sentence."""
+        first, count = self.compared[0].name, len(self.compared)
+        if self.at == AT[0]:
+            held = f"at noise of variance {self.variance:g} on every large count"
+        else:
+            held = f"where the best linear attack succeeds as often as on {first} with variance {self.variance:g}"
+        return (
+            f"{count} mechanisms on {self.programme}, {held}; laws that can be bounded have bound {self.bound} there."
+        )
+
+    def sentences(self) -> list[str]:
+        """Return what the comparison shows: who spoils least, and where equal is not equal."""
+        found = []
+        if least := self._extreme("mean_relative_distance", min):
+            most = self._extreme("mean_relative_distance", max)
+            assert most  # noqa: S101 - there is a least
+            found.append(
+                f"Published counts are off least under {least.name}, by {least.value('mean_relative_distance'):.1%} of "
+                f"the true count on average, and most under {most.name}, by {most.value('mean_relative_distance'):.1%}."
+            )
+        if low := self._extreme("projection", min):
+            high = self._extreme("projection", max)
+            assert high  # noqa: S101 - there is a lowest
+            found.append(
+                f"The best linear attack names {low.value('projection'):.1%} of the counts above 0 exactly under "
+                f"{low.name} and {high.value('projection'):.1%} under {high.name}."
+            )
+        unbounded = [each.name for each in self.compared if not math.isfinite(each.record.bound)]
+        if unbounded:
+            found.append(f"Without a bound: {', '.join(unbounded)}; there any count can be off by any amount.")
+        return found
+
+    def _extreme(self, name: str, pick: Callable[..., Compared]) -> Compared | None:
+        """Return the mechanism with the smallest or the largest figure, of those that have it."""
+        there = [each for each in self.compared if each.value(name) is not None]
+        return pick(there, key=lambda each: each.value(name)) if there else None
+
+
+def compare(
+    data: object,
+    programme: Programme | str | Path,
+    mechanisms: Sequence[str] | None = None,
+    *,
+    at: str = AT[0],
+    variance: float = VARIANCE,
+    bound: int = BOUND,
+    attacks: Sequence[str] = ATTACKS,
+    budget: float | None = BUDGET,
+    areas: str | None = None,
+    tables: Sequence[str] | None = None,
+    unit: str | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    **reading: Any,  # noqa: ANN401 - of protect
+) -> Comparison:
+    """Publish data with several mechanisms, in memory, and measure risk and utility of each.
+
+    Args:
+        data: as for `protect`.
+        programme: as for `protect`.
+        mechanisms: names of mechanisms and laws, as `cell-key`, `geometric` or `fresh:laplace`; all by default.
+        at: `equal-variance` or `equal-risk`; the first mechanism is the one that the others are made equal to.
+        variance: of one noise of the first mechanism.
+        bound: of laws that can be bounded; it grows with the standard deviation where more noise is needed.
+        attacks: that are mounted on every release.
+        budget: seconds of the attacks on one release; None is no limit.
+        areas: the topic of areas.
+        tables: ids or patterns of the tables to make, all of the unit by default.
+        unit: what a row of the data is.
+        seed: of all that is random.
+        progress: called with a stage, what is done and what there is to do.
+        reading: what else `protect` takes, as `id` or `count`.
+    """
+    if at not in AT:
+        raise UnknownNameError.among("way to compare", at, AT)
+    if seed < 0:
+        raise ParameterError.outside("compare", "seed", seed, "a whole number from 0 on")
+    keyed = bool(reading.get("id") or reading.get("key"))
+    asked = contenders(mechanisms, keyed=keyed)
+    spec = programme if isinstance(programme, Programme) else load_programme(programme)
+    chosen = choose_tables(spec, tables, unit)
+    made = _mechanisms(asked, chosen, at, variance, bound, keyed=keyed, seed=seed)
+    compared: list[Compared] = []
+    for number, (contender, mechanism) in enumerate(zip(asked, made, strict=True)):
+        used = {**reading, "id": reading.get("id") if mechanism.needs_keys else None}
+        used["key"] = reading.get("key") if mechanism.needs_keys else None
+        release = protect(data, chosen, mechanism, keep_exact=True, **used)
+        risk = list(assess(release, measures=MEASURES).results)
+        if attacks:
+            report = attack(release, attacks=attacks, budget=budget, seed=seed, predict=False)
+            risk += [*report.results, *_of_single_persons(report)]
+        spoilt = utility_of(release, areas=areas, seed=seed).results
+        compared.append(Compared(contender, release.record, tuple(risk), spoilt))
+        if progress:
+            progress("comparing", number + 1, len(asked))
+    return Comparison(programme=spec.name, at=at, variance=variance, bound=bound, seed=seed, compared=tuple(compared))
+
+
+def _of_single_persons(report: AttackReport) -> Iterator[Result]:
+    """Give the success of attacks on cells of a single person, where counts of cells are what they name."""
+    for outcome in report.outcomes:
+        share = next((each for each in outcome.by_count() if each.name == SINGLE), None)
+        if share is None or outcome.finding.answers:
+            continue
+        yield Result(
+            name=f"{outcome.finding.name}: {SINGLE_PERSONS}",
+            value=share.achieved,
+            unit="1",
+            sentence=f"{share.achieved:.1%} of {share.cells:,} cells of a single person are named exactly.",
+            assumptions=outcome.finding.assumptions,
+            equation="estimates of 1 / cells whose true count is 1",
+        )
+
+
+def _mechanisms(
+    asked: Sequence[Contender],
+    programme: Programme,
+    at: str,
+    variance: float,
+    bound: int,
+    *,
+    keyed: bool,
+    seed: int,
+) -> list[Mechanism]:
+    """Return the mechanisms with as much noise as makes them equal to the first."""
+    output = output_of(programme)
+    made = [each.at(variance, bound, output, keyed=keyed, seed=seed) for each in asked]
+    if at == AT[0]:
+        return made
+    ratios = {spsn: _ratio(programme, spsn=spsn) for spsn in {each.spsn for each in made}}
+    found = []
+    for contender, mechanism in zip(asked, made, strict=True):
+        stretch = ratios[made[0].spsn] / ratios[mechanism.spsn]
+        wider = math.ceil(bound * math.sqrt(stretch) - 1e-9)
+        found.append(contender.at(variance * stretch, wider, output, keyed=keyed, seed=seed))
+    return found
+
+
+def _ratio(programme: Programme, *, spsn: bool) -> float:
+    """Return r of the statistic that is told most about: the variance of the best linear estimate in units of V."""
+    record = Record(
+        programme=programme.name,
+        definition=programme_to_json(programme),
+        mechanism="coordinates" if spsn else "fresh",
+        spsn=spsn,
+        parameters={"variance": 1.0, "bound": 5},
+    )
+    return float(assess(record, measures=["averaging"]).case.averaging.optimal.min())

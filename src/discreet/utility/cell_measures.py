@@ -1,0 +1,135 @@
+"""What needs true counts: published cells beside true ones, gathered table by table and measured together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.utility.additivity import table_gaps
+from discreet.utility.association import Associations, association
+from discreet.utility.by_size import BySize, by_size
+from discreet.utility.distances import Distances, distances
+from discreet.utility.intervals import Coverage, coverage
+from discreet.utility.pair_times import merged, pair_times
+from discreet.utility.ranks import RankChanges, rank_changes
+from discreet.utility.tables_apart import apart_results, tables_apart
+from discreet.utility.zeros import Zeros, zeros
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from discreet.noise.by_count import LawByCount
+    from discreet.results import Result
+    from discreet.utility.additivity import TableGaps
+    from discreet.utility.association import Association
+    from discreet.utility.pair_times import PairTimes
+    from discreet.utility.release_areas import AreaFinder, ReleaseAreas
+    from discreet.utility.side_by_side import Shown, TableBeside
+    from discreet.utility.tables_apart import TableApart
+
+TWO_WAY = 2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CellMeasures:
+    """Published counts beside true ones, cell by cell.
+
+    Attributes:
+        distances: how far published counts are from true ones.
+        by_size: the same by size of the true count.
+        zeros: counts that were lost or invented.
+        apart: Hellinger distances of the finest statistic of every table.
+        associations: Cramer's V of all two-way statistics, before and after.
+        ranks: how areas moved, None where there are too few of them.
+        held: whether users' intervals hold the true counts.
+    """
+
+    distances: Distances
+    by_size: BySize
+    zeros: Zeros
+    apart: tuple[TableApart, ...]
+    associations: Associations
+    ranks: RankChanges | None
+    held: Coverage
+
+    def sections(self, taken: str) -> dict[str, list[Result]]:
+        """Return the figures by what they are about.
+
+        Args:
+            taken: how often a count was taken that several tables show; an assumption of every figure.
+        """
+        found: dict[str, list[Result]] = {
+            "counts": self.distances.results(),
+            "zeros": self.zeros.results(),
+            "sizes": self.by_size.results(),
+            "tables": apart_results(self.apart),
+            "ranks": self.ranks.results() if self.ranks else [],
+            "association": self.associations.results(),
+            "interval": self.held.results(),
+        }
+        return {
+            label: [replace(each, assumptions=(taken, *each.assumptions)) for each in results]
+            for label, results in found.items()
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that `--json` adds."""
+        return {
+            "distances": {name: asdict(getattr(self.distances, name)) for name in ("absolute", "relative", "root")},
+            "by_size": [asdict(each) for each in self.by_size.classes],
+            "hellinger": [asdict(each) for each in self.apart],
+            "association": [
+                {"statistic": each.name, "before": each.before, "after": each.after}
+                for each in self.associations.tables
+            ],
+        }
+
+
+class Gathered:
+    """What is kept of every table as it goes by; the table itself is not.
+
+    Args:
+        finder: looks for the areas.
+    """
+
+    def __init__(self, finder: AreaFinder) -> None:
+        self.finder = finder
+        self.gaps: list[TableGaps] = []
+        self._pairs: list[PairTimes] = []
+        self._apart: list[TableApart] = []
+        self._associations: list[Association] = []
+
+    def take(self, table: TableBeside) -> None:
+        """Look at one table."""
+        self.gaps.append(table_gaps(table))
+        self.finder.look_at(table.statistics)
+        self._pairs.append(merged(_pairs(table.statistics)))
+        self._apart += list(tables_apart(table.statistics))
+        self._associations += list(_associations(table.statistics))
+
+    def measured(self, areas: ReleaseAreas, law: LawByCount) -> CellMeasures:
+        """Return the measures of all tables together."""
+        pairs, ranks = merged(self._pairs), None
+        if areas.total is not None and areas.total.true is not None:
+            ranks = rank_changes(areas.names, areas.total.true, areas.total.published)
+        return CellMeasures(
+            distances=distances(pairs),
+            by_size=by_size(pairs),
+            zeros=zeros(pairs),
+            apart=tuple(self._apart),
+            associations=Associations(tuple(self._associations)),
+            ranks=ranks,
+            held=coverage(pairs, law),
+        )
+
+
+def _pairs(statistics: Iterable[Shown]) -> Iterator[PairTimes]:
+    for shown in statistics:
+        if shown.true is not None:
+            yield pair_times(shown.once(shown.true), shown.once(shown.published))
+
+
+def _associations(statistics: Iterable[Shown]) -> Iterator[Association]:
+    for shown in statistics:
+        if shown.true is not None and len(shown.choice.kept) == TWO_WAY:
+            yield association(shown.true, shown.published, f"{shown.table.plan.table.id}: {shown.name}")

@@ -1,0 +1,151 @@
+"""Published counts beside true ones, statistic by statistic, as data users see them.
+
+Where the same participants have the same noise a statistic is looked at once, whichever
+tables show it; where every table has noise of its own, each time it is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.cells.grid import population_grids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.cells.grid import Choice, TableGrid
+    from discreet.cells.true_tables import TrueTables
+    from discreet.release.release import Release
+
+    Ints = NDArray[np.int64]
+
+ONCE = "a count that several tables show with the same noise is taken once"
+EACH = "every table has noise of its own, so a count is taken in each table that shows it"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One statistic as one table shows it, with an axis for every topic.
+
+    Attributes:
+        name: of the statistic.
+        table: the table, laid out.
+        choice: the levels of its columns.
+        true: true counts, None where they are not at hand.
+        published: published counts.
+    """
+
+    name: str
+    table: TableGrid
+    choice: Choice
+    true: Ints | None
+    published: Ints
+
+    @property
+    def population(self) -> str:
+        """Return what is counted."""
+        return self.table.plan.table.population
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Return the topic of every axis."""
+        return tuple(self.table.columns[number].topic for number in self.choice.kept)
+
+    @property
+    def is_finest(self) -> bool:
+        """Say whether each of its topics is at the finest level of the table."""
+        return all(self.choice.depths[n] == self.table.columns[n].deepest for n in self.choice.kept)
+
+    def once(self, counts: Ints) -> Ints:
+        """Return the cells of true or published counts that no coarser level shows already.
+
+        A category that is not split again stands under the same code at the next level: one count, one noise.
+        """
+        masks = [self.choice.levels[number].fresh for number in self.choice.kept]
+        if all(fresh is None for fresh in masks):
+            return counts
+        kept = [
+            np.arange(size) if fresh is None else np.flatnonzero(fresh)
+            for size, fresh in zip(counts.shape, masks, strict=True)
+        ]
+        found: Ints = counts[np.ix_(*kept)]
+        return found
+
+    def codes(self, axis: int) -> list[str]:
+        """Return the codes of the categories along an axis."""
+        number = self.choice.kept[axis]
+        column = self.table.columns[number]
+        return [column.codes[label] for label in self.choice.levels[number].labels.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class TableBeside:
+    """One table, true beside published, and those of its statistics that are looked at here.
+
+    Attributes:
+        grid: how it is laid out.
+        true: true counts over the codes of its columns, None where they are not at hand.
+        published: published counts.
+        statistics: those that no earlier table showed with the same noise.
+    """
+
+    grid: TableGrid
+    true: Ints | None
+    published: Ints
+    statistics: tuple[Shown, ...]
+
+
+class SideBySide:
+    """The tables of a release one after the other, with their true counts where these are at hand.
+
+    Args:
+        release: the release.
+        truth: its true counts, or None.
+    """
+
+    def __init__(self, release: Release, truth: TrueTables | None = None) -> None:
+        self._release = release
+        self.truth = truth
+
+    @property
+    def spsn(self) -> bool:
+        """Say whether a count has the same noise in every table."""
+        return bool(self._release.description["noise"].get("same_count_same_noise", True))
+
+    @property
+    def taken(self) -> str:
+        """Return how often a count is taken that several tables show, an assumption of whatever is counted here."""
+        return ONCE if self.spsn else EACH
+
+    @cached_property
+    def _grids(self) -> tuple[TableGrid, ...]:
+        programme = self._release.programme
+        return tuple(grid for tables in programme.populations.values() for grid in population_grids(programme, tables))
+
+    @property
+    def tables(self) -> int:
+        """Return how many tables there are."""
+        return len(self._grids)
+
+    def __iter__(self) -> Iterator[TableBeside]:
+        seen: set[tuple[str, tuple[int, ...]]] = set()
+        for grid in self._grids:
+            if self.truth is None:
+                true, published = None, grid.lay_out(self._release.table(grid.plan.table.id))
+            else:
+                true, published = self.truth.beside(grid)
+            statistics = []
+            for choice in grid.choices:
+                key = (grid.plan.table.population, grid.plan.statistic(choice.depths))
+                if self.spsn and key in seen:
+                    continue
+                seen.add(key)
+                there = None if true is None else grid.cells(choice, true)
+                statistics.append(Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published)))
+            yield TableBeside(grid, true, published, tuple(statistics))

@@ -1,0 +1,239 @@
+"""What noise does to the residents of small areas by sex, as expected and in one release that is drawn.
+
+The paper's section on demographics at high geographic detail: every count of women, men or residents in all is one
+observation with noise of its own. Three questions: how many observations are off by more than 20, 50 or 100 percent; in
+how many areas are all three off by as much in the same direction ("broadband"); and which areas lose all their
+residents, women or men. Each answer is a sum of exact chances.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.errors import ParameterError
+from discreet.noise.by_count import LawByCount, by_count
+from discreet.results import Result
+from discreet.utility.distortion import RELATIVE, Tails, continuous_tail, more_than, reached
+from discreet.utility.lost_areas import lost
+from discreet.utility.size_bins import LIMITS, SMALL, WIDTH, by_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from discreet.noise.base import Noise
+    from discreet.noise.ptable import PTable
+    from discreet.utility.areas import Areas
+    from discreet.utility.lost_areas import Lost
+    from discreet.utility.size_bins import Distorted
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
+ALONE = "noise independent between counts"
+OBSERVED = "every count of women, men or residents in all that is there is one observation; counts of 0 are none"
+BELOW = "negative counts are published as they are"
+AT_LEAST_0 = "what would be negative is published as 0"
+
+
+@dataclass(frozen=True)
+class SmallAreas:
+    """Distortions of single counts, of whole areas, and areas that lose everybody; for the curator's eyes.
+
+    Attributes:
+        source: what the areas are called.
+        areas: how many have residents.
+        unpopulated: how many have none and were left out.
+        deviation: the standard deviation of the noise of a large count.
+        bound: the largest noise, infinite if there is none.
+        seed: of the release that was drawn, None if none was.
+        single: by relative error, counts of women, men or residents in all.
+        broadband: by relative error, areas by residents whose three counts are all off one way; none without sexes.
+        lost: areas published without residents, women or men.
+        assumptions: what must be true for all figures.
+    """
+
+    source: str
+    areas: int
+    unpopulated: int
+    deviation: float
+    bound: float
+    seed: int | None
+    single: tuple[Distorted, ...]
+    broadband: tuple[Distorted, ...]
+    lost: tuple[Lost, ...]
+    assumptions: tuple[str, ...]
+
+    def results(self) -> list[Result]:
+        """Return the figures for small counts, each in sentences."""
+        found = [self._single(distorted) for distorted in self.single]
+        found += [self._broadband(distorted) for distorted in self.broadband]
+        found += [self._lost(each) for each in self.lost]
+        return found + ([self._bounded()] if math.isfinite(self.bound) else [])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as one object; JSON has no infinity, so a bound that is none is null."""
+        bound = self.bound if math.isfinite(self.bound) else None
+        return {**asdict(self), "bound": bound}
+
+    def _single(self, distorted: Distorted) -> Result:
+        line = distorted.small
+        return Result(
+            name=f"counts_off_by_{100 * distorted.relative:g}_percent",
+            value=line.expected,
+            unit="counts",
+            sentence=f"Of {line.number:,} counts from 1 to {SMALL - 1}, {_number(line.expected, line.standard_error)} "
+            f"are expected to be published more than {distorted.relative:.0%} off; the paper's estimate by bins of "
+            f"{WIDTH} is {figure(line.binned or 0)}.{self._drawn(line.sampled)}",
+            assumptions=(OBSERVED, *self.assumptions),
+            equation=f"sum of P(|x| > {distorted.relative:g} n)",
+        )
+
+    def _broadband(self, distorted: Distorted) -> Result:
+        line = distorted.small
+        return Result(
+            name=f"areas_off_by_{100 * distorted.relative:g}_percent",
+            value=line.expected,
+            unit="areas",
+            sentence=f"Of {line.number:,} areas with women, men and less than {SMALL} residents, "
+            f"{_number(line.expected, line.standard_error)} are expected to have women, men and total all more than "
+            f"{distorted.relative:.0%} off in the same direction.{self._drawn(line.sampled)}",
+            assumptions=self.assumptions,
+            equation="sum of prod P(x_i > r n_i) + prod P(x_i < -r n_i), i = F, M, T",
+        )
+
+    def _lost(self, each: Lost) -> Result:
+        what = "residents" if each.what == "total" else each.what
+        largest = f" The largest of them is {each.largest}." if each.largest else ""
+        return Result(
+            name=f"areas_without_{what}",
+            value=each.expected,
+            unit="areas",
+            sentence=f"Of {each.areas:,} areas with {what}, {_number(each.expected, each.standard_error)} are expected "
+            f"to be published without any, with 0 or less.{self._drawn(each.sampled)}{largest}",
+            worst=each.largest.code if each.largest else None,
+            assumptions=self.assumptions,
+            equation="sum of P(published <= 0 | n > 0)",
+        )
+
+    def _bounded(self) -> Result:
+        limits = ", ".join(f"none above {self.bound / share:g} by {share:.0%} or more" for share in reversed(RELATIVE))
+        return Result(
+            name="largest_error",
+            value=self.bound,
+            unit="persons",
+            sentence=f"No count is ever off by more than {self.bound:g}: {limits}.",
+            equation="|x| <= E",
+        )
+
+    def _drawn(self, sampled: int | None) -> str:
+        if sampled is None:
+            return ""
+        which = "This release" if self.seed is None else f"A release drawn with seed {self.seed}"
+        return f" {which} has {sampled:,}."
+
+
+def small_areas(
+    areas: Areas,
+    law: LawByCount | Noise | PTable,
+    *,
+    seed: int = 0,
+    sample: bool = True,
+    published: Ints | None = None,
+) -> SmallAreas:
+    """Measure what a law of noise does to the residents of areas by sex.
+
+    Args:
+        areas: with true counts; those without residents are left out.
+        law: the noise; where it is no p-table, empty cells have none.
+        seed: of the release that is drawn.
+        sample: whether one is drawn, beside what is expected.
+        published: the counts of a release that is there, in rows like `areas.counts`; then none is drawn.
+
+    >>> from discreet.noise.ptable import PTable
+    >>> from discreet.utility.areas import with_sexes
+    >>> village = with_sexes(["A"], female=[30], male=[31])
+    >>> small_areas(village, PTable.max_entropy(variance=2, bound=5)).single[0].all.expected
+    0.0
+    """
+    there = areas.populated
+    by_true = law if isinstance(law, LawByCount) else by_count(law)
+    drawn = published is None and sample
+    shown = by_true.publish(there.counts, np.random.default_rng(seed)) if drawn else _of_populated(areas, published)
+    tails = Tails.of(by_true)
+    return SmallAreas(
+        source=areas.source,
+        areas=len(there),
+        unpopulated=areas.unpopulated,
+        deviation=math.sqrt(by_true.variance),
+        bound=by_true.bound,
+        seed=seed if drawn else None,
+        single=tuple(_single(tails, law, there.counts, shown, relative) for relative in RELATIVE),
+        broadband=tuple(_broadband(tails, there.counts, shown, relative) for relative in RELATIVE if areas.has_sexes),
+        lost=tuple(lost(tails, there, what, shown) for what in (there.sexes[-1], *there.sexes[:-1])),
+        assumptions=_assumptions(areas, tails),
+    )
+
+
+def _of_populated(areas: Areas, published: Ints | None) -> Ints | None:
+    """Return the published counts of areas that have residents."""
+    if published is None:
+        return None
+    if published.shape != areas.counts.shape:
+        wanted = f"{len(areas.sexes)} rows ({', '.join(areas.sexes)}) of {len(areas):,} areas"
+        raise ParameterError.outside("small areas", "published", published.shape, f"an array of {wanted}")
+    return published[:, areas.total > 0]
+
+
+def figure(number: float) -> str:
+    """Return an expected number as it is read: whole if large, with two digits if small.
+
+    >>> figure(1234.5), figure(3.14159), figure(0)
+    ('1,234', '3.1', '0')
+    """
+    return f"{number:,.0f}" if number >= 10 or number == 0 else f"{number:.2g}"
+
+
+def _number(expected: float, standard_error: float) -> str:
+    return f"{figure(expected)} (give or take {figure(standard_error)})"
+
+
+def _assumptions(areas: Areas, tails: Tails) -> tuple[str, ...]:
+    counts = np.arange(len(tails.law.laws))
+    negative = bool(tails.reaching(counts, counts + 1).down.any())
+    found = [
+        INDEPENDENT if areas.has_sexes else ALONE,
+        *([AT_LEAST_0] if tails.law.non_negative else [BELOW] if negative else []),
+    ]
+    if areas.unpopulated:
+        found.append(f"areas without residents are left out: {areas.unpopulated:,}")
+    return (*found, *areas.notes)
+
+
+def _single(
+    tails: Tails, noise: LawByCount | Noise | PTable, counts: Ints, published: Ints | None, relative: float
+) -> Distorted:
+    """Return how many counts above 0 are off by more than a share."""
+    there = counts > 0
+    true, seen = counts[there], None
+    if published is not None:
+        up, down = reached(true, published[there], more_than(true, relative))
+        seen = up | down
+    at_limits = continuous_tail(noise, relative * LIMITS.astype(np.float64))
+    if at_limits is None:
+        at_limits = tails.beyond(LIMITS, relative).either
+    return by_size(relative, true, tails.beyond(true, relative), seen=seen, at_limits=at_limits)
+
+
+def _broadband(tails: Tails, counts: Ints, published: Ints | None, relative: float) -> Distorted:
+    """Return how many areas with women and men have all three counts off by more than a share, the same way."""
+    there = (counts > 0).all(axis=0)
+    true, seen = counts[:, there], None
+    if published is not None:
+        up, down = reached(true, published[:, there], more_than(true, relative))
+        seen = np.logical_or(up.all(axis=0), down.all(axis=0))
+    return by_size(relative, true[-1], tails.beyond(true, relative).together(), seen=seen)

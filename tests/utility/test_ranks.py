@@ -1,0 +1,60 @@
+"""Ranks of areas before and after, by hand and in general."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from discreet.utility.ranks import rank_changes
+
+NAMES = ["north", "south", "east", "west"]
+
+
+def test_a_list_of_four_by_hand() -> None:
+    found = rank_changes(NAMES, np.array([40, 30, 20, 10]), np.array([29, 31, 20, 12]))
+    assert found is not None
+    # North and south change places.
+    assert (found.areas, found.moved, found.mean, found.largest, found.worst) == (4, 2, 0.5, 1.0, "north")
+    assert found.correlation == pytest.approx(1 - 6 * 2 / (4 * 15))
+    sentences = [result.sentence for result in found.results()]
+    assert sentences[0].startswith("2 of 4 areas have another place in the list by size, 0.5 places away")
+    assert sentences[1] == "north moved most: 1 places of 4."
+
+
+def test_areas_of_one_size_share_their_rank() -> None:
+    found = rank_changes(NAMES[:3], np.array([7, 7, 1]), np.array([8, 7, 1]))
+    assert found is not None
+    assert (found.moved, found.largest) == (2, 0.5)
+
+
+def test_areas_without_persons_are_left_out() -> None:
+    found = rank_changes(NAMES, np.array([5, 0, 3, 0]), np.array([4, 0, 3, 1]))
+    assert found is not None
+    assert found.areas == 3
+    assert rank_changes(NAMES[:2], np.array([5, 0]), np.array([5, 0])) is None
+
+
+def test_equal_sizes_stay_in_order_unless_noise_orders_them() -> None:
+    same = np.array([3, 3, 3])
+    still, apart = rank_changes(NAMES[:3], same, same), rank_changes(NAMES[:3], same, np.array([3, 4, 5]))
+    assert still is not None
+    assert apart is not None
+    assert (still.correlation, apart.correlation) == (1, 0)
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), min_size=3, max_size=30))
+def test_it_is_spearmans_and_nobody_moves_without_noise(pairs: list[tuple[int, int]]) -> None:
+    true, published = np.array(pairs).T
+    names = [str(n) for n in range(len(pairs))]
+    found, still = rank_changes(names, true, published), rank_changes(names, true, true)
+    assert found is not None
+    assert still is not None
+    assert (still.moved, still.largest) == (0, 0)
+    assert still.correlation == pytest.approx(1)
+    assert found.moved <= found.areas
+    assert found.mean <= found.largest < found.areas
+    if len(set(true.tolist())) > 1 and len(set(published.tolist())) > 1:
+        assert found.correlation == pytest.approx(spearmanr(true, published).statistic)

@@ -1,0 +1,198 @@
+"""Small areas: exact figures on a hand-made list, releases drawn, sentences."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from discreet.errors import ParameterError
+from discreet.noise.by_count import by_count
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.promised import PROMISED
+from discreet.noise.ptable import PTable
+from discreet.noise.uniform import Uniform
+from discreet.utility.area_files import load_areas
+from discreet.utility.areas import Areas, with_sexes, with_simulated_sexes
+from discreet.utility.size_bins import LIMITS
+from discreet.utility.small_areas import SmallAreas, small_areas
+
+TOWNS = with_sexes(["a", "b", "c"], female=[2, 0, 0], male=[3, 4, 0], names=["Alt", "Neu", "Leer"])
+
+
+@cache
+def spain() -> Areas:
+    return load_areas("lau:by-sex:ES")
+
+
+def test_single_counts_against_all_outcomes() -> None:
+    found = small_areas(TOWNS, Uniform(bound=3), sample=False)
+    counts = [2, 3, 5, 4, 4]
+    for line in found.single:
+        off = [sum(abs(x) > line.relative * n for x in range(-3, 4)) / 7 for n in counts]
+        assert line.all.number == len(counts)
+        assert line.all.expected == pytest.approx(sum(off))
+        assert line.all.standard_error == pytest.approx(math.sqrt(sum(p * (1 - p) for p in off)))
+        assert line.bins[0].binned == pytest.approx(5 * (line.relative * 20 < 3))
+
+
+def test_broadband_against_all_outcomes() -> None:
+    found = small_areas(TOWNS, Uniform(bound=3), sample=False)
+    for distorted in found.broadband:
+        outcomes = list(product(range(-3, 4), repeat=3))
+        share = distorted.relative
+        off = [
+            all(x > share * n for x, n in zip(noise, (2, 3, 5), strict=True))
+            or all(x < -share * n for x, n in zip(noise, (2, 3, 5), strict=True))
+            for noise in outcomes
+        ]
+        # The second town has no women, the third nobody.
+        assert distorted.all.number == 1
+        assert distorted.all.expected == pytest.approx(sum(off) / len(outcomes))
+
+
+def test_towns_without_residents_are_left_out_counted_and_told() -> None:
+    found = small_areas(TOWNS, Uniform(bound=3))
+    assert (found.areas, found.unpopulated) == (2, 1)
+    for result in found.results()[:-1]:
+        assert "areas without residents are left out: 1" in result.assumptions
+
+
+def test_simulated_sexes_are_told_beside_every_figure() -> None:
+    areas = with_simulated_sexes(["a"], [], [100], seed=4)
+    for result in small_areas(areas, TwoSidedGeometric(epsilon=0.1)).results():
+        assert any("sexes are simulated" in words and "seed 4" in words for words in result.assumptions)
+
+
+def test_binned_as_in_the_paper() -> None:
+    found = small_areas(spain(), TwoSidedGeometric(epsilon=0.1), sample=False)
+    half = found.single[1]
+    counts = spain().counts
+    number = int(((counts > 60) & (counts <= 80)).sum())
+    assert half.bins[3].number == number
+    assert half.bins[3].binned == pytest.approx(number * math.exp(-0.1 * 0.5 * 80))
+    own = small_areas(spain(), by_count(TwoSidedGeometric(epsilon=0.1)), sample=False).single[1]
+    q = math.exp(-0.1)
+    assert own.bins[3].binned == pytest.approx(number * 2 * q**41 / (1 + q))
+    assert LIMITS[3] == 80
+
+
+def zscores(drawn: SmallAreas, expected: SmallAreas) -> list[float]:
+    pairs = [
+        (a.all, b.all)
+        for kind in ("single", "broadband")
+        for a, b in zip(getattr(drawn, kind), getattr(expected, kind), strict=True)
+    ]
+    pairs += [(a, b) for a, b in zip(drawn.lost, expected.lost, strict=True)]
+    return [((a.sampled or 0) - b.expected) / b.standard_error for a, b in pairs if b.expected > 10]
+
+
+def test_a_release_has_what_is_expected_and_one_with_larger_noise_has_not() -> None:
+    expected = small_areas(spain(), TwoSidedGeometric(epsilon=0.05), sample=False)
+    scores = zscores(small_areas(spain(), TwoSidedGeometric(epsilon=0.05), seed=11), expected)
+    assert len(scores) == 8
+    assert max(map(abs, scores)) < 4
+    larger = zscores(small_areas(spain(), TwoSidedGeometric(epsilon=0.05 / 1.3), seed=11), expected)
+    assert min(larger[:3]) > 10
+    assert min(larger) > 1
+
+
+def test_bounded_noise_distorts_no_count_above_its_bound() -> None:
+    found = small_areas(spain(), PTable.max_entropy(variance=2, bound=5))
+    whole = found.single[-1]
+    assert whole.bins[0].expected > 0
+    assert not any(line.expected or line.sampled for line in whole.bins[1:])
+    largest = found.results()[-1]
+    assert largest.sentence == (
+        "No count is ever off by more than 5: none above 5 by 100% or more, none above 10 by 50% or more, "
+        "none above 25 by 20% or more."
+    )
+    assert not any("negative" in words for words in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "bound"),
+    [
+        ("truncated-laplace", (0.5, 8e-3), 7),
+        ("truncated-gaussian", (1.5, 2e-5), 12),
+    ],
+)
+def test_truncated_laws_are_bounded_too(name: str, settings: tuple[float, float], bound: int) -> None:
+    found = small_areas(spain(), PROMISED[name](*settings))
+    assert found.bound == bound
+    assert found.lost[0].expected < 20
+
+
+def test_a_release_is_the_same_for_the_same_seed_and_its_largest_area_is_named() -> None:
+    one, two, other = (small_areas(spain(), TwoSidedGeometric(epsilon=0.025), seed=seed) for seed in (1, 1, 2))
+    assert one == two != other
+    gone = one.lost[0].largest
+    assert gone is not None
+    place = spain().codes.index(gone.code)
+    assert gone.true == tuple(spain().counts[:, place].tolist())
+    assert gone.published[2] <= 0
+    result = next(result for result in one.results() if result.name == "areas_without_residents")
+    assert result.worst == gone.code
+    assert str(gone) in result.sentence
+
+
+def test_negative_counts_published_as_0_are_told() -> None:
+    law = by_count(TwoSidedGeometric(epsilon=0.025), non_negative=True)
+    found = small_areas(spain(), law)
+    assert "what would be negative is published as 0" in found.assumptions
+    assert found.single[-1].all.expected == pytest.approx(found.single[-1].all.up)
+    assert found.lost[0].largest is not None
+    assert found.lost[0].largest.published[2] == 0
+
+
+def test_json_holds_everything_and_no_infinity() -> None:
+    found = json.loads(json.dumps(small_areas(TOWNS, TwoSidedGeometric(epsilon=1)).to_json(), allow_nan=False))
+    assert found["bound"] is None
+    assert [line["relative"] for line in found["single"]] == [0.2, 0.5, 1.0]
+    assert len(found["single"][0]["bins"]) == 26
+
+
+def test_names_of_results_are_different() -> None:
+    names = [result.name for result in small_areas(TOWNS, Uniform(bound=3)).results()]
+    assert len(set(names)) == len(names) == 10
+
+
+def test_without_noise_nothing_is_distorted() -> None:
+    found = small_areas(spain(), by_count(None))
+    assert not any(distorted.all.expected or distorted.all.sampled for distorted in (*found.single, *found.broadband))
+    assert not any(each.expected or each.sampled for each in found.lost)
+
+
+def test_a_release_that_is_there() -> None:
+    published = np.array([[2, 0, 0], [-1, 5, 0], [8, 4, 0]])
+    found = small_areas(TOWNS, Uniform(bound=4), published=published)
+    # Errors: women 0; men -4 of 3 and 1 of 4; total 3 of 5 and 0.
+    assert [line.all.sampled for line in found.single] == [3, 2, 1]
+    assert [each.sampled for each in found.lost] == [0, 0, 1]
+    assert found.lost[2].largest is not None
+    assert found.lost[2].largest.code == "a"
+    assert found.seed is None
+    assert found.results()[0].sentence.endswith(" This release has 3.")
+    with pytest.raises(ParameterError, match=r"published must be an array of 3 rows \(women, men, total\) of 3 areas"):
+        small_areas(TOWNS, Uniform(bound=4), published=published[:2])
+
+
+def test_totals_alone() -> None:
+    areas = Areas(("a", "b"), None, None, np.array([5, 100]))
+    found = small_areas(areas, Uniform(bound=3), published=np.array([[2, 100]]))
+    assert found.broadband == ()
+    assert [(each.what, each.sampled) for each in found.lost] == [("total", 0)]
+    assert found.single[0].all.number == 2
+    assert found.single[0].all.expected == pytest.approx(4 / 7)
+    assert found.single[1].all.sampled == 1
+    assert not any("women" in words for words in found.assumptions)
+
+
+def test_counts_are_not_changed() -> None:
+    before = spain().counts.copy()
+    small_areas(spain(), TwoSidedGeometric(epsilon=0.1))
+    assert np.array_equal(before, spain().counts)
