@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import lookup, peers, projection, protect, ptable, risk, scaling
+from benchmarks import cell_measures, lookup, peers, projection, protect, ptable, risk, scaling, small_areas
 
 if __name__ == "__main__":
     ptable.main()
@@ -12,3 +12,5 @@ if __name__ == "__main__":
     peers.main()
     scaling.main()
     projection.main()
+    cell_measures.main()
+    small_areas.measure()

@@ -45,16 +45,21 @@ def numpy_alone(counts: Ints) -> None:
         counts + random.geometric(chance, counts.shape) - random.geometric(chance, counts.shape)
 
 
+def measure() -> None:
+    """Measure the speed."""
+    areas = load_areas("lau:2016")
+    ours, bare = cpu_seconds(lambda: measure_all(areas), runs=3), cpu_seconds(lambda: numpy_alone(areas.counts), runs=3)
+    note = f"{len(areas):,} areas, 3 counts each, 6 laws"
+    report("small_areas", [Figure("small areas of the EU-28", ours, "drawing the noise with numpy", bare, note)])
+
+
 def main() -> None:
     """Measure the speed, and write the page if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the figures into docs/results/small_areas.md")
     if parser.parse_args().write:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    areas = load_areas("lau:2016")
-    ours, bare = cpu_seconds(lambda: measure_all(areas), runs=3), cpu_seconds(lambda: numpy_alone(areas.counts), runs=3)
-    note = f"{len(areas):,} areas, 3 counts each, 6 laws"
-    report("small_areas", [Figure("small areas of the EU-28", ours, "drawing the noise with numpy", bare, note)])
+    measure()
 
 
 if __name__ == "__main__":

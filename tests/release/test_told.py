@@ -26,5 +26,16 @@ def test_without_a_bound_it_is_geometric() -> None:
     assert law.non_negative
 
 
+@pytest.mark.parametrize("bound", [None, 5])
+def test_noise_on_empty_cells_is_told(bound: int | None) -> None:
+    parameters = {"epsilon": 0.5} if bound is None else {"variance": 2, "bound": bound, "perturb_zeros": True}
+    law = "geometric" if bound is None else "max-entropy"
+    record = Record(programme="x", law=law, parameters=parameters, perturb_zeros=bound is None)
+    assert told_law(record.public()).zeros_are_noisy
+    still = Record(programme="x", parameters={"variance": 2, "bound": 5}).public()
+    assert "zeros" not in still
+    assert not told_law(still).zeros_are_noisy
+
+
 def test_no_noise_is_told_by_no_size() -> None:
     assert told_law({"method": "none"}).variance == 0

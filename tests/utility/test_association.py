@@ -88,7 +88,10 @@ def test_of_several_tables_the_one_with_the_largest_change_is_named() -> None:
     largest, mean = found.results()
     assert (largest.worst, largest.value) == ("strong", changes["strong"])
     assert mean.value == pytest.approx((changes["weak"] + changes["strong"]) / 2)
-    assert "Of 2 tables, strong has the largest change of Cramer's V: 1.000 with the true counts" in largest.sentence
+    assert (
+        "Of 2 two-way statistics, strong has the largest change of Cramer's V: 1.000 with the true counts"
+        in largest.sentence
+    )
     assert mean.assumptions[-1].endswith("left out: 1")
 
 

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.stats import chi2, chi2_contingency, poisson
+from scipy.stats import chi2, chi2_contingency
 
 from discreet.errors import ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.promised import promised_laplace
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.utility.chi_square import (
-    PublishedMoments,
     bootstrapped,
     independence,
     noise_aware,
@@ -99,24 +98,6 @@ def test_negative_counts_are_0_for_the_naive_test_and_themselves_for_the_aware_o
     assert pearson(signed).statistic == pearson(cut).statistic
     assert "negative counts were taken as 0: 1" in pearson(signed).assumptions
     assert noise_aware(signed, NOISY_ZEROS).statistic > noise_aware(cut, NOISY_ZEROS).statistic
-
-
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@pytest.mark.parametrize("mean", [0.3, 1.0, 4.0, 12.0, 90.0])
-def test_moments_of_a_published_count_are_those_of_brute_force(law: LawByCount, mean: float) -> None:
-    def moments(at: float) -> tuple[float, float]:
-        true = np.arange(int(at + 12 * math.sqrt(at) + 30))
-        shown = np.arange(-law.reach, len(true) + law.reach)
-        chance = poisson.pmf(true, at) @ law.chance(true[:, None], shown[None, :])
-        first = float(chance @ shown)
-        return first, float(chance @ (shown - first) ** 2)
-
-    found = [float(part[0]) for part in PublishedMoments.of(law).at(np.array([mean]))]
-    # Laws that take turns are replaced by their average for large counts.
-    close = 3e-3 if law.repeat > 1 else 1e-9
-    assert found[:2] == pytest.approx(moments(mean), rel=close)
-    slope = (moments(mean * 1.0001)[0] - moments(mean / 1.0001)[0]) / (2 * math.log(1.0001))
-    assert found[2] == pytest.approx(slope, rel=1e-5)
 
 
 def test_the_fit_solves_its_equations_and_is_close_to_the_smallest_statistic() -> None:

@@ -85,17 +85,20 @@ def test_sampled_noise_has_the_mean_distance_of_its_law_and_larger_noise_has_not
 
 def test_sentences_say_what_was_left_out() -> None:
     cells = pair_times([0, 4, 4, 20], [-2, 1, 4, 21])
-    absolute, largest, relative, root = distances(cells).results()
+    absolute, largest, unchanged, relative, root = distances(cells).results()
     assert absolute.sentence == (
         f"3 counts above 0 are published {4 / 3:.2f} away from the true one on average, half of them at most 1, "
         f"19 of 20 at most {1 + 0.9 * 2:g}."
     )
-    assert (largest.value, largest.sentence) == (3, "No count is further away than 3.")
+    assert (largest.value, largest.sentence) == (3, "No cell, empty or not, is further away than 3.")
+    assert unchanged.value == pytest.approx(1 / 3)
     assert relative.value == pytest.approx((3 / 4 + 1 / 20) / 3)
     assert relative.sentence.endswith("66.7% of counts above 0 are within 10% of the true one and 66.7% within 50%.")
     assert "cells with a true count of 0 are left out" in absolute.assumptions
     assert not any("below 0" in each for each in root.assumptions)
-    absolute, largest, relative, root = distances(cells, zeros=True).results()
+    absolute, _, _, relative, root = distances(cells, zeros=True).results()
+    # What happens to empty cells counts as well.
+    assert distances(pair_times([5, 0, 0], [6, 12, -9])).largest == 12
     assert absolute.sentence.startswith("4 counts are published")
     assert "cells with a true count of 0 are among them" in absolute.assumptions
     assert "cells with a true count of 0 are left out" in relative.assumptions

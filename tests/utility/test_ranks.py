@@ -17,10 +17,10 @@ def test_a_list_of_four_by_hand() -> None:
     found = rank_changes(NAMES, np.array([40, 30, 20, 10]), np.array([29, 31, 20, 12]))
     assert found is not None
     # North and south change places.
-    assert (found.areas, found.moved, found.mean, found.largest, found.worst) == (4, 2, 0.5, 1.0, "north")
+    assert (found.areas, found.moved, found.mean, found.largest, found.worst) == (4, 2, 1.0, 1.0, "north")
     assert found.correlation == pytest.approx(1 - 6 * 2 / (4 * 15))
     sentences = [result.sentence for result in found.results()]
-    assert sentences[0].startswith("2 of 4 areas have another place in the list by size, 0.5 places away")
+    assert sentences[0] == "2 of 4 areas have another place in the list by size; these moved 1.0 places on average."
     assert sentences[1] == "north moved most: 1 places of 4."
 
 

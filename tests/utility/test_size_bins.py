@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.utility.distortion import Sides
-from discreet.utility.size_bins import BINS, by_size
+from discreet.utility.size_bins import BINS, by_bins
 
 SIZES = np.array([1, 20, 21, 480, 481, 499, 500, 9999])
 CHANCES = Sides(np.full(8, 0.1), np.array([0.4, 0.3, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02]))
@@ -19,7 +19,7 @@ CHANCES = Sides(np.full(8, 0.1), np.array([0.4, 0.3, 0.2, 0.1, 0.05, 0.04, 0.03,
 def test_lines_of_a_hand_made_list() -> None:
     at_limits = np.linspace(0.5, 0.02, BINS)
     seen = np.array([True, False, True, False, False, True, True, False])
-    found = by_size(0.5, SIZES, CHANCES, seen=seen, at_limits=at_limits)
+    found = by_bins(0.5, SIZES, CHANCES, seen=seen, at_limits=at_limits)
     first, second, *_, before_last, last, rest = found.bins
     assert [(line.first, line.last) for line in (first, second, before_last, last, rest)] == [
         (1, 20),
@@ -42,7 +42,7 @@ def test_lines_of_a_hand_made_list() -> None:
 
 
 def test_nothing_drawn_and_nothing_estimated() -> None:
-    found = by_size(0.5, SIZES, CHANCES)
+    found = by_bins(0.5, SIZES, CHANCES)
     assert {line.sampled for line in (*found.bins, found.small, found.all)} == {None}
     assert {line.binned for line in (*found.bins, found.small, found.all)} == {None}
 
@@ -50,7 +50,7 @@ def test_nothing_drawn_and_nothing_estimated() -> None:
 @given(st.lists(st.tuples(st.integers(1, 700), st.floats(0, 0.5), st.floats(0, 0.5)), min_size=1))
 def test_bins_add_up(rows: list[tuple[int, float, float]]) -> None:
     sizes, up, down = (np.array(column) for column in zip(*rows, strict=True))
-    found = by_size(1.0, sizes, Sides(up, down))
+    found = by_bins(1.0, sizes, Sides(up, down))
     for part, whole in ((found.bins[:-1], found.small), (found.bins, found.all)):
         assert sum(line.number for line in part) == whole.number
         assert sum(line.expected for line in part) == pytest.approx(whole.expected)

@@ -158,7 +158,7 @@ def test_json_holds_everything_and_no_infinity() -> None:
 
 def test_names_of_results_are_different() -> None:
     names = [result.name for result in small_areas(TOWNS, Uniform(bound=3)).results()]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 11
 
 
 def test_without_noise_nothing_is_distorted() -> None:
@@ -196,3 +196,28 @@ def test_counts_are_not_changed() -> None:
     before = spain().counts.copy()
     small_areas(spain(), TwoSidedGeometric(epsilon=0.1))
     assert np.array_equal(before, spain().counts)
+
+
+def test_simulated_sexes_and_drawn_noise_are_independent_under_one_seed() -> None:
+    """Areas of twelve: were both drawn from one stream, women would have noise in step with their number."""
+    codes = [str(n) for n in range(20_000)]
+    areas = with_simulated_sexes(codes, [], np.full(len(codes), 12), seed=0)
+    found = small_areas(areas, TwoSidedGeometric(epsilon=0.2), seed=0)
+    women = next(each for each in found.lost if each.what == "women")
+    assert women.sampled is not None
+    assert abs(women.sampled - women.expected) < 4 * women.standard_error
+
+
+def test_the_chance_that_all_totals_are_accurate() -> None:
+    kept, risky = (small_areas(spain(), law) for law in (Uniform(bound=20), TwoSidedGeometric(epsilon=0.1)))
+    assert kept.within == 1
+    assert risky.within < 1e-6
+    assert "is more than 20 off has a chance of 1." in kept.results()[-2].sentence
+
+
+def test_true_counts_can_be_left_out_of_what_is_told() -> None:
+    told = small_areas(spain(), TwoSidedGeometric(epsilon=0.1)).without_truth()
+    largest = [each.largest for each in told.lost]
+    assert all(each is not None and each.true == () and each.published for each in largest)
+    assert "published as" in str(largest[0])
+    assert "->" not in " ".join(result.sentence for result in told.results())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+
+LETTERS = 9.3
+"""Letters of a title in an inch."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class ComparePanel:
     values: tuple[float, ...]
     form: str = "{:.0%}"
     is_risk: bool = False
+
+    @property
+    def of(self) -> str:
+        """Return what the figure is a share of, as in ` of the counts above 0`; nothing where it is none."""
+        return self.label.removeprefix("share") if self.label.startswith("share of") else ""
 
 
 @dataclass(frozen=True)
@@ -60,14 +69,17 @@ def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel])
     least, most = (risk.form.format(pick(risk.values)) for pick in (min, max))
     small, large = (error.form.format(pick(error.values)) for pick in (min, max))
     best, worst = (names[error.values.index(pick(error.values))] for pick in (min, max))
-    learnt = f"{risk.title.lower()} {least} to {most}"
-    spoilt = f"the worst count is {small} ({best}) to {large} ({worst}) off"
+    learnt = f"{risk.title.lower()} {least if least == most else f'{least} to {most}'}{risk.of}"
+    differ = f"{small} ({best}) to {large} ({worst}) off"
+    spoilt = f"the worst count is {f'{small} off under each' if small == large else differ}"
     return CompareChart(f"At {at.replace('-', ' ')} {learnt}; {spoilt}", tuple(names), tuple(panels))
 
 
 def draw_comparison(chart: CompareChart, path: Path) -> None:
     """Write the picture as a PNG, whole or not at all."""
-    figure = blank_figure(2.7 * len(chart.panels) + 0.8, 0.36 * len(chart.names) + 1.5, chart.title)
+    width = 2.7 * len(chart.panels) + 0.8
+    title = textwrap.wrap(chart.title, int(LETTERS * width), break_on_hyphens=False)
+    figure = blank_figure(width, 0.36 * len(chart.names) + 1.3 + 0.2 * len(title), "\n".join(title))
     (grid,) = figure.subplots(1, len(chart.panels), sharey=True, squeeze=False)
     for axes, panel in zip(grid, chart.panels, strict=True):
         _draw(axes, panel, ACCENT if panel.is_risk else GREY)

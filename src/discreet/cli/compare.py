@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from discreet.charts.compare import ComparePanel, compare_chart, draw_comparison
+from discreet.charts.compare import draw_comparison
 from discreet.cli.answer import answer
 from discreet.cli.attack import seconds
-from discreet.cli.compare_text import SINGLES, show
+from discreet.cli.compare_text import show
 from discreet.cli.picture import check_picture
 from discreet.cli.progress import Stages
 from discreet.design.compare import AT, ATTACKS, BOUND, VARIANCE
 from discreet.design.compare import compare as compare_mechanisms
 from discreet.errors import ParameterError
 from discreet.microdata.coding import MISSING
-
-if TYPE_CHECKING:
-    from discreet.charts.compare import CompareChart
-    from discreet.design.compare import Comparison
-
-    Panels = tuple[tuple[tuple[str, ...], str, str, str], ...]
+from discreet.report.comparison import chart_of
 
 
 def compare(
@@ -86,7 +81,7 @@ def compare(
             progress=stages,
         )
     if plot:
-        draw_comparison(_chart(found), plot)
+        draw_comparison(chart_of(found), plot)
     if as_json:
         settings: dict[str, Any] = {
             "programme": programme,
@@ -101,32 +96,6 @@ def compare(
         typer.echo(answer("compare", settings, found.results, found.warnings, **own))
     else:
         show(found, plot)
-
-
-RISKS: Panels = (
-    (SINGLES, "An attacker names", "share of the cells of one person", "{:.0%}"),
-    (("projection",), "An attacker names", "share of the counts above 0", "{:.0%}"),
-    (("averaging_success",), "An attacker is right", "most exposed statistic, by formula", "{:.0%}"),
-)
-"""Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""
-MOST_RISKS = 2
-ERRORS: Panels = (
-    (("mean_relative_distance",), "Users are off", "mean share of the true count", "{:.0%}"),
-    (("largest_distance",), "At worst", "persons that a count is off", "{:,.0f}"),
-)
-
-
-def _chart(found: Comparison) -> CompareChart:
-    """Return risk beside errors, in figures that all mechanisms have."""
-    risks, errors = (
-        [
-            ComparePanel(title, label, tuple(values), form, is_risk=among is RISKS)
-            for names, title, label, form in among
-            if (values := found.figures(*names))
-        ]
-        for among in (RISKS, ERRORS)
-    )
-    return compare_chart(found.at, [each.name for each in found.compared], [*risks[:MOST_RISKS], *errors])
 
 
 def _names(text: str) -> list[str]:

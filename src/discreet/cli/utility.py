@@ -13,12 +13,10 @@ from discreet.cli.utility_text import show, show_areas
 from discreet.errors import ParameterError
 from discreet.mechanisms.noise_choice import CHOICES, noise_named
 from discreet.release.folder import recover
-from discreet.utility.area_files import load_areas
+from discreet.utility.area_files import PREFIX, load_areas
 from discreet.utility.measured import utility_of
 from discreet.utility.small_areas import small_areas
 
-LISTED = "lau:"
-"""How the lists of areas that come along are called."""
 ENDINGS = (".csv", ".parquet")
 
 
@@ -51,6 +49,7 @@ def utility(
     """Say what the noise does to users: of a release, or of a law to small areas.
 
     Example: discreet utility release
+
     Example: discreet utility lau:2016:FR --epsilon 0.1
     """
     given = {
@@ -58,7 +57,7 @@ def utility(
         "epsilon": epsilon, "delta": delta, "scale": scale, "sigma": sigma,
     }  # fmt: skip
     noise = {name: value for name, value in given.items() if value is not None}
-    if source.startswith(LISTED) or Path(source).suffix.lower() in ENDINGS:
+    if source.startswith(PREFIX) or (Path(source).suffix.lower() in ENDINGS and not Path(source).is_dir()):
         _refuse({"truth": truth, "areas": areas}, "A list of areas has no {flag}: it is for a release.")
         _of_areas(source, noise, seed, as_json=as_json)
     else:
@@ -90,6 +89,9 @@ def _of_areas(source: str, noise: dict[str, Any], seed: int, *, as_json: bool) -
         raise ParameterError(f"{what} Example: --variance 2 --bound 5, or --epsilon 0.1", parameter="variance")
     made, there = noise_named(**noise), load_areas(source, seed=seed)
     found = small_areas(there, made, seed=seed)
+    if not source.startswith(PREFIX):
+        # The lists that come along are public; a file may not be.
+        found = found.without_truth()
     if as_json:
         told = {name: str(value) if isinstance(value, Path) else value for name, value in noise.items()}
         asked = {"areas": source, **told, "seed": seed}

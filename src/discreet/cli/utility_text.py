@@ -24,7 +24,12 @@ LABEL = 14
 WIDEST = 120
 AS_TABLES = ("sizes", "tests", "small areas")
 """Sections that are shown as tables."""
+SAID = ("expected_relative_distance", "expected_vanished")
+"""Figures that another sentence tells already."""
 NEXT = "Next: discreet compare, for what other mechanisms would do to the same tables."
+NOTHING = 0.01
+"""Expected numbers below this are not worth a sentence."""
+NONE_LOST = "No area is lost, or expected to be."
 BIN_LINES = 6
 """Bins of small sizes that are shown one by one."""
 
@@ -37,7 +42,7 @@ def show(found: Utility, release: str) -> None:
     typer.echo(textwrap.fill(found.summary, width) + "\n")
     for label, results in found.sections().items():
         if label not in AS_TABLES:
-            _show_section(label, [each.sentence for each in results], width)
+            _show_section(label, [each.sentence for each in results if each.name not in SAID], width)
     if found.cells:
         _show_sizes(found.cells.by_size.classes)
     _show_tests(found.tests)
@@ -50,9 +55,7 @@ def show(found: Utility, release: str) -> None:
 
 def _show_tests(tests: Mapping[int, Rejections]) -> None:
     """Print how often tests of independence reject it wrongly."""
-    typer.echo(
-        "\nTests of independence that reject it wrongly at a level of 5 %, in percent of simulated 5 x 5 tables:"
-    )
+    typer.echo("\nTests of independence at 5 % that reject it wrongly, percent of simulated tables:")
     typer.echo(f"{'persons a cell':<16}{'true counts':>13}{'published':>11}{'noise known':>13}")
     for mean, each in tests.items():
         shares = f"{100 * each.exact:>13.1f}{100 * each.naive:>11.1f}{100 * each.aware:>13.1f}"
@@ -66,9 +69,10 @@ def _show_small_areas(found: Utility, width: int) -> None:
         return
     counts = small.single[0].small.number
     typer.echo(f"\nSmall areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500.")
+    losses = _losses(small)
+    if counts or losses != [NONE_LOST]:
+        _show_section("lost", losses, width)
     if counts:
-        lost = [each.sentence for each in small.results() if each.name.startswith("areas_without")]
-        _show_section("lost", lost, width)
         _show_bins(small)
 
 
@@ -79,16 +83,24 @@ def show_areas(found: SmallAreas) -> None:
     typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents, noise {noise}.", width))
     results = found.results()
     groups = {
-        "counts": [each for each in results if each.name.startswith("counts_")],
-        "areas": [each for each in results if each.name.startswith("areas_off")],
-        "lost": [each for each in results if each.name.startswith("areas_without")],
-        "bound": [each for each in results if each.name == "largest_error"],
+        "counts": [each.sentence for each in results if each.name.startswith("counts_")],
+        "areas": [each.sentence for each in results if each.name.startswith("areas_off") and each.value >= NOTHING],
+        "lost": _losses(found),
+        "totals": [each.sentence for each in results if each.name.startswith("all_totals")],
+        "bound": [each.sentence for each in results if each.name == "largest_error"],
     }
-    for label, among in groups.items():
-        _show_section(label, [each.sentence for each in among], width)
+    for label, sentences in groups.items():
+        _show_section(label, sentences, width)
     typer.echo("")
     _show_bins(found)
     _show_assumptions(results, width)
+
+
+def _losses(found: SmallAreas) -> list[str]:
+    """Return the sentences on areas that lose somebody, where any is lost or to be expected."""
+    told = [each.sentence for each in found.results() if each.name.startswith("areas_without")]
+    worth = [each.expected >= NOTHING or each.sampled for each in found.lost]
+    return [sentence for sentence, is_worth in zip(told, worth, strict=True) if is_worth] or [NONE_LOST]
 
 
 def _width() -> int:
@@ -105,15 +117,15 @@ def _show_section(label: str, sentences: Iterable[str], width: int) -> None:
 def _show_sizes(classes: Sequence[SizeClass]) -> None:
     """Print noise and relative error by size of the true count."""
     typer.echo("\nBy size of the true count, shares in percent:")
-    heads = f"{'cells':>12}{'unchanged':>11}{'sd':>7}{'9 of 10':>12}{'> 20 %':>9}{'> 50 %':>8}{'> 100 %':>9}"
-    typer.echo(f"{'true count':<14}{heads}")
+    heads = f"{'cells':>11}{'unchanged':>11}{'sd':>9}{'9 of 10':>11}{'> 20 %':>8}{'> 50 %':>8}{'> 100 %':>9}"
+    typer.echo(f"{'true count':<11}{heads}")
     for each in classes:
         span = "0" if each.high == 0 else f"{each.low}-{each.high}" if each.high else f"{each.low}+"
         low, _, high = each.noise
         off = [f"{100 * share:.1f}" for share in each.above.values()] or ["-"] * 3
         typer.echo(
-            f"{span:<14}{each.cells:>12,}{100 * each.unchanged:>11.1f}{each.deviation:>7.2f}"
-            f"{f'{low:+.0f}..{high:+.0f}':>12}{off[0]:>9}{off[1]:>8}{off[2]:>9}"
+            f"{span:<11}{each.cells:>11,}{100 * each.unchanged:>11.1f}{each.deviation:>9,.2f}"
+            f"{f'{low:+.0f}..{high:+.0f}':>11}{off[0]:>8}{off[1]:>8}{off[2]:>9}"
         )
 
 
@@ -134,8 +146,13 @@ def _show_line(lines: Sequence[Line]) -> None:
     first = lines[0]
     span = "all" if first.last is None else f"{first.first}-{first.last}"
     seen = ["-" if each.sampled is None else f"{each.sampled:,}" for each in lines]
-    told = "".join(f"{figure(each.expected):>10}{drawn:>8}" for each, drawn in zip(lines, seen, strict=True))
+    told = "".join(f"{_short(each.expected):>10}{drawn:>8}" for each, drawn in zip(lines, seen, strict=True))
     typer.echo(f"{span:<14}{first.number:>10,}{told}")
+
+
+def _short(number: float) -> str:
+    """Return an expected number; one that is tiny is not worth its digits."""
+    return f"<{NOTHING}" if 0 < number < NOTHING else figure(number)
 
 
 def _show_assumptions(results: Iterable[Result], width: int) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.noise_choice import CHOICES
 from discreet.noise.catalogue import LAWS
-from discreet.noise.parameters import parameters
+from discreet.noise.parameters import parameters, positive_variance, table_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,22 +35,25 @@ def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
     """
     if law not in CHOICES:
         raise UnknownNameError.among("law", law, CHOICES)
-    if not variance > 0:
-        raise ParameterError.outside("noise", VARIANCE, variance, "a positive number", "1 to 10")
+    if not positive_variance.contains(variance):
+        raise ParameterError.outside("noise", VARIANCE, variance, positive_variance.words, "1 to 10")
     declared = parameters(LAWS[law])
     given: dict[str, float] = {BOUND: bound} if BOUND in declared else {}
-    if VARIANCE in declared:
-        return {VARIANCE: variance, **given}
+    if given and not table_bound.contains(bound):
+        raise ParameterError.outside("noise", BOUND, bound, table_bound.words, "2 to 10")
     width = next((name for name, each in declared.items() if name != BOUND and each.power), None)
     if width is None:
         return {BOUND: _nearest(law, variance)}
     most = bound * (bound + 1) / 3
-    if given and variance >= most:
+    # A law that is told by its variance has the largest one; others only come near it.
+    if given and (variance > most or (variance == most and width != VARIANCE)):
         raise ParameterError(
             f"The law {law} within bound {bound} has a variance below {most:.3g}, that of all noises equally likely; "
             f"{variance:g} is asked for. Give a larger bound.",
             parameter=BOUND,
         )
+    if width == VARIANCE:
+        return {VARIANCE: variance, **given}
 
     def variance_at(value: float) -> float:
         return LAWS[law](**{width: value, **given}).variance
@@ -64,10 +67,13 @@ def _nearest(law: str, variance: float) -> int:
     def variance_at(bound: int) -> float:
         return LAWS[law](**{BOUND: bound}).variance
 
-    bound = 1
-    while variance_at(bound + 1) < variance:
-        bound += 1
-    return min((bound, bound + 1), key=lambda each: abs(math.log(variance_at(each) / variance)))
+    low, high = 1, 2
+    while variance_at(high) < variance:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if variance_at(middle) < variance else (low, middle)
+    return min((low, high), key=lambda each: abs(math.log(variance_at(each) / variance)))
 
 
 def _bisected(variance_at: Callable[[float], float], variance: float, *, falling: bool) -> float:

@@ -57,7 +57,10 @@ class Contender:
             keyed: whether records have keys or ids.
             seed: of all that is random, so that a comparison can be run again.
         """
-        noise = BUDGETED.get(self.mechanism, _law_flags)(self, variance, bound, output)
+        try:
+            noise = BUDGETED.get(self.mechanism, _law_flags)(self, variance, bound, output)
+        except ParameterError as error:
+            raise ParameterError(f"{self.name}: {error}", parameter=error.parameter) from error
         made = mechanism_named(
             self.mechanism,
             secret=lambda: hashlib.blake2b(f"compare {seed}".encode()).digest()[:32],
@@ -112,6 +115,10 @@ def _contender(name: str, *, keyed: bool) -> Contender:
     known = [each for each in MECHANISMS if each not in NOT_COMPARED]
     if not colon and mechanism in CHOICES:
         return Contender(name, WITH_KEYS if keyed else WITHOUT_KEYS, mechanism)
+    if mechanism in CHOICES:
+        raise ParameterError(
+            f"{mechanism} is a law: name the mechanism before it, as in fresh:{mechanism}.", parameter="mechanisms"
+        )
     if mechanism not in known:
         raise UnknownNameError.among("mechanism or law to compare", mechanism, [*known, *CHOICES])
     if mechanism == WITH_KEYS and not keyed:

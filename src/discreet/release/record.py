@@ -260,6 +260,8 @@ class Record:
         }
         if bound < VAGUE_BOUNDS[-1]:
             told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if bound < vague)}"
+        if self.zeros_are_noisy:
+            told["zeros"] = "Empty cells carry noise, too: a published count may stand for nobody."
         if self.non_negative:
             told["negative"] = "What would have been negative is published as 0: small counts are too high on average."
         if self.privacy:

@@ -27,7 +27,7 @@ class TableGaps:
         table: its id.
         totals: totals of several parts, with persons in them or in a part; one for each column that splits them.
         apart: how many of them are not the sums of their parts.
-        mean: the mean absolute gap of all of them.
+        mean: the mean absolute gap of those.
         largest: the largest absolute gap.
         worst: the codes of the total that has it.
     """
@@ -64,8 +64,9 @@ class Additivity:
 
     @property
     def mean(self) -> float:
-        """Return the mean absolute gap of all totals."""
-        return sum(table.mean * table.totals for table in self.tables) / self.totals if self.totals else 0.0
+        """Return the mean absolute gap of the totals that have one."""
+        apart = sum(table.apart for table in self.tables)
+        return sum(table.mean * table.apart for table in self.tables) / apart if apart else 0.0
 
     @property
     def worst(self) -> TableGaps:
@@ -73,7 +74,9 @@ class Additivity:
         return max(self.tables, key=lambda table: table.largest)
 
     def results(self) -> list[Result]:
-        """Return how many tables and totals are apart, and how far."""
+        """Return how many tables and totals are apart, and how far; nothing where there are no totals."""
+        if not self.totals:
+            return []
         tables = sum(table.apart > 0 for table in self.tables)
         summed = sum(table.totals > 0 for table in self.tables)
         once = "a total is compared with its parts along every column that splits it, in every table that shows it"
@@ -90,8 +93,8 @@ class Additivity:
                 name="totals_apart",
                 value=self.share_of_totals,
                 unit="1",
-                sentence=f"{self.share_of_totals:.1%} of {self.totals:,} totals are not the sums of their parts, "
-                f"{self.mean:.1f} persons off on average.",
+                sentence=f"{self.share_of_totals:.1%} of {self.totals:,} totals are not the sums of their parts; "
+                f"these are {self.mean:.1f} persons off on average.",
                 assumptions=(once, "totals that are empty with all their parts are left out"),
                 equation="share of totals with published total - sum of published parts != 0",
             ),
@@ -100,8 +103,10 @@ class Additivity:
                 value=float(self.worst.largest),
                 unit="persons",
                 sentence=f"The largest gap is {self.worst.largest:,}, in table {self.worst.table} at "
-                f"{self.worst.worst}.",
-                worst=f"table {self.worst.table}, {self.worst.worst}",
+                f"{self.worst.worst}."
+                if self.worst.largest
+                else "No total has a gap to its parts.",
+                worst=f"table {self.worst.table}, {self.worst.worst}" if self.worst.largest else None,
                 assumptions=(once,),
                 equation="max |published total - sum of published parts|",
             ),
@@ -139,4 +144,4 @@ def table_gaps(beside: TableBeside) -> TableGaps:
             place = [int(number) for number in np.unravel_index(int(gaps.argmax()), gaps.shape)]
             place[fold.column] = int(fold.coarse[several[place[fold.column]]])
             worst = grid.words(place)
-    return TableGaps(grid.plan.table.id, totals, apart, whole / totals if totals else 0.0, largest, worst)
+    return TableGaps(grid.plan.table.id, totals, apart, whole / apart if apart else 0.0, largest, worst)

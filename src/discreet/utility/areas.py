@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SEXES = ("women", "men", "total")
 """The three counts of an area, in the order in which they are kept."""
 COLUMNS = {"women": "female", "men": "male", "total": "total"}
+SEX_STREAM = 1
+"""Sets the draw of sexes apart from that of noise under one seed."""
 LARGEST = 2**53
 """Counts up to here are exact as floating-point numbers."""
 
@@ -187,7 +189,8 @@ def with_simulated_sexes(
         raise ParameterError.outside("simulated sexes", "female_share", female_share, "from 0 to 1", "0.48 to 0.53")
     both = whole_counts(total, codes, names, source, "population")
     # Nobody can be drawn from a total below 0; the check of all areas refuses it by name.
-    women = np.random.default_rng(seed).binomial(np.maximum(both, 0), female_share).astype(np.int64)
+    # A stream of its own: noise that is drawn with the same seed must not depend on who is a woman.
+    women = np.random.default_rng([seed, SEX_STREAM]).binomial(np.maximum(both, 0), female_share).astype(np.int64)
     note = (
         f"sexes are simulated: every resident is a woman with probability {female_share:g}, whoever the others are "
         f"(seed {seed}), so that women and men of an area are closer to each other than real ones"

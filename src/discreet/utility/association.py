@@ -112,7 +112,7 @@ class Associations:
                 name="largest_association_change",
                 value=max(changes),
                 unit="1",
-                sentence=f"Of {len(measured):,} tables, {worst.name} has the largest change of Cramer's V: "
+                sentence=f"Of {len(measured):,} two-way statistics, {worst.name} has the largest change of Cramer's V: "
                 f"{worst.before:.3f} with the true counts, {worst.after:.3f} with the published ones.",
                 worst=worst.name,
                 assumptions=worst.assumptions,
@@ -122,7 +122,7 @@ class Associations:
                 name="mean_association_change",
                 value=mean,
                 unit="1",
-                sentence=f"On average over {len(measured):,} tables Cramer's V changes by {mean:.3f}.",
+                sentence=f"On average over {len(measured):,} two-way statistics Cramer's V changes by {mean:.3f}.",
                 worst=worst.name,
                 assumptions=assumptions,
                 equation=f"mean |V after - V before|, {EQUATION}",

@@ -9,10 +9,12 @@ from discreet.utility.additivity import table_gaps
 from discreet.utility.association import Associations, association
 from discreet.utility.by_size import BySize, by_size
 from discreet.utility.distances import Distances, distances
+from discreet.utility.expected import Expected, expected
 from discreet.utility.intervals import Coverage, coverage
 from discreet.utility.pair_times import merged, pair_times
 from discreet.utility.ranks import RankChanges, rank_changes
-from discreet.utility.tables_apart import apart_results, tables_apart
+from discreet.utility.side_by_side import ONCE
+from discreet.utility.tables_apart import apart_results, table_apart
 from discreet.utility.zeros import Zeros, zeros
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from discreet.utility.tables_apart import TableApart
 
 TWO_WAY = 2
+DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +45,7 @@ class CellMeasures:
         associations: Cramer's V of all two-way statistics, before and after.
         ranks: how areas moved, None where there are too few of them.
         held: whether users' intervals hold the true counts.
+        expected: what the law does on average over all draws.
     """
 
     distances: Distances
@@ -51,6 +55,7 @@ class CellMeasures:
     associations: Associations
     ranks: RankChanges | None
     held: Coverage
+    expected: Expected
 
     def sections(self, taken: str) -> dict[str, list[Result]]:
         """Return the figures by what they are about.
@@ -67,19 +72,19 @@ class CellMeasures:
             "association": self.associations.results(),
             "interval": self.held.results(),
         }
-        return {
-            label: [replace(each, assumptions=(taken, *each.assumptions)) for each in results]
-            for label, results in found.items()
-        }
+        told = {label: [_with(each, taken) for each in results] for label, results in found.items()}
+        told["counts"] += [_with(each, ONCE) for each in self.expected.results()]
+        return told
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that `--json` adds."""
         return {
             "distances": {name: asdict(getattr(self.distances, name)) for name in ("absolute", "relative", "root")},
             "by_size": [asdict(each) for each in self.by_size.classes],
-            "hellinger": [asdict(each) for each in self.apart],
+            # Three digits: exact ones, of true counts, would tell more than a reader needs.
+            "hellinger": [{**asdict(each), "distance": round(each.distance, DIGITS)} for each in self.apart],
             "association": [
-                {"statistic": each.name, "before": each.before, "after": each.after}
+                {"statistic": each.name, "before": _rounded(each.before), "after": _rounded(each.after)}
                 for each in self.associations.tables
             ],
         }
@@ -96,6 +101,7 @@ class Gathered:
         self.finder = finder
         self.gaps: list[TableGaps] = []
         self._pairs: list[PairTimes] = []
+        self._once: list[PairTimes] = []
         self._apart: list[TableApart] = []
         self._associations: list[Association] = []
 
@@ -103,8 +109,12 @@ class Gathered:
         """Look at one table."""
         self.gaps.append(table_gaps(table))
         self.finder.look_at(table.statistics)
-        self._pairs.append(merged(_pairs(table.statistics)))
-        self._apart += list(tables_apart(table.statistics))
+        pairs = [(shown.first, found) for shown in table.statistics if (found := _pairs(shown)) is not None]
+        self._pairs.append(merged(found for _, found in pairs))
+        # Whatever draws the noise, what is expected of it is of the same counts: every statistic once.
+        self._once.append(merged(found for first, found in pairs if first))
+        if apart := table_apart(table):
+            self._apart.append(apart)
         self._associations += list(_associations(table.statistics))
 
     def measured(self, areas: ReleaseAreas, law: LawByCount) -> CellMeasures:
@@ -120,16 +130,23 @@ class Gathered:
             associations=Associations(tuple(self._associations)),
             ranks=ranks,
             held=coverage(pairs, law),
+            expected=expected(merged(self._once), law),
         )
 
 
-def _pairs(statistics: Iterable[Shown]) -> Iterator[PairTimes]:
-    for shown in statistics:
-        if shown.true is not None:
-            yield pair_times(shown.once(shown.true), shown.once(shown.published))
+def _pairs(shown: Shown) -> PairTimes | None:
+    return None if shown.true is None else pair_times(shown.once(shown.true), shown.once(shown.published))
 
 
 def _associations(statistics: Iterable[Shown]) -> Iterator[Association]:
     for shown in statistics:
         if shown.true is not None and len(shown.choice.kept) == TWO_WAY:
             yield association(shown.true, shown.published, f"{shown.table.plan.table.id}: {shown.name}")
+
+
+def _with(result: Result, taken: str) -> Result:
+    return replace(result, assumptions=(taken, *result.assumptions))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

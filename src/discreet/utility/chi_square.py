@@ -29,6 +29,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
 from discreet.results import Result
+from discreet.utility.published_moments import PublishedMoments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,7 +52,10 @@ RIDGE = 1e-9
 """A little on the diagonal: rows and columns share one constant, which may be anything."""
 
 POISSON = "true counts are Poisson, or persons fell into the cells independently of each other"
-LARGE = "expected counts are not small, about 5 and more; otherwise use the bootstrap"
+LARGE = (
+    "expected counts are not small, about 5 and more, and noise with long tails is not larger than they are; otherwise "
+    "the test rejects a little too often: use the bootstrap"
+)
 EXACT = "the counts are taken as they are, without regard to noise"
 NOISE = "every count has its own noise, independent of the others, of the law that was given"
 MODEL = "the fitted table of independent rows and columns is near the truth"
@@ -240,52 +244,6 @@ def noise_aware_statistics(tables: Ints, law: LawByCount) -> Statistics:
     mean, variance, _ = moments.at(means)
     statistic = _over(np.where(used, (counts - mean) ** 2, 0.0), variance).sum(axis=(1, 2))
     return Statistics(statistic, _degrees(rows, columns), np.where(used, means, 0.0), rows, columns)
-
-
-@dataclass(frozen=True, eq=False)
-class PublishedMoments:
-    """Mean and variance of a published count whose true count is Poisson.
-
-    Attributes:
-        bias: E[y | n] - n of the true counts n = 0, 1, ...; none beyond.
-        extra: Var(y | n) - large of these counts.
-        large: Var(y | n) of larger counts.
-    """
-
-    bias: Floats
-    extra: Floats
-    large: float
-
-    @classmethod
-    def of(cls, law: LawByCount) -> PublishedMoments:
-        """Return the moments of a law; where laws take turns, large counts have the mean of their variances."""
-        last = max(len(law.laws), law.reach if law.non_negative else 0)
-        # Turns of a few true counts no longer show once Poisson counts spread over many of them.
-        last += 4 * law.repeat**2 if law.repeat > 1 else 0
-        counts = np.arange(last + law.repeat)
-        shown = counts[:, None] + np.arange(-law.reach, law.reach + 1)
-        shown = np.maximum(shown, 0) if law.non_negative else shown
-        chance = np.stack(law.laws)[law.rows(counts)]
-        mean = (chance * shown).sum(axis=1)
-        variance = (chance * shown**2).sum(axis=1) - mean**2
-        large = float(variance[last:].mean())
-        return cls((mean - counts)[:last], variance[:last] - large, large)
-
-    def at(self, means: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return mean and variance of the published count, and the derivative of the mean by log mu, for means mu."""
-        from scipy.special import gammaln, xlogy
-
-        first, cross, second, extra = (np.zeros_like(means) for _ in range(4))
-        for count in np.flatnonzero((np.abs(self.bias) > 1e-12) | (np.abs(self.extra) > 1e-12)).tolist():
-            chance = np.exp(xlogy(count, means) - means - gammaln(count + 1))
-            bias = self.bias[count]
-            first += chance * bias
-            cross += chance * bias * count
-            second += chance * bias**2
-            extra += chance * self.extra[count]
-        covariance = cross - means * first
-        variance = self.large + extra + means + 2 * covariance + second - first**2
-        return means + first, variance, means + covariance
 
 
 def _chi_square_test(name: str, found: Statistics, assumptions: tuple[str, ...]) -> IndependenceTest:

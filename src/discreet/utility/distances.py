@@ -80,6 +80,11 @@ class Distances:
     zeros: bool
     negatives: int
 
+    @property
+    def largest(self) -> int:
+        """Return the largest distance of any cell, empty ones among them."""
+        return max((abs(noise) for noise in self.noise), default=0)
+
     def results(self) -> list[Result]:
         """Return the mean of each distance, with its spread in the sentence."""
         d1, d2, d3 = self.absolute, self.relative, self.root
@@ -99,11 +104,18 @@ class Distances:
             ),
             Result(
                 name="largest_distance",
-                equation="max of d1 = |published - true|",
-                value=d1.largest,
+                equation="max of d1 = |published - true|, empty cells among them",
+                value=float(self.largest),
                 unit="persons",
-                sentence=f"No count is further away than {d1.largest:g}.",
-                assumptions=(which,),
+                sentence=f"No cell, empty or not, is further away than {self.largest}.",
+            ),
+            Result(
+                name="unchanged_counts",
+                equation="share of published = true among true > 0",
+                value=d2.within[0],
+                unit="1",
+                sentence=f"{d2.within[0]:.1%} of the counts above 0 are published as they are.",
+                assumptions=(above,),
             ),
             Result(
                 name="mean_relative_distance",

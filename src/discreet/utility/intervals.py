@@ -5,10 +5,10 @@ before she looks, believes in n after a published y with
 
     P(n | y) = P(y | n) / sum over m >= 0 of P(y | m).
 
-The certain interval holds every n with P(y | n) > 0. The likely one is the shortest run of true counts with
-P(n | y) of at least a level in total; of several the likeliest, of equally likely ones the lowest. Far from 0 it is
-y plus and minus constants. Under these beliefs it holds in at least that share of cases, whatever y is; in a table
-where small counts prevail it may hold more or less often, which `coverage` measures.
+The certain interval holds every n with P(y | n) > 0. The likely one leaves out, on either side, true counts with
+P(n | y) of at most half of what a level allows: 2.5 % below and 2.5 % above for a level of 95 %. Far from 0 it is y
+plus and minus a constant, for laws that are symmetric. Under these beliefs it holds in at least that share of cases,
+whatever y is; in a table where small counts prevail it may hold more or less often, which `coverage` measures.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from discreet.noise.ranges import USUAL
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from discreet.noise.arrays import Floats, Ints
     from discreet.noise.by_count import LawByCount
     from discreet.utility.pair_times import PairTimes
+
+    Bools = NDArray[np.bool_]
 
 FLAT = "before the publication all true counts are equally likely"
 ROUNDING = 1e-12
@@ -41,6 +43,9 @@ RARE = 1e-8
 """Without a bound, a published count so low that even the smallest true count leads to it less often is raised to
 the first that is not. The law is cut not far below, so beliefs there would be those of the cut; the interval that is
 taken instead is never too short where the probabilities are log-concave, as those of our unbounded laws are."""
+
+AT_A_TIME = 1 << 22
+"""Probabilities that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +63,7 @@ class Intervals:
 
 
 def likely_intervals(law: LawByCount, published: ArrayLike, level: float = USUAL) -> Intervals:
-    """Return for each published count the shortest run of true counts that are as likely as the level.
+    """Return for each published count the true counts between the two tails that the level leaves out.
 
     Args:
         law: the law of the noise by true count.
@@ -72,7 +77,7 @@ def likely_intervals(law: LawByCount, published: ArrayLike, level: float = USUAL
     ([0, 9], [3, 15])
     """
     _check_level(level)
-    return _by_value(law, published, lambda belief: _shortest(belief, level))
+    return _by_value(law, published, lambda belief: _central(belief, level))
 
 
 def certain_intervals(law: LawByCount, published: ArrayLike) -> Intervals | None:
@@ -89,22 +94,35 @@ def certain_intervals(law: LawByCount, published: ArrayLike) -> Intervals | None
     return _by_value(law, published, _possible) if math.isfinite(law.bound) else None
 
 
-def small_counts(law: LawByCount, level: float = USUAL) -> Intervals:
+def small_counts(law: LawByCount, level: float = USUAL, most: int | None = None) -> Intervals:
     """Return the likely intervals from the smallest count that can be published to where they go on alike.
 
     The last one speaks for all larger counts: shifted by as much as the count. Where several laws take turns for
     large counts, the last ones do, one turn of them. Without a bound the first one speaks for all smaller counts.
+
+    Args:
+        law: the law of the noise by true count.
+        level: the probability that the intervals must have.
+        most: the largest published count to go to, up or down; wide laws go on alike only far out.
     """
-    settled = _settled(law)
-    candidates = np.arange(_lowest(law), settled + law.repeat)
-    able = candidates[_beliefs(law, candidates).sum(axis=1) > 0]
+    until, lowest = _settled(law) + law.repeat, _lowest(law)
+    ends = (lowest, until) if most is None else (max(lowest, -most), min(until, most + 1))
+    candidates = np.arange(*ends)
+    able = candidates[_possible_at_all(law, candidates)]
     found = likely_intervals(law, able, level)
-    if law.repeat > 1:
+    if law.repeat > 1 or ends[1] < until:
         return found
     alike = (found.lower - able == found.lower[-1] - able[-1]) & (found.upper - able == found.upper[-1] - able[-1])
     differs = np.flatnonzero(~alike)
     until = differs[-1] + 2 if len(differs) else 1
     return Intervals(able[:until], found.lower[:until], found.upper[:until])
+
+
+def first_published(law: LawByCount, start: int) -> int:
+    """Return the first count from a start on that can be published: rounding and thresholds leave some out."""
+    # One after the other: nearly always the first will do, and wide laws have many candidates.
+    candidates = range(start, start + _settled(law) + law.repeat + law.reach)
+    return next((each for each in candidates if _possible_at_all(law, np.array([each]))[0]), start)
 
 
 def interval_result(law: LawByCount, published: int, level: float = USUAL) -> Result:
@@ -117,14 +135,14 @@ def interval_result(law: LawByCount, published: int, level: float = USUAL) -> Re
     """
     likely, certain = likely_intervals(law, published, level), certain_intervals(law, published)
     if certain is None:
-        limits = "; the noise has no bound, so no interval is certain"
+        limits = "; no count is impossible"
     elif certain.lower > 0:
         limits = f", and never for less than {certain.lower} or more than {certain.upper}"
     else:
         limits = f", and never for more than {certain.upper}"
     return Result(
         name=f"interval_of_{published}",
-        equation="shortest run of n with sum of P(y | n) / sum over m of P(y | m) of at least the level",
+        equation="n with P(less | y) and P(more | y) of at most (1 - level) / 2, P(n | y) = P(y | n) / sum of P(y | m)",
         value=float(likely.width),
         unit="persons",
         sentence=f"A published {published} stands for {_span(int(likely.lower), int(likely.upper))} in at least "
@@ -197,25 +215,35 @@ def _by_value(law: LawByCount, published: ArrayLike, choose: Callable[[Floats], 
     settled = _settled(law)
     alike = np.where(values < settled, values, settled + (values - settled) % law.repeat)
     distinct, place = np.unique(alike, return_inverse=True)
-    beliefs = _beliefs(law, distinct)
-    never = np.flatnonzero(beliefs.sum(axis=1) == 0)
-    if len(never):
-        value = asked.reshape(-1)[np.isin(place.reshape(-1), never)][0]
-        raise ParameterError(
-            f"A count of {value} is never published under this law of noise, whatever the true count. See that the "
-            "law is the one of this release.",
-            parameter="published",
-        )
-    ends = np.array([choose(row) for row in beliefs], dtype=np.int64).reshape(-1, 2)
+    chosen: list[tuple[int, int]] = []
+    for row in (row for beliefs in _beliefs(law, distinct) for row in beliefs):
+        if not row.any():
+            value = asked.reshape(-1)[place.reshape(-1) == len(chosen)][0]
+            raise ParameterError(
+                f"A count of {value} is never published under this law of noise, whatever the true count. See that the "
+                "law is the one of this release.",
+                parameter="published",
+            )
+        chosen.append(choose(row))
+    ends = np.array(chosen, dtype=np.int64).reshape(-1, 2)
     first = values - law.reach
     found = ends[place.reshape(asked.shape)]
     return Intervals(asked, first + found[..., 0], first + found[..., 1])
 
 
-def _beliefs(law: LawByCount, published: Ints) -> Floats:
-    """Return P(y | n) for each y and n = y - reach .. y + reach, which is P(n | y) but for a factor."""
-    counts = published[:, None] + np.arange(-law.reach, law.reach + 1)
-    return np.where(counts >= 0, law.chance(counts, published[:, None]), 0.0)
+def _beliefs(law: LawByCount, published: Ints) -> Iterator[Floats]:
+    """Give, for some y at a time, P(y | n) of n = y - reach .. y + reach, which is P(n | y) but for a factor."""
+    noise = np.arange(-law.reach, law.reach + 1)
+    rows = max(AT_A_TIME // len(noise), 1)
+    for start in range(0, len(published), rows):
+        shown = published[start : start + rows, None]
+        yield np.where(shown + noise >= 0, law.chance(shown + noise, shown), 0.0)
+
+
+def _possible_at_all(law: LawByCount, published: Ints) -> Bools:
+    """Say which counts any true count can lead to."""
+    found = [beliefs.sum(axis=1) > 0 for beliefs in _beliefs(law, published)]
+    return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
 def _settled(law: LawByCount) -> int:
@@ -231,15 +259,13 @@ def _lowest(law: LawByCount) -> int:
     return min(row + int(np.flatnonzero(chances > least)[0]) for row, chances in enumerate(law.laws)) - law.reach
 
 
-def _shortest(belief: Floats, level: float) -> tuple[int, int]:
-    """Return the first and last place of the shortest run with the level of the total; of several the likeliest."""
-    until = np.concatenate([[0.0], np.cumsum(belief / belief.sum())])
-    ends = np.searchsorted(until, until[:-1] + level - ROUNDING)
-    lengths = ends - np.arange(len(belief))
-    starts = np.flatnonzero((ends < len(until)) & (lengths == lengths[ends < len(until)].min()))
-    held = until[ends[starts]] - until[starts]
-    start = int(starts[held >= held.max() - ROUNDING][0])
-    return start, int(ends[start]) - 1
+def _central(belief: Floats, level: float) -> tuple[int, int]:
+    """Return the first and last place so that no side leaves out more than half of what the level allows."""
+    until = np.cumsum(belief / belief.sum())
+    outside = (1 - level) / 2
+    first = int(np.searchsorted(until, outside + ROUNDING, side="right"))
+    last = int(np.searchsorted(until, 1 - outside - ROUNDING))
+    return first, min(last, len(belief) - 1)
 
 
 def _possible(belief: Floats) -> tuple[int, int]:

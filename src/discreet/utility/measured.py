@@ -6,6 +6,7 @@ users can tell themselves: intervals, totals that do not add up, and how far off
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from discreet.release.release import Release, open_release
 from discreet.utility.additivity import Additivity
 from discreet.utility.areas import Areas
 from discreet.utility.cell_measures import Gathered
-from discreet.utility.intervals import certain_intervals, interval_result, small_counts
+from discreet.utility.intervals import certain_intervals, first_published, interval_result, small_counts
 from discreet.utility.release_areas import AreaFinder
 from discreet.utility.side_by_side import SideBySide
 from discreet.utility.significance import level
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 TYPICAL = 12
 """The published count whose interval is told in a sentence."""
+LARGEST_INTERVAL = 50
+"""The largest published count whose interval is listed."""
 MEANS = (5, 20, 100)
 """Mean true counts of a cell for which the level of tests is simulated."""
 TABLES = 2_000
@@ -43,6 +46,11 @@ NO_CELLS: dict[str, Any] = {"distances": None, "by_size": [], "hellinger": [], "
 """What stands for measures that need true counts where there are none."""
 WITHOUT_TRUTH = (
     "Without true counts only what users can tell themselves is measured; keep them with protect --keep-exact."
+)
+CURATOR = "These figures are made from true counts and tell the exact noise: they are for the curator alone."
+GUESSED = (
+    "The record of its noise is not beside the release: intervals and tests take a law that fits what the release "
+    "tells, its typical size and a vague bound."
 )
 UNEVEN = (
     "This release spends its privacy budget unevenly; intervals and tests take every count for one with most noise."
@@ -87,14 +95,16 @@ class Utility:
     @property
     def summary(self) -> str:
         """Return the whole in a few sentences."""
-        apart, smallest = self.additivity, min(self.tests)
-        totals = f"{apart.share_of_totals:.0%} of the totals are not the sums of their parts, {apart.mean:.1f} off on "
-        wrong = f"is wrong in {self.tests[smallest].naive:.0%} of tables with {smallest} persons a cell."
-        told = [f"{totals}average.", f"A test of independence at 5 % that knows of no noise {wrong}"]
+        apart, smallest, told = self.additivity, min(self.tests), []
         if self.cells:
-            off, gone = self.cells.distances.absolute, self.cells.zeros.lost
-            sizes = f"{off.mean:.1f} off on average, at most {off.largest:g}"
-            told.insert(0, f"A count above 0 is {sizes}; {gone:.1%} of them are published as 0.")
+            off, gone = self.cells.distances, self.cells.zeros.gone
+            sizes = f"{off.absolute.mean:.1f} off on average; {gone:.1%} of them are published as 0 or less"
+            told.append(f"A count above 0 is {sizes}, and no cell is off by more than {off.largest}.")
+        if apart.totals:
+            share = f"{apart.share_of_totals:.0%} of the totals are not the sums of their parts"
+            told.append(f"{share}; these are {apart.mean:.1f} off on average.")
+        wrong = f"{self.tests[smallest].naive:.0%} of simulated 5 x 5 tables with {smallest} persons a cell"
+        told.append(f"A test of independence at 5 % that knows of no noise is wrong in {wrong}.")
         return " ".join(told)
 
     def sections(self) -> dict[str, list[Result]]:
@@ -160,20 +170,21 @@ def utility_of(
     release = release if isinstance(release, Release) else open_release(release)
     tables = TrueTables(release, None if truth is None else Path(truth))
     known = tables if truth is not None or keeps_truth(release) else None
-    law = tables.noise
+    # Of a law that is guessed from what the release tells, no bound is certain.
+    law = tables.noise if release.has_record else replace(tables.noise, bound=math.inf)
     side, gathered = SideBySide(release, known), Gathered(AreaFinder(release.programme, areas))
     for number, table in enumerate(side):
         gathered.take(table)
         if progress:
             progress("comparing", number + 1, side.tables)
-    found = gathered.finder.found()
+    found, intervals = gathered.finder.found(), small_counts(law, most=LARGEST_INTERVAL)
     return Utility(
         truth=None if known is None else known.place,
         taken=side.taken,
         additivity=Additivity(tuple(gathered.gaps)),
-        intervals=small_counts(law),
-        certain=certain_intervals(law, small_counts(law).published),
-        typical=interval_result(law, TYPICAL),
+        intervals=intervals,
+        certain=certain_intervals(law, intervals.published),
+        typical=interval_result(law, first_published(law, TYPICAL)),
         tests={mean: level(mean, law, seed=seed, tables=TABLES) for mean in MEANS},
         cells=None if known is None else gathered.measured(found, law),
         areas=found,
@@ -189,8 +200,9 @@ def _at_mean(result: Result, mean: int) -> Result:
 
 
 def _warnings(release: Release, known: TrueTables | None) -> Iterator[str]:
-    if known is None:
-        yield WITHOUT_TRUTH
+    yield WITHOUT_TRUTH if known is None else CURATOR
+    if not release.has_record:
+        yield GUESSED
     if release.has_record and release.record.law != "none":
         record = release.record
         if record.largest_variance > record.variance * (1 + 1e-9):
@@ -204,6 +216,4 @@ def _small_areas(found: ReleaseAreas, law: LawByCount) -> SmallAreas | None:
     true, published = found.counts("true"), found.counts("published")
     female, male = (true[0], true[1]) if found.sexes else (None, None)
     areas = Areas(found.codes, female, male, true[-1], found.names, source=found.population)
-    small = small_areas(areas, law, published=published)
-    lost = [replace(each, largest=each.largest.without_truth() if each.largest else None) for each in small.lost]
-    return replace(small, lost=tuple(lost))
+    return small_areas(areas, law, published=published).without_truth()

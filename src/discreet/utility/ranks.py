@@ -31,7 +31,7 @@ class RankChanges:
     Attributes:
         areas: how many areas have persons, true or published.
         moved: how many of them have another rank.
-        mean: the mean number of places they moved.
+        mean: the mean number of places that these moved.
         largest: the largest number of places.
         worst: the area that moved most.
         correlation: Spearman's, of true and published counts.
@@ -54,8 +54,8 @@ class RankChanges:
                 name="areas_moved",
                 value=self.moved / self.areas,
                 unit="1",
-                sentence=f"{self.moved:,} of {self.areas:,} areas have another place in the list by size, "
-                f"{self.mean:.1f} places away on average.",
+                sentence=f"{self.moved:,} of {self.areas:,} areas have another place in the list by size; "
+                f"these moved {self.mean:.1f} places on average.",
                 assumptions=(alike, "areas without persons are left out"),
                 equation="share of areas with rank(published) != rank(true)",
             ),
@@ -101,7 +101,7 @@ def rank_changes(areas: Sequence[str], true: Ints, published: Ints) -> RankChang
     return RankChanges(
         areas=len(names),
         moved=int((moves > 0).sum()),
-        mean=float(moves.mean()),
+        mean=float(moves[moves > 0].mean()) if moves.any() else 0.0,
         largest=float(moves.max()),
         worst=names[most],
         correlation=_correlation(before, after),

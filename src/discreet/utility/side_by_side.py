@@ -39,6 +39,7 @@ class Shown:
         choice: the levels of its columns.
         true: true counts, None where they are not at hand.
         published: published counts.
+        first: whether no earlier table shows it, with whatever noise.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Shown:
     choice: Choice
     true: Ints | None
     published: Ints
+    first: bool = True
 
     @property
     def population(self) -> str:
@@ -56,11 +58,6 @@ class Shown:
     def topics(self) -> tuple[str, ...]:
         """Return the topic of every axis."""
         return tuple(self.table.columns[number].topic for number in self.choice.kept)
-
-    @property
-    def is_finest(self) -> bool:
-        """Say whether each of its topics is at the finest level of the table."""
-        return all(self.choice.depths[n] == self.table.columns[n].deepest for n in self.choice.kept)
 
     def once(self, counts: Ints) -> Ints:
         """Return the cells of true or published counts that no coarser level shows already.
@@ -99,6 +96,13 @@ class TableBeside:
     true: Ints | None
     published: Ints
     statistics: tuple[Shown, ...]
+
+    @property
+    def finest(self) -> Shown:
+        """Return its finest statistic, also where an earlier table showed it with the same noise."""
+        deepest = tuple(column.deepest for column in self.grid.columns)
+        choice = next(choice for choice in self.grid.choices if choice.depths == deepest)
+        return _shown(self.grid, choice, self.true, self.published)
 
 
 class SideBySide:
@@ -143,9 +147,14 @@ class SideBySide:
             statistics = []
             for choice in grid.choices:
                 key = (grid.plan.table.population, grid.plan.statistic(choice.depths))
-                if self.spsn and key in seen:
+                first = key not in seen
+                if self.spsn and not first:
                     continue
                 seen.add(key)
-                there = None if true is None else grid.cells(choice, true)
-                statistics.append(Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published)))
+                statistics.append(_shown(grid, choice, true, published, first=first))
             yield TableBeside(grid, true, published, tuple(statistics))
+
+
+def _shown(grid: TableGrid, choice: Choice, true: Ints | None, published: Ints, *, first: bool = True) -> Shown:
+    there = None if true is None else grid.cells(choice, true)
+    return Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published), first)

@@ -77,7 +77,7 @@ class Distorted:
     all: Line
 
 
-def by_size(
+def by_bins(
     relative: float, sizes: Ints, chances: Sides, *, seen: Bools | None = None, at_limits: Floats | None = None
 ) -> Distorted:
     """Return lines by bins of sizes, for all small ones and for all.

@@ -9,7 +9,7 @@ residents, women or men. Each answer is a sum of exact chances.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.noise.by_count import LawByCount, by_count
 from discreet.results import Result
+from discreet.utility.accuracy_bound import chance_within
 from discreet.utility.distortion import RELATIVE, Tails, continuous_tail, more_than, reached
 from discreet.utility.lost_areas import lost
-from discreet.utility.size_bins import LIMITS, SMALL, WIDTH, by_size
+from discreet.utility.size_bins import LIMITS, SMALL, WIDTH, by_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
 ALONE = "noise independent between counts"
 OBSERVED = "every count of women, men or residents in all that is there is one observation; counts of 0 are none"
+ACCURATE = 20
+"""Persons that no total should be off by, as the paper has it."""
+NOISE_STREAM = 2
+"""Sets the draw of noise apart from that of sexes under one seed."""
 BELOW = "negative counts are published as they are"
 AT_LEAST_0 = "what would be negative is published as 0"
 
@@ -54,6 +59,7 @@ class SmallAreas:
         single: by relative error, counts of women, men or residents in all.
         broadband: by relative error, areas by residents whose three counts are all off one way; none without sexes.
         lost: areas published without residents, women or men.
+        within: the chance that no total is off by more than ACCURATE.
         assumptions: what must be true for all figures.
     """
 
@@ -66,6 +72,7 @@ class SmallAreas:
     single: tuple[Distorted, ...]
     broadband: tuple[Distorted, ...]
     lost: tuple[Lost, ...]
+    within: float
     assumptions: tuple[str, ...]
 
     def results(self) -> list[Result]:
@@ -73,7 +80,12 @@ class SmallAreas:
         found = [self._single(distorted) for distorted in self.single]
         found += [self._broadband(distorted) for distorted in self.broadband]
         found += [self._lost(each) for each in self.lost]
-        return found + ([self._bounded()] if math.isfinite(self.bound) else [])
+        return [*found, self._within(), *([self._bounded()] if math.isfinite(self.bound) else [])]
+
+    def without_truth(self) -> SmallAreas:
+        """Return the same without the true counts of the areas that are named, to be told beyond the curator's desk."""
+        told = [replace(each, largest=each.largest.without_truth() if each.largest else None) for each in self.lost]
+        return replace(self, lost=tuple(told))
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as one object; JSON has no infinity, so a bound that is none is null."""
@@ -87,8 +99,8 @@ class SmallAreas:
             value=line.expected,
             unit="counts",
             sentence=f"Of {line.number:,} counts from 1 to {SMALL - 1}, {_number(line.expected, line.standard_error)} "
-            f"are expected to be published more than {distorted.relative:.0%} off; the paper's estimate by bins of "
-            f"{WIDTH} is {figure(line.binned or 0)}.{self._drawn(line.sampled)}",
+            f"are expected to be published more than {distorted.relative:.0%} off ({figure(line.binned or 0)} if "
+            f"each were the upper limit of its bin of {WIDTH}, as the paper takes it).{self._drawn(line.sampled)}",
             assumptions=(OBSERVED, *self.assumptions),
             equation=f"sum of P(|x| > {distorted.relative:g} n)",
         )
@@ -118,6 +130,17 @@ class SmallAreas:
             worst=each.largest.code if each.largest else None,
             assumptions=self.assumptions,
             equation="sum of P(published <= 0 | n > 0)",
+        )
+
+    def _within(self) -> Result:
+        return Result(
+            name=f"all_totals_within_{ACCURATE}",
+            value=self.within,
+            unit="1",
+            sentence=f"That no total of the {self.areas:,} areas is more than {ACCURATE} off has a chance of "
+            f"{self.within:.2g}.",
+            assumptions=self.assumptions,
+            equation=f"prod P(|x| <= {ACCURATE})",
         )
 
     def _bounded(self) -> Result:
@@ -163,7 +186,11 @@ def small_areas(
     there = areas.populated
     by_true = law if isinstance(law, LawByCount) else by_count(law)
     drawn = published is None and sample
-    shown = by_true.publish(there.counts, np.random.default_rng(seed)) if drawn else _of_populated(areas, published)
+    shown = (
+        by_true.publish(there.counts, np.random.default_rng([seed, NOISE_STREAM]))
+        if drawn
+        else _of_populated(areas, published)
+    )
     tails = Tails.of(by_true)
     return SmallAreas(
         source=areas.source,
@@ -175,6 +202,7 @@ def small_areas(
         single=tuple(_single(tails, law, there.counts, shown, relative) for relative in RELATIVE),
         broadband=tuple(_broadband(tails, there.counts, shown, relative) for relative in RELATIVE if areas.has_sexes),
         lost=tuple(lost(tails, there, what, shown) for what in (there.sexes[-1], *there.sexes[:-1])),
+        within=chance_within(by_true, there.total, ACCURATE),
         assumptions=_assumptions(areas, tails),
     )
 
@@ -226,7 +254,7 @@ def _single(
     at_limits = continuous_tail(noise, relative * LIMITS.astype(np.float64))
     if at_limits is None:
         at_limits = tails.beyond(LIMITS, relative).either
-    return by_size(relative, true, tails.beyond(true, relative), seen=seen, at_limits=at_limits)
+    return by_bins(relative, true, tails.beyond(true, relative), seen=seen, at_limits=at_limits)
 
 
 def _broadband(tails: Tails, counts: Ints, published: Ints | None, relative: float) -> Distorted:
@@ -236,4 +264,4 @@ def _broadband(tails: Tails, counts: Ints, published: Ints | None, relative: flo
     if published is not None:
         up, down = reached(true, published[:, there], more_than(true, relative))
         seen = np.logical_or(up.all(axis=0), down.all(axis=0))
-    return by_size(relative, true[-1], tails.beyond(true, relative).together(), seen=seen)
+    return by_bins(relative, true[-1], tails.beyond(true, relative).together(), seen=seen)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.results import Result
 from discreet.utility.hellinger import hellinger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from discreet.utility.side_by_side import Shown
+    from discreet.utility.side_by_side import TableBeside
 
 
 @dataclass(frozen=True)
@@ -25,13 +23,17 @@ class TableApart:
     distance: float
 
 
-def tables_apart(statistics: Iterable[Shown]) -> Iterator[TableApart]:
-    """Give the distance of the finest statistic of a table, where somebody is counted and published."""
-    for shown in statistics:
-        is_whole = len(shown.choice.kept) == len(shown.table.columns) and shown.is_finest
-        if shown.true is not None and is_whole and shown.true.any() and np.maximum(shown.published, 0).any():
-            distance = hellinger(shown.true.ravel(), shown.published.ravel())
-            yield TableApart(shown.table.plan.table.id, shown.name, distance)
+def table_apart(beside: TableBeside) -> TableApart | None:
+    """Return the distance of the finest statistic of a table; None where nobody is counted or published, or one cell.
+
+    Args:
+        beside: the table, true beside published.
+    """
+    shown = beside.finest
+    if shown.true is None or shown.true.size == 1 or not shown.true.any() or not (shown.published > 0).any():
+        return None
+    distance = hellinger(shown.true.ravel(), shown.published.ravel())
+    return TableApart(beside.grid.plan.table.id, shown.name, distance)
 
 
 def apart_results(tables: Sequence[TableApart]) -> list[Result]:

@@ -25,6 +25,7 @@ class Zeros:
         empty: true count 0.
         published: published as 0, rightly or not.
         false_zeros: true count above 0, published as 0.
+        vanished: true count above 0, published as 0 or less.
         false_positives: true count 0, published above 0.
         negatives: published below 0, whatever the true count.
     """
@@ -33,6 +34,7 @@ class Zeros:
     empty: int
     published: int
     false_zeros: int
+    vanished: int
     false_positives: int
     negatives: int
 
@@ -40,6 +42,11 @@ class Zeros:
     def lost(self) -> float:
         """Return the share of the counts above 0 that are published as 0."""
         return self.false_zeros / max(self.occupied, 1)
+
+    @property
+    def gone(self) -> float:
+        """Return the share of the counts above 0 that are published as 0 or less."""
+        return self.vanished / max(self.occupied, 1)
 
     @property
     def invented(self) -> float:
@@ -67,6 +74,13 @@ class Zeros:
                 unit="1",
                 sentence=f"{self.false_zeros:,} of {self.occupied:,} counts above 0 ({self.lost:.1%}) are published "
                 "as 0.",
+            ),
+            Result(
+                name="vanished_counts",
+                equation="share of published <= 0 among true > 0",
+                value=self.gone,
+                unit="1",
+                sentence=f"As 0 or less: {self.vanished:,} ({self.gone:.1%}).",
             ),
             Result(
                 name="zeros_that_hide_somebody",
@@ -111,6 +125,7 @@ def zeros(found: PairTimes) -> Zeros:
         empty=found.among(true == 0),
         published=found.among(published == 0),
         false_zeros=found.among((true > 0) & (published == 0)),
+        vanished=found.among((true > 0) & (published <= 0)),
         false_positives=found.among((true == 0) & (published > 0)),
         negatives=found.among(published < 0),
     )
