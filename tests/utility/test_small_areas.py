@@ -221,3 +221,16 @@ def test_true_counts_can_be_left_out_of_what_is_told() -> None:
     assert all(each is not None and each.true == () and each.published for each in largest)
     assert "published as" in str(largest[0])
     assert "->" not in " ".join(result.sentence for result in told.results())
+
+
+def test_chances_by_size_are_those_of_the_law() -> None:
+    law = TwoSidedGeometric(epsilon=0.1)
+    found = {each.count: each.off for each in small_areas(TOWNS, law).chances}
+    # P(|x| > E) = 2 q^(E + 1) / (1 + q).
+    q = math.exp(-0.1)
+    for count, off in found.items():
+        assert off == pytest.approx(
+            [2 * q ** (int(r * count) + 1) / (1 + q) for r in (0.2, 0.5, 1.0)], rel=1e-6, abs=1e-10
+        )
+    bounded = small_areas(TOWNS, PTable.max_entropy(variance=2, bound=5)).chances
+    assert all(each.off == (0, 0, 0) for each in bounded if each.count > 25)

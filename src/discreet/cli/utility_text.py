@@ -29,6 +29,8 @@ SAID = ("expected_relative_distance", "expected_vanished")
 NEXT = "Next: discreet compare, for what other mechanisms would do to the same tables."
 NOTHING = 0.01
 """Expected numbers below this are not worth a sentence."""
+RAREST = 1e-8
+"""Chances below this are not told apart."""
 NONE_LOST = "No area is lost, or expected to be."
 BIN_LINES = 6
 """Bins of small sizes that are shown one by one."""
@@ -91,9 +93,23 @@ def show_areas(found: SmallAreas) -> None:
     }
     for label, sentences in groups.items():
         _show_section(label, sentences, width)
+    _show_chances(found)
     typer.echo("")
     _show_bins(found)
     _show_assumptions(results, width)
+
+
+def _show_chances(found: SmallAreas) -> None:
+    """Print how likely one count is off, by its size."""
+    typer.echo("\nChance that one count is off by more than a share, in percent:")
+    typer.echo(f"{'true count':<14}" + "".join(f"{f'> {each.relative:.0%}':>10}" for each in found.single))
+    for each in found.chances:
+        typer.echo(f"{each.count:<14}" + "".join(f"{_percent(share, found.bound):>10}" for share in each.off))
+
+
+def _percent(share: float, bound: float) -> str:
+    """Return a chance in percent; without a bound none is 0, however small."""
+    return f"<{100 * RAREST:g}" if share < RAREST and bound == float("inf") else f"{100 * share:.3g}"
 
 
 def _losses(found: SmallAreas) -> list[str]:

@@ -37,12 +37,27 @@ if TYPE_CHECKING:
 INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
 ALONE = "noise independent between counts"
 OBSERVED = "every count of women, men or residents in all that is there is one observation; counts of 0 are none"
+SIZES = (5, 10, 20, 50, 100, 200, 400)
+"""Counts whose chances are told."""
 ACCURATE = 20
 """Persons that no total should be off by, as the paper has it."""
 NOISE_STREAM = 2
 """Sets the draw of noise apart from that of sexes under one seed."""
 BELOW = "negative counts are published as they are"
 AT_LEAST_0 = "what would be negative is published as 0"
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How likely one count is off.
+
+    Attributes:
+        count: the true count.
+        off: for the relative errors 20, 50 and 100 %, the chance of a larger one.
+    """
+
+    count: int
+    off: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,7 @@ class SmallAreas:
         deviation: the standard deviation of the noise of a large count.
         bound: the largest noise, infinite if there is none.
         seed: of the release that was drawn, None if none was.
+        chances: by size of one count, how likely it is off by more than each relative error.
         single: by relative error, counts of women, men or residents in all.
         broadband: by relative error, areas by residents whose three counts are all off one way; none without sexes.
         lost: areas published without residents, women or men.
@@ -69,6 +85,7 @@ class SmallAreas:
     deviation: float
     bound: float
     seed: int | None
+    chances: tuple[Chance, ...]
     single: tuple[Distorted, ...]
     broadband: tuple[Distorted, ...]
     lost: tuple[Lost, ...]
@@ -199,12 +216,20 @@ def small_areas(
         deviation=math.sqrt(by_true.variance),
         bound=by_true.bound,
         seed=seed if drawn else None,
+        chances=_chances(tails),
         single=tuple(_single(tails, law, there.counts, shown, relative) for relative in RELATIVE),
         broadband=tuple(_broadband(tails, there.counts, shown, relative) for relative in RELATIVE if areas.has_sexes),
         lost=tuple(lost(tails, there, what, shown) for what in (there.sexes[-1], *there.sexes[:-1])),
         within=chance_within(by_true, there.total, ACCURATE),
         assumptions=_assumptions(areas, tails),
     )
+
+
+def _chances(tails: Tails) -> tuple[Chance, ...]:
+    """Return P(|x| > r n) of counts of some sizes."""
+    counts = np.array(SIZES)
+    by_share = [tails.beyond(counts, relative).either.tolist() for relative in RELATIVE]
+    return tuple(Chance(count, tuple(shares)) for count, *shares in zip(SIZES, *by_share, strict=True))
 
 
 def _of_populated(areas: Areas, published: Ints | None) -> Ints | None:
