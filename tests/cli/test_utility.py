@@ -112,8 +112,8 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command, offic
     assert told["results"] == json.loads(json.dumps([result.to_json() for result in found.results]))
     assert {name: told[name] for name in OWN_KEYS} == json.loads(json.dumps(found.to_json()))
     assert set(told["small_areas"]) == {
-        "source", "areas", "unpopulated", "deviation", "bound", "seed", "chances", "single", "broadband", "lost", "within",
-        "assumptions",
+        "source", "areas", "unpopulated", "deviation", "bound", "seed", "chances", "single", "broadband", "lost",
+        "within", "assumptions",
     }  # fmt: skip
 
 
