@@ -49,7 +49,7 @@ SPENT = (
     "expected_relative_distance",
     "largest_distance",
     "expected_vanished",
-    "false_positives",
+    "expected_made_up",
 )
 
 

@@ -70,3 +70,23 @@ def test_a_cell_is_told_by_its_codes() -> None:
     assert grid.words((geo.codes.index("n1"), sex.codes.index("F"))) == "GEO n1, SEX F"
     assert grid.words((geo.codes.index("_T"), sex.codes.index("M"))) == "SEX M"
     assert grid.words((0, 0)) == "the total"
+
+
+def test_cells_that_the_universe_leaves_empty_are_none(engine: Engine) -> None:
+    """In the town's tables of those of age Y2 who are not in employment 3, other ages and that code hold nobody."""
+    release = town_release(engine=engine)
+    (population,) = (name for name in release.programme.populations if "Y2" in name)
+    restricted = 0
+    for grid in population_grids(release.programme, release.programme.of(population)):
+        for choice in grid.choices:
+            for number, mask in zip(choice.kept, grid.counted(choice), strict=True):
+                column = grid.columns[number]
+                codes = [column.codes[label] for label in choice.levels[number].labels.tolist()]
+                gone = {code for code, there in zip(codes, mask.tolist(), strict=True) if not there}
+                if column.topic == "EMP":
+                    assert "3" in gone or "3" not in codes
+                    restricted += 1
+                elif column.topic != "AGE":
+                    fresh = choice.levels[number].fresh
+                    assert mask.all() or fresh is not None
+    assert restricted

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from discreet.charts.compare import CompareChart
 
-RISK = ComparePanel("An attacker names", "share of the cells of one person", (0.551, 0.784), is_risk=True)
+SAID = "an attacker names {} of persons alone"
+RISK = ComparePanel("Persons alone", "share of the cells of one person", (0.551, 0.784), said=SAID, is_risk=True)
 ERROR = ComparePanel("At worst", "persons that a count is off", (5.0, 1234.0), "{:,.0f}")
 NAMES = ["cell-key", "geometric"]
 
@@ -42,7 +43,7 @@ def drawn(chart: CompareChart, path: Path, monkeypatch: pytest.MonkeyPatch) -> F
 def test_the_title_is_made_from_the_data() -> None:
     chart = compare_chart("equal-risk", NAMES, [RISK, ERROR])
     assert chart.title == (
-        "At equal risk an attacker names 55% to 78% of the cells of one person; the worst count is 5 (cell-key) to "
+        "At equal risk an attacker names 55% to 78% of persons alone; the worst count is 5 (cell-key) to "
         "1,234 (geometric) off"
     )
     assert chart.names == ("cell-key", "geometric")
@@ -51,15 +52,15 @@ def test_the_title_is_made_from_the_data() -> None:
 
 def test_the_title_names_who_is_best_and_worst_in_whatever_order() -> None:
     turned = ComparePanel("At worst", "persons", (9.0, 4.0, 7.0), "{:,.0f}")
-    risk = ComparePanel("An attacker is right", "", (0.3, 0.1, 0.2), is_risk=True)
+    risk = ComparePanel("An attacker is right", "", (0.3, 0.1, 0.2), said="she is right in {}", is_risk=True)
     title = compare_chart("equal-variance", ["a", "b", "c"], [risk, turned]).title
-    assert title == "At equal variance an attacker is right 10% to 30%; the worst count is 4 (b) to 9 (a) off"
+    assert title == "At equal variance she is right in 10% to 30%; the worst count is 4 (b) to 9 (a) off"
 
 
 def test_what_is_equal_is_said_once() -> None:
     same = [ComparePanel("An attacker is right", "", (0.641, 0.6411)), ComparePanel("At worst", "", (5.0, 5.0), "{:g}")]
     title = compare_chart("equal-risk", NAMES, same).title
-    assert title == "At equal risk an attacker is right 64%; the worst count is 5 off under each"
+    assert title == "At equal risk 64%; the worst count is 5 off under each"
 
 
 # --- Picture ---
@@ -135,6 +136,6 @@ def test_a_long_title_is_not_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_one_mechanism_and_nothing_learnt_can_be_drawn(tmp_path: Path) -> None:
     none = [ComparePanel("An attacker names", "share", (0.0,)), ComparePanel("At worst", "persons", (0.0,), "{:g}")]
     chart = compare_chart("equal-variance", ["fresh"], none)
-    assert chart.title == "At equal variance an attacker names 0%; the worst count is 0 off under each"
+    assert chart.title == "At equal variance 0%; the worst count is 0 off under each"
     draw_comparison(chart, tmp_path / "c.png")
     assert (tmp_path / "c.png").stat().st_size > 1000

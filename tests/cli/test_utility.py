@@ -112,8 +112,8 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command, offic
     assert told["results"] == json.loads(json.dumps([result.to_json() for result in found.results]))
     assert {name: told[name] for name in OWN_KEYS} == json.loads(json.dumps(found.to_json()))
     assert set(told["small_areas"]) == {
-        "source", "areas", "unpopulated", "deviation", "bound", "seed", "chances", "single", "broadband", "lost",
-        "within", "assumptions",
+        "source", "areas", "unpopulated", "simulated", "deviation", "bound", "seed", "chances", "single",
+        "broadband", "lost", "within", "assumptions",
     }  # fmt: skip
 
 
@@ -382,7 +382,9 @@ def test_any_law_can_be_tried_on_areas(
     told = json.loads(discreet("utility", "towns.csv", *noise, "--seed", "5", "--json").out)
     assert told["settings"] == {"areas": "towns.csv", **settings, "seed": 5}
     assert told["small_areas"]["bound"] is None
-    assert any("sexes are simulated" in text for text in told["results"][0]["assumptions"])
+    # Of a file with totals alone nothing is said of women and men.
+    assert not told["small_areas"]["simulated"]
+    assert [each["what"] for each in told["small_areas"]["lost"]] == ["total"]
 
 
 def test_lists_come_along(discreet: Command) -> None:

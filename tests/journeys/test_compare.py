@@ -68,7 +68,9 @@ def test_the_page_says_what_the_figures_say() -> None:
     assert (round(fresh["variance"], 2), round(fresh["off"], 1), round(shared["off"], 1)) == (4.04, 1.5, 1.1)
     one, eight = (next(row for row in FOUND["budgets"]["ons"] if row["epsilon"] == epsilon) for epsilon in (1, 8))
     assert [round(row["expected_absolute_distance"]) for row in (one, eight)] == [181, 23]
-    assert 0.45 < one["false_positives"] < 0.5
+    assert 0.49 < one["expected_made_up"] < 0.51
+    assert ons["gaussian"]["worst"] == ons["discrete-gaussian"]["worst"] == pt["gaussian"]["worst"] == 6
+    assert 1 - ons["truncated-laplace"]["off"] / ons["cell-key"]["off"] == pytest.approx(1 / 8, abs=0.02)
     assert min(row["apart"] for row in (*ons.values(), *pt.values())) > 0.7
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from discreet.programme.published import TOTAL
+from discreet.programme.universe import parse_universe
 from tests.attacks.scenes import area, listed
 from tests.mechanisms.town import cells
 
@@ -58,6 +59,14 @@ class Spoken:
         given = self.programme
         return frozenset(one for one in shown if area(given, *one) != area(given, one[0], TOTAL))
 
+    def can_be(self, codes: Codes) -> bool:
+        """Say whether the universe of the table lets anybody be in a cell."""
+        conditions = {each.topic: each.codes for each in parse_universe(self.table.universe or "", self.programme, "")}
+        shown = zip((b.topic for b in self.table.breakdowns), codes, strict=True)
+        return all(
+            not conditions.get(topic) or area(self.programme, topic, code) & conditions[topic] for topic, code in shown
+        )
+
     def partitions(self, breakdown: Breakdown) -> list[dict[Area, str]]:
         """Return the different levels of a column from coarse to fine, the total among them, with their codes."""
         levels: list[Sequence[str]] = [[TOTAL]] if breakdown.total or not breakdown.levels else []
@@ -96,6 +105,9 @@ def all_pairs(release: Release) -> list[Pair]:
     found: dict[object, Pair] = {}
     for said in spoken(release):
         for codes, pair in said.pairs.items():
+            if not said.can_be(codes):
+                assert pair == Pair(0, 0)
+                continue
             cell = (said.table.population, said.whose(codes), None if release.record.spsn else said.table.id)
             assert found.setdefault(cell, pair) == pair
     return list(found.values())
@@ -227,6 +239,7 @@ def expectations(counts: Sequence[int], law: LawByCount) -> dict[str, float]:
         "expected_absolute_distance": _mean(off),
         "expected_relative_distance": _mean(shares),
         "expected_vanished": _mean(gone),
+        "expected_made_up": float(law.chance(np.array(0), np.arange(1, law.reach + 1)).sum()),
     }
 
 

@@ -70,10 +70,16 @@ def test_a_file_by_sex(tmp_path: Path) -> None:
 
 
 def test_a_file_of_totals(tmp_path: Path) -> None:
-    areas = load_areas(str(file(tmp_path, "area,group,T\na,X,70\nb,X,110\n")), female_share=1)
-    assert areas.counts.tolist() == [[70, 110], [0, 0], [70, 110]]
-    assert areas.simulated
+    areas = load_areas(str(file(tmp_path, "area,group,T\na,X,70\nb,X,110\n")))
+    # Nothing is made up of women and men.
+    assert areas.counts.tolist() == [[70, 110]]
+    assert not areas.simulated
     assert areas.countries == ("X", "X")
+
+
+def test_columns_may_be_called_in_any_case_and_counts_end_in_a_point(tmp_path: Path) -> None:
+    areas = load_areas(file(tmp_path, "Area,f, m,NAME\na,3.0,4.,Alba\n"))
+    assert (areas.codes, areas.counts.ravel().tolist(), areas.names) == (("a",), [3, 4, 7], ("Alba",))
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:

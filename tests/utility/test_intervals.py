@@ -105,7 +105,7 @@ def test_a_law_by_hand() -> None:
 
 def test_a_law_without_bound_has_no_certain_interval() -> None:
     assert certain_intervals(LAWS["geometric"], [3]) is None
-    assert interval_result(LAWS["geometric"], 3).sentence.endswith("19 of 20 cases; no count is impossible.")
+    assert interval_result(LAWS["geometric"], 3).sentence.endswith("beforehand. No count is impossible.")
 
 
 def test_far_below_zero_a_law_without_memory_says_the_same() -> None:
@@ -214,13 +214,15 @@ def test_what_a_published_count_stands_for() -> None:
     law = by_count(PTable.max_entropy(variance=3, bound=5))
     result = interval_result(law, 12)
     assert result.sentence == (
-        "A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, and never for less than 7 or more than "
-        "17."
+        "A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, if all true counts are equally likely "
+        "beforehand. It never stands for less than 7 or more than 17."
     )
     assert (result.value, result.name) == (6, "interval_of_12")
     assert FLAT in result.assumptions
+    # A p-table or a law can be given as it is.
+    assert interval_result(PTable.max_entropy(variance=3, bound=5), 12) == result
     assert interval_result(law, 0, 0.99).sentence.startswith("A published 0 stands for 0 to ")
-    assert interval_result(law, 0, 0.99).sentence.endswith("99 of 100 cases, and never for more than 5.")
+    assert interval_result(law, 0, 0.99).sentence.endswith("beforehand. It never stands for more than 5.")
     assert interval_result(by_count(None), 1).sentence.startswith("A published 1 stands for 1 person in")
 
 

@@ -57,6 +57,14 @@ def quantiles(values: dict[Fraction | float, float]) -> list[float]:
     return found
 
 
+def test_a_law_can_be_given_as_it_is_and_counts_are_whole() -> None:
+    table = PTable.max_entropy(variance=2, bound=5)
+    for function in (difference, ratio, share):
+        assert function(31, 24, table) == function(31, 24, by_count(table))
+        with pytest.raises(ParameterError, match="published"):
+            function(3.5, 4, table)  # type: ignore[arg-type]  # what a user may do
+
+
 def test_possible_true_counts_are_those_of_bayes_formula() -> None:
     count = NoisyCount(1, CELL_KEY)
     likelihood = {n: float(CELL_KEY.chance(np.array(n), np.array(1))) for n in range(7)}

@@ -17,8 +17,8 @@ from discreet.utility.pair_times import PairTimes, merged, pair_times, ranked
 if TYPE_CHECKING:
     from discreet.noise.arrays import Ints
 
-COUNTS = st.one_of(st.integers(0, 6), st.integers(0, 2**31))
-PAIRS = st.lists(st.tuples(COUNTS, st.one_of(st.integers(-5, 9), st.integers(-(2**20), 2**31))), max_size=40)
+COUNTS = st.one_of(st.integers(0, 6), st.integers(0, 2**30))
+PAIRS = st.lists(st.tuples(COUNTS, st.one_of(st.integers(-5, 9), st.integers(-(2**20), 2**30))), max_size=40)
 
 
 def counted(found: PairTimes) -> Counter[tuple[int, int]]:

@@ -212,7 +212,8 @@ def test_the_chance_that_all_totals_are_accurate() -> None:
     kept, risky = (small_areas(spain(), law) for law in (Uniform(bound=20), TwoSidedGeometric(epsilon=0.1)))
     assert kept.within == 1
     assert risky.within < 1e-6
-    assert "is more than 20 off has a chance of 1." in kept.results()[-2].sentence
+    assert kept.results()[-2].sentence.endswith("is more than 20 off with a probability of 1.")
+    assert risky.results()[-1].sentence.endswith("with a probability of less than 1e-06.")
 
 
 def test_true_counts_can_be_left_out_of_what_is_told() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.errors import InputError
 from discreet.programme.published import TOTAL, VALUE
+from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ class TableGrid:
     Attributes:
         plan: the table with its columns.
         axes: the axis of every topic.
+        places: who can be in a cell, by the universe of the table.
     """
 
     plan: TablePlan
     axes: tuple[TopicAxis, ...]
+    places: Places
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -118,6 +121,19 @@ class TableGrid:
         """Return the cells of a statistic, with an axis for each column that is not summed over."""
         block = grid[np.ix_(*(level.labels.astype(np.int64) for level in choice.levels))]
         found: Ints = block[tuple(slice(None) if depth else 0 for depth in choice.depths)]
+        return found
+
+    def counted(self, choice: Choice) -> list[NDArray[np.bool_]]:
+        """Say, for every column that is not summed over, which categories hold cells of their own.
+
+        Not those that a coarser level shows already under the same code, and not those that the universe of the table
+        leaves empty: nobody can be there, and no mechanism gives such a cell noise.
+        """
+        found = []
+        for number in choice.kept:
+            level, axis = choice.levels[number], self.axis(number)
+            there = ~self.places.left_empty(axis, level.depth)
+            found.append(there if level.fresh is None else there & level.fresh)
         return found
 
     def name(self, choice: Choice) -> str:
@@ -160,13 +176,14 @@ def table_grid(programme: Programme, table: str) -> TableGrid:
     """Return the layout of one table of a programme."""
     wanted = next(each for each in programme.tables if each.id == table)
     found = plan(programme, [wanted])
-    return TableGrid(found.tables[0], found.axes)
+    return TableGrid(found.tables[0], found.axes, Places(programme, wanted, ""))
 
 
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
     """Return the layouts of the tables of one population; their statistics share their depths."""
     found = plan(replace(programme, tables=tuple(tables)), tables)
-    return tuple(TableGrid(each, found.axes) for each in found.tables)
+    places = Places(programme, tables[0], "")
+    return tuple(TableGrid(each, found.axes, places) for each in found.tables)
 
 
 def _values(rows: pa.Table, table: str) -> Ints:

@@ -27,6 +27,7 @@ class ComparePanel:
         label: what the figure is, with its unit.
         values: of the mechanisms.
         form: in which a value is written beside its bar.
+        said: what the title of the picture says of it, with a place for the figures.
         is_risk: whether it is of risk, which has the accent.
     """
 
@@ -34,12 +35,8 @@ class ComparePanel:
     label: str
     values: tuple[float, ...]
     form: str = "{:.0%}"
+    said: str = "{}"
     is_risk: bool = False
-
-    @property
-    def of(self) -> str:
-        """Return what the figure is a share of, as in ` of the counts above 0`; nothing where it is none."""
-        return self.label.removeprefix("share") if self.label.startswith("share of") else ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel])
     least, most = (risk.form.format(pick(risk.values)) for pick in (min, max))
     small, large = (error.form.format(pick(error.values)) for pick in (min, max))
     best, worst = (names[error.values.index(pick(error.values))] for pick in (min, max))
-    learnt = f"{risk.title.lower()} {least if least == most else f'{least} to {most}'}{risk.of}"
+    learnt = risk.said.format(least if least == most else f"{least} to {most}")
     differ = f"{small} ({best}) to {large} ({worst}) off"
     spoilt = f"the worst count is {f'{small} off under each' if small == large else differ}"
     return CompareChart(f"At {at.replace('-', ' ')} {learnt}; {spoilt}", tuple(names), tuple(panels))
@@ -102,6 +99,11 @@ def _draw(axes: Axes, panel: ComparePanel, colour: str) -> None:
             color=DARK,
         )
     axes.set_xlim(0, 1.18 * max(*panel.values, 1e-9))
+    if "%" not in panel.form:
+        from matplotlib.ticker import MaxNLocator
+
+        # Persons are whole: a tick between two of them would be told as one of them.
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.xaxis.set_major_formatter(lambda value, _: panel.form.format(value))
     axes.set_title(panel.title, fontsize=9, loc="left")
     axes.set_xlabel(panel.label)

@@ -82,10 +82,12 @@ def show_areas(found: SmallAreas) -> None:
     """Print what a law does to a list of areas."""
     width = _width()
     noise = f"typically ±{found.deviation:.1f}" + ("" if found.bound == float("inf") else f", at most {found.bound:g}")
-    typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents, noise {noise}.", width))
+    sexes = ", sexes simulated" if found.simulated else ""
+    typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.", width))
+    typer.echo(textwrap.fill(found.summary, width) + "\n")
     results = found.results()
     groups = {
-        "counts": [each.sentence for each in results if each.name.startswith("counts_")],
+        "counts": [each.sentence for each in results if each.name.startswith("counts_") and each.value >= NOTHING],
         "areas": [each.sentence for each in results if each.name.startswith("areas_off") and each.value >= NOTHING],
         "lost": _losses(found),
         "totals": [each.sentence for each in results if each.name.startswith("all_totals")],

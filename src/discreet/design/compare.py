@@ -46,6 +46,9 @@ BUDGET = 60.0
 VARIANCE, BOUND = 2.0, 5
 SLACK = 1e-6
 """Of a variance that was asked for, what does not matter."""
+STEPS = (
+    "The variance of the first mechanism goes in steps: it has {:.3g}, the nearest to {:.3g}, and so have the others."
+)
 EXPECTED_ERROR = "expected_relative_distance"
 """What mechanisms are ranked by."""
 ALIKE = 0.01
@@ -183,6 +186,9 @@ class Comparison:
             if epsilon is not None:
                 yield f"{each.name} spends an epsilon of {epsilon:.3g} on the whole output for that."
 
+    def __str__(self) -> str:
+        return "\n".join([self.opening(), *self.sentences()])
+
     def _extreme(self, name: str, pick: Callable[..., Compared]) -> Compared | None:
         """Return the mechanism with the smallest or the largest figure, of those that have it."""
         there = [each for each in self.compared if each.value(name) is not None]
@@ -237,7 +243,7 @@ def compare(
     area_topic(chosen, areas)
     made = _mechanisms(asked, chosen, at, variance, bound, keyed=keyed, seed=seed)
     compared: list[Compared] = []
-    warnings: list[str] = []
+    warnings = [STEPS.format(made[0][1], variance)] if abs(made[0][1] / variance - 1) > SLACK else []
     for number, (contender, (mechanism, wanted)) in enumerate(zip(asked, made, strict=True)):
         used = {**reading, "id": reading.get("id") if mechanism.needs_keys else None}
         used["key"] = reading.get("key") if mechanism.needs_keys else None
@@ -254,7 +260,7 @@ def compare(
     return Comparison(
         programme=spec.name,
         at=at,
-        variance=variance,
+        variance=made[0][1],
         bound=bound,
         seed=seed,
         compared=tuple(compared),
@@ -301,6 +307,10 @@ def _mechanisms(
     """Return the mechanisms with as much noise as makes them equal to the first, and its variance."""
     output = output_of(programme)
     made = [each.at(variance, bound, output, keyed=keyed, seed=seed) for each in asked]
+    reached = _variance(programme, made[0].ready_for(output))
+    if abs(reached / variance - 1) > SLACK:
+        # The variance of the first goes in steps: the others are made equal to what it really has.
+        return _mechanisms(asked, programme, at, reached, bound, keyed=keyed, seed=seed)
     if at == AT[0]:
         return [(each, variance) for each in made]
     ratios = {spsn: _ratio(programme, spsn=spsn) for spsn in {each.spsn for each in made}}
@@ -311,6 +321,12 @@ def _mechanisms(
         wanted = variance * stretch
         found.append((contender.at(wanted, wider, output, keyed=keyed, seed=seed), wanted))
     return found
+
+
+def _variance(programme: Programme, mechanism: Mechanism) -> float:
+    """Return the variance that one noise on a large count really has."""
+    told = {"programme": programme.name, "definition": programme_to_json(programme), **mechanism.described()}
+    return Record(**told).variance
 
 
 def _ratio(programme: Programme, *, spsn: bool) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -105,17 +105,24 @@ class LawByCount:
         return found
 
 
-def by_count(noise: PTable | Noise | None, *, zeros: bool = False, non_negative: bool = False) -> LawByCount:
+AnyLaw: TypeAlias = "LawByCount | PTable | Noise"
+"""What users may give for a law of noise; `by_count` takes each."""
+
+
+def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> LawByCount:
     """Return the law of every true count.
 
     Args:
-        noise: a p-table, or a law, which is then the same for all counts; None is no noise at all.
+        noise: a p-table, or a law, which is then the same for all counts; None is no noise at all. What is by count
+            already stays as it is.
         zeros: whether a law gives empty cells noise too; a p-table says so itself.
         non_negative: whether what would be negative is published as 0.
 
     >>> by_count(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
     [0.0, 1.721, 2.0]
     """
+    if isinstance(noise, LawByCount):
+        return noise
     if noise is None:
         return LawByCount((np.ones(1),), 0.0, 0.0)
     if isinstance(noise, PTable):

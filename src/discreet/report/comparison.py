@@ -58,16 +58,16 @@ LOSS = (
     Column("share", ("expected_relative_distance",), "{:.1%}", "the same as a share of the true count"),
     Column("lost", ("expected_vanished",), "{:.1%}", "counts above 0 published as 0 or less, on average"),
     Column("worst", ("largest_distance",), "{:,.0f}", "the most that a cell is off here, empty ones among them"),
-    Column("made up", ("false_positives",), "{:.1%}", "empty cells published above 0 here"),
+    Column("made up", ("expected_made_up",), "{:.1%}", "empty cells published above 0, on average"),
     Column("apart", ("totals_apart",), "{:.1%}", "totals that are not the sums of their parts here"),
     Column("areas", ("counts_off_by_20_percent",), "{:,.0f}", "counts of areas below 500 expected more than 20 % off"),
 )
 """What users lose: over all draws of the noise, or in this release, here."""
 
 RISK_PANELS = (
-    (SINGLES, "An attacker names", "share of the cells of one person"),
-    (("projection",), "An attacker names", "share of the counts above 0"),
-    (("averaging_success",), "An attacker is right", "most exposed statistic, by formula"),
+    (SINGLES, "Persons alone are named", "share of the cells of one person", "an attacker names {} of persons alone"),
+    (("projection",), "Counts are named", "share of the counts above 0", "an attacker names {} of the counts above 0"),
+    (("averaging_success",), "An attacker is right", "most exposed, by formula", "an attacker is right in {} of cases"),
 )
 """Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""
 MOST_RISKS = 2
@@ -80,8 +80,8 @@ LOSS_PANELS = (
 def chart_of(found: Comparison) -> CompareChart:
     """Return risk beside users' errors, in figures that all mechanisms have."""
     risks = [
-        ComparePanel(title, label, tuple(values), is_risk=True)
-        for names, title, label in RISK_PANELS
+        ComparePanel(title, label, tuple(values), said=said, is_risk=True)
+        for names, title, label, said in RISK_PANELS
         if (values := found.figures(*names))
     ]
     errors = [

@@ -68,6 +68,14 @@ class Places:
         marks = summed(steps, plan.shape(statistic), every, np.dtype(np.uint8))
         return np.flatnonzero(marks == 0)
 
+    def left_empty(self, axis: TopicAxis, depth: int) -> NDArray[np.bool_]:
+        """Say of every category at a depth whether the universe leaves nobody in it."""
+        topic = self._programme.topics[axis.topic]
+        restricted = {_column(self._programme.topics[condition.topic]) for condition in self._conditions}
+        if not depth or _column(topic) not in restricted:
+            return np.zeros(axis.size(depth), dtype=bool)
+        return self._of_axis(axis, depth)[1].astype(bool)
+
     @staticmethod
     def _shown(plan: Plan, statistic: Statistic) -> list[tuple[TopicAxis, int]]:
         return [(axis, depth) for axis, depth in zip(plan.axes, statistic, strict=True) if depth]

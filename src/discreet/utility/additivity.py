@@ -93,8 +93,8 @@ class Additivity:
                 name="totals_apart",
                 value=self.share_of_totals,
                 unit="1",
-                sentence=f"{self.share_of_totals:.1%} of {self.totals:,} totals are not the sums of their parts; "
-                f"these are {self.mean:.1f} persons off on average.",
+                sentence=f"Of {self.totals:,} comparisons of a total with its parts, {self.share_of_totals:.1%} do not "
+                f"add up; these are {self.mean:.1f} persons off on average.",
                 assumptions=(once, "totals that are empty with all their parts are left out"),
                 equation="share of totals with published total - sum of published parts != 0",
             ),

@@ -16,10 +16,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.errors import DataFileError, UnknownNameError
 from discreet.microdata.files import open_files
 from discreet.microdata.text import as_text
-from discreet.utility.areas import AreasError, title, with_sexes, with_simulated_sexes
+from discreet.utility.areas import AreasError, title, with_sexes, with_simulated_sexes, with_totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +37,7 @@ LISTS = {"by-sex": "by_sex.csv.gz", "2016": "edition_2016.csv.gz"}
 """The lists that come with discreet, and their files."""
 NEEDED = "Areas need the columns area, and F and M (women, men) or T alone (residents); name and country are welcome."
 GROUPS = ("country", "group")
-WHOLE_NUMBER = re.compile("-?[0-9]{1,15}")
+WHOLE_NUMBER = re.compile(r"(-?[0-9]{1,15})(\.0*)?")
 
 
 def load_areas(source: str | Path, *, seed: int = 0, female_share: float = 0.5) -> Areas:
@@ -43,7 +45,7 @@ def load_areas(source: str | Path, *, seed: int = 0, female_share: float = 0.5) 
 
     Args:
         source: `lau:by-sex` or `lau:2016`, with countries behind another colon if not all; or a CSV or Parquet file.
-        seed: of the draw of sexes, where totals alone are known.
+        seed: of the draw of sexes in `lau:2016`, which has totals alone; of a file with totals these alone are taken.
         female_share: the probability that a resident is a woman, for the same.
 
     >>> len(load_areas("lau:by-sex:DE"))
@@ -52,7 +54,7 @@ def load_areas(source: str | Path, *, seed: int = 0, female_share: float = 0.5) 
     draw = partial(with_simulated_sexes, seed=seed, female_share=female_share)
     if isinstance(source, str) and source.startswith(PREFIX):
         return _listed(source, draw)
-    return _from_file(Path(source), draw)
+    return _from_file(Path(source))
 
 
 def _listed(source: str, draw: Callable[..., Areas]) -> Areas:
@@ -86,18 +88,21 @@ def _of_countries(areas: Areas, wanted: str) -> Areas:
 # --- Files of the user ---
 
 
-def _from_file(path: Path, draw: Callable[..., Areas]) -> Areas:
+def _from_file(path: Path) -> Areas:
     """Return the areas of a CSV or Parquet file."""
     opened = open_files([path])
-    counted = _count_columns(path.name, opened.columns)
-    group = next((name for name in GROUPS if name in opened.columns), None)
-    asked = ["area", *counted, *(name for name in ("name", group) if name in opened.columns)]
-    columns = _read(path, opened.batches(asked), asked)
+    called = _called(opened.columns)
+    counted = _count_columns(path.name, list(called), opened.columns)
+    group = next((name for name in GROUPS if name in called), None)
+    wanted = ["area", *counted, *(name for name in ("name", group) if name in called)]
+    columns = _read(path, opened.batches([called[name] for name in wanted]), wanted)
     codes = _codes(path.name, columns["area"])
     names, countries = ([text or "" for text in columns.get(name or "", [])] for name in ("name", group))
     counts = {name: _whole(path.name, codes, names, columns[name], name) for name in counted}
     if "F" not in counts:
-        return draw(codes, names, counts["T"], countries=countries, source=path.name)
+        return with_totals(
+            codes, total=np.array(counts["T"], dtype=float), names=names, countries=countries, source=path.name
+        )
     return with_sexes(
         codes,
         female=counts["F"],
@@ -109,14 +114,21 @@ def _from_file(path: Path, draw: Callable[..., Areas]) -> Areas:
     )
 
 
-def _count_columns(source: str, columns: Sequence[str]) -> list[str]:
+def _called(columns: Sequence[str]) -> dict[str, str]:
+    """Return, by the names that are looked for, how a file calls its columns: with other blanks and in any case."""
+    known = ("area", "F", "M", "T", "name", *GROUPS)
+    plain = {column.strip().casefold(): column for column in reversed(columns)}
+    return {name: plain[name.casefold()] for name in known if name.casefold() in plain}
+
+
+def _count_columns(source: str, called: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return the columns of counts that a file has, if they are enough."""
-    by_sex = "F" in columns or "M" in columns
+    by_sex = "F" in called or "M" in called
     for needed in ("area", "F", "M") if by_sex else ("area", "T"):
-        if needed not in columns:
+        if needed not in called:
             found = UnknownNameError.column(f"column of {source}", needed, columns)
             raise UnknownNameError(f"{found} {NEEDED}", name=needed, available=found.available)
-    return [name for name in ("F", "M", "T") if name in columns]
+    return [name for name in ("F", "M", "T") if name in called]
 
 
 def _read(path: Path, batches: Iterator[pa.RecordBatch], asked: Sequence[str]) -> Columns:
@@ -145,8 +157,9 @@ def _whole(
     """Return text as whole numbers, None for what is missing; the first area with anything else is named."""
     found: list[int | None] = []
     for place, text in enumerate(texts):
-        if text is not None and not WHOLE_NUMBER.fullmatch(text.strip()):
+        number = WHOLE_NUMBER.fullmatch((text or "").strip())
+        if text is not None and number is None:
             what = f"has something else than a whole number in column {column}."
             raise AreasError.at(source, place, title(codes, names, place), what, "Write counts with digits alone.")
-        found.append(None if text is None else int(text))
+        found.append(None if number is None else int(number[1]))
     return found

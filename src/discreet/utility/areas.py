@@ -164,6 +164,19 @@ def with_sexes(
     return Areas(tuple(codes), women, men, both, tuple(names), tuple(countries), source)
 
 
+def with_totals(
+    codes: Sequence[str],
+    *,
+    total: ArrayLike,
+    names: Sequence[str] = (),
+    countries: Sequence[str] = (),
+    source: str = "areas",
+) -> Areas:
+    """Return areas of which the residents in all are known, and nothing of women and men."""
+    both = whole_counts(total, codes, names, source, "population")
+    return Areas(tuple(codes), None, None, both, tuple(names), tuple(countries), source)
+
+
 def with_simulated_sexes(
     codes: Sequence[str],
     names: Sequence[str],

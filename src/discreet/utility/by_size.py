@@ -94,6 +94,12 @@ class BySize:
 
     classes: tuple[SizeClass, ...]
 
+    def share_above(self, count: int, percent: int) -> float | None:
+        """Return the share of relative errors above a percentage among counts from one on; None without any."""
+        large = [each for each in self.classes if each.low >= count]
+        cells = sum(each.cells for each in large)
+        return sum(each.cells * each.above[percent] for each in large) / cells if cells else None
+
     def results(self) -> list[Result]:
         """Return one result per class."""
         return [each.result() for each in self.classes]

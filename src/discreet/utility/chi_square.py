@@ -28,13 +28,14 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
+from discreet.noise.by_count import by_count
 from discreet.results import Result
 from discreet.utility.published_moments import PublishedMoments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import AnyLaw, LawByCount
 
     Bools = NDArray[np.bool_]
     Ints = NDArray[np.int64]
@@ -121,7 +122,7 @@ def pearson(counts: ArrayLike) -> IndependenceTest:
     return _chi_square_test("naive", pearson_statistics(table[None]), (EXACT, *taken, POISSON, LARGE))
 
 
-def noise_aware(published: ArrayLike, law: LawByCount) -> IndependenceTest:
+def noise_aware(published: ArrayLike, law: AnyLaw) -> IndependenceTest:
     """Return the test that knows the noise of the published counts; negative ones enter as they are.
 
     Args:
@@ -129,10 +130,10 @@ def noise_aware(published: ArrayLike, law: LawByCount) -> IndependenceTest:
         law: the law of their noise by true count.
     """
     table = two_way(published)
-    return _chi_square_test("noise_aware", noise_aware_statistics(table[None], law), (NOISE, POISSON, LARGE))
+    return _chi_square_test("noise_aware", noise_aware_statistics(table[None], by_count(law)), (NOISE, POISSON, LARGE))
 
 
-def bootstrapped(published: ArrayLike, law: LawByCount, *, seed: int, tables: int = 999) -> IndependenceTest:
+def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 999) -> IndependenceTest:
     """Return the noise-aware test with a p-value that does not lean on the chi-square law.
 
     Tables are drawn from the fitted model of independence and get noise; the p-value is
@@ -148,7 +149,7 @@ def bootstrapped(published: ArrayLike, law: LawByCount, *, seed: int, tables: in
     """
     if tables < 1:
         raise ParameterError.outside("bootstrap", "tables", tables, "1 or more", "999 to 9999")
-    table = two_way(published)
+    table, law = two_way(published), by_count(law)
     random = np.random.default_rng(seed)
     found = noise_aware_statistics(table[None], law)
     _refuse_flat(found)
@@ -165,7 +166,7 @@ def bootstrapped(published: ArrayLike, law: LawByCount, *, seed: int, tables: in
     )
 
 
-def independence(true: ArrayLike, published: ArrayLike, law: LawByCount) -> IndependenceBeforeAfter:
+def independence(true: ArrayLike, published: ArrayLike, law: AnyLaw) -> IndependenceBeforeAfter:
     """Return the tests before and after noise; the first is for the curator alone."""
     before, after = two_way(true), two_way(published)
     if before.shape != after.shape:

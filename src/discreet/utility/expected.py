@@ -33,11 +33,13 @@ class Expected:
         absolute: of the distance to the true count.
         relative: of that distance as a share of the true count.
         vanished: of the share that is published as 0 or less.
+        made_up: of the share of empty cells that is published above 0.
     """
 
     absolute: float
     relative: float
     vanished: float
+    made_up: float
 
     def results(self) -> list[Result]:
         """Return the three means."""
@@ -68,6 +70,13 @@ class Expected:
                 sentence=f"{self.vanished:.1%} of the counts above 0 are expected to be published as 0 or less.",
                 assumptions=(counts,),
             ),
+            Result(
+                name="expected_made_up",
+                equation="P(published > 0 | true = 0)",
+                value=self.made_up,
+                unit="1",
+                sentence=f"{self.made_up:.1%} of the empty cells are expected to be published above 0.",
+            ),
         ]
 
 
@@ -86,7 +95,8 @@ def expected(found: PairTimes, law: LawByCount) -> Expected:
     counts, place = np.unique(occupied.true, return_inverse=True)
     weight = np.bincount(place, occupied.times) / occupied.cells
     distance, gone = _distance(law, counts), _vanishing(law, counts)
-    return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ gone))
+    made_up = float(law.laws[0][law.reach + 1 :].sum())
+    return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ gone), made_up)
 
 
 def _distance(law: LawByCount, counts: Ints) -> Floats:

@@ -22,6 +22,7 @@ import numpy as np
 
 from discreet.errors import NothingToCountError, ParameterError
 from discreet.noise.arrays import whole
+from discreet.noise.by_count import by_count
 from discreet.noise.ranges import USUAL
 from discreet.results import Result
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import AnyLaw, LawByCount
     from discreet.utility.pair_times import PairTimes
 
     Bools = NDArray[np.bool_]
@@ -62,7 +63,7 @@ class Intervals:
         return self.upper - self.lower
 
 
-def likely_intervals(law: LawByCount, published: ArrayLike, level: float = USUAL) -> Intervals:
+def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) -> Intervals:
     """Return for each published count the true counts between the two tails that the level leaves out.
 
     Args:
@@ -70,17 +71,16 @@ def likely_intervals(law: LawByCount, published: ArrayLike, level: float = USUAL
         published: published counts, in any shape.
         level: the probability that the interval must have, above 0 and below 1.
 
-    >>> from discreet.noise.by_count import by_count
     >>> from discreet.noise.ptable import PTable
-    >>> found = likely_intervals(by_count(PTable.max_entropy(variance=3, bound=5)), [0, 12])
+    >>> found = likely_intervals(PTable.max_entropy(variance=3, bound=5), [0, 12])
     >>> found.lower.tolist(), found.upper.tolist()
     ([0, 9], [3, 15])
     """
     _check_level(level)
-    return _by_value(law, published, lambda belief: _central(belief, level))
+    return _by_value(by_count(law), published, lambda belief: _central(belief, level))
 
 
-def certain_intervals(law: LawByCount, published: ArrayLike) -> Intervals | None:
+def certain_intervals(law: AnyLaw, published: ArrayLike) -> Intervals | None:
     """Return for each published count the smallest and the largest true count that can have led to it.
 
     A law without bound has no such interval: the answer is None.
@@ -91,10 +91,11 @@ def certain_intervals(law: LawByCount, published: ArrayLike) -> Intervals | None
     >>> found.lower.tolist(), found.upper.tolist()
     ([0, 7], [5, 17])
     """
+    law = by_count(law)
     return _by_value(law, published, _possible) if math.isfinite(law.bound) else None
 
 
-def small_counts(law: LawByCount, level: float = USUAL, most: int | None = None) -> Intervals:
+def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> Intervals:
     """Return the likely intervals from the smallest count that can be published to where they go on alike.
 
     The last one speaks for all larger counts: shifted by as much as the count. Where several laws take turns for
@@ -105,6 +106,7 @@ def small_counts(law: LawByCount, level: float = USUAL, most: int | None = None)
         level: the probability that the intervals must have.
         most: the largest published count to go to, up or down; wide laws go on alike only far out.
     """
+    law = by_count(law)
     until, lowest = _settled(law) + law.repeat, _lowest(law)
     ends = (lowest, until) if most is None else (max(lowest, -most), min(until, most + 1))
     candidates = np.arange(*ends)
@@ -118,35 +120,36 @@ def small_counts(law: LawByCount, level: float = USUAL, most: int | None = None)
     return Intervals(able[:until], found.lower[:until], found.upper[:until])
 
 
-def first_published(law: LawByCount, start: int) -> int:
+def first_published(law: AnyLaw, start: int) -> int:
     """Return the first count from a start on that can be published: rounding and thresholds leave some out."""
+    law = by_count(law)
     # One after the other: nearly always the first will do, and wide laws have many candidates.
     candidates = range(start, start + _settled(law) + law.repeat + law.reach)
     return next((each for each in candidates if _possible_at_all(law, np.array([each]))[0]), start)
 
 
-def interval_result(law: LawByCount, published: int, level: float = USUAL) -> Result:
-    """Return in words what one published count stands for.
+def interval_result(law: AnyLaw, published: int, level: float = USUAL) -> Result:
+    r"""Return in words what one published count stands for.
 
-    >>> from discreet.noise.by_count import by_count
     >>> from discreet.noise.ptable import PTable
-    >>> interval_result(by_count(PTable.max_entropy(variance=3, bound=5)), 12).sentence
-    'A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, and never for less than 7 or more than 17.'
+    >>> interval_result(PTable.max_entropy(variance=3, bound=5), 12).sentence
+    'A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, if all true counts are equally likely \
+beforehand. It never stands for less than 7 or more than 17.'
     """
     likely, certain = likely_intervals(law, published, level), certain_intervals(law, published)
     if certain is None:
-        limits = "; no count is impossible"
+        limits = "No count is impossible."
     elif certain.lower > 0:
-        limits = f", and never for less than {certain.lower} or more than {certain.upper}"
+        limits = f"It never stands for less than {certain.lower} or more than {certain.upper}."
     else:
-        limits = f", and never for more than {certain.upper}"
+        limits = f"It never stands for more than {certain.upper}."
     return Result(
         name=f"interval_of_{published}",
         equation="n with P(less | y) and P(more | y) of at most (1 - level) / 2, P(n | y) = P(y | n) / sum of P(y | m)",
         value=float(likely.width),
         unit="persons",
         sentence=f"A published {published} stands for {_span(int(likely.lower), int(likely.upper))} in at least "
-        f"{_share(level)} cases{limits}.",
+        f"{_share(level)} cases, if all true counts are equally likely beforehand. {limits}",
         assumptions=(FLAT, "the law of the noise is known"),
     )
 
@@ -169,7 +172,7 @@ class Coverage:
 
     def results(self) -> list[Result]:
         """Return the share that held and the mean width."""
-        assumptions = (f"{FLAT}; these were not, so the share may miss the level", "the law of the noise is known")
+        assumptions = (FLAT, "they were not, so the share may miss the level", "the law of the noise is known")
         return [
             Result(
                 name="interval_coverage",

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from discreet.utility.significance import Rejections
     from discreet.utility.small_areas import SmallAreas
 
+LARGE, OFF = 10, 20
+"""Counts from here on, and the percentage off, that the summary speaks of."""
 TYPICAL = 12
 """The published count whose interval is told in a sentence."""
 LARGEST_INTERVAL = 50
@@ -45,7 +47,8 @@ TABLES = 2_000
 NO_CELLS: dict[str, Any] = {"distances": None, "by_size": [], "hellinger": [], "association": []}
 """What stands for measures that need true counts where there are none."""
 WITHOUT_TRUTH = (
-    "Without true counts only what users can tell themselves is measured; keep them with protect --keep-exact."
+    "Without true counts only what users can tell themselves is measured; keep them with protect --keep-exact, or name "
+    "their folder with --truth."
 )
 CURATOR = "These figures are made from true counts and tell the exact noise: they are for the curator alone."
 GUESSED = (
@@ -95,16 +98,20 @@ class Utility:
     @property
     def summary(self) -> str:
         """Return the whole in a few sentences."""
-        apart, smallest, told = self.additivity, min(self.tests), []
+        apart, told = self.additivity, []
         if self.cells:
-            off, gone = self.cells.distances, self.cells.zeros.gone
-            sizes = f"{off.absolute.mean:.1f} off on average; {gone:.1%} of them are published as 0 or less"
-            told.append(f"A count above 0 is {sizes}, and no cell is off by more than {off.largest}.")
+            off, zeros = self.cells.distances, self.cells.zeros
+            worst = f"the worst cell is {off.largest:,} off"
+            told.append(f"A count above 0 is {off.absolute.mean:.1f} off on average; {worst}.")
+            large = self.cells.by_size.share_above(LARGE, OFF)
+            if large is not None:
+                told.append(f"Of counts of {LARGE} and more, {large:.1%} are more than {OFF} % off.")
+            told.append(f"{zeros.gone:.1%} of the counts above 0 are published as 0 or less.")
         if apart.totals:
-            share = f"{apart.share_of_totals:.0%} of the totals are not the sums of their parts"
+            share = f"{apart.share_of_totals:.1%} of totals are not the sums of their parts"
             told.append(f"{share}; these are {apart.mean:.1f} off on average.")
-        wrong = f"{self.tests[smallest].naive:.0%} of simulated 5 x 5 tables with {smallest} persons a cell"
-        told.append(f"A test of independence at 5 % that knows of no noise is wrong in {wrong}.")
+        if not told:
+            told.append(self.typical.sentence)
         return " ".join(told)
 
     def sections(self) -> dict[str, list[Result]]:

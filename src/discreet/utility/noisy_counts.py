@@ -28,11 +28,12 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
+from discreet.noise.by_count import by_count
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import AnyLaw, LawByCount
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -178,18 +179,22 @@ class NoisyCount:
         return counts[kept], chances[kept] / chances.sum()
 
 
-def difference(a: int, b: int, law: LawByCount) -> Estimate:
+def _noisy(published: int, law: AnyLaw) -> NoisyCount:
+    """Return a published count with its law, or refuse what is no count."""
+    return NoisyCount(int(whole(published, "published")), by_count(law))
+
+
+def difference(a: int, b: int, law: AnyLaw) -> Estimate:
     """Return a - b of two published counts.
 
     The value is that of the published counts, unless they lie where only some noises are possible; the standard error
     is sqrt(V_a + V_b).
 
-    >>> from discreet.noise.by_count import by_count
     >>> from discreet.noise.ptable import PTable
-    >>> print(difference(120, 100, by_count(PTable.max_entropy(variance=2, bound=5))))
+    >>> print(difference(120, 100, PTable.max_entropy(variance=2, bound=5)))
     20, in 19 of 20 cases between 16 and 24
     """
-    first, second = NoisyCount(a, law), NoisyCount(b, law)
+    first, second = _noisy(a, law), _noisy(b, law)
     values = np.arange(first.counts[0] - second.counts[-1], first.counts[-1] - second.counts[0] + 1)
     reached = np.cumsum(np.convolve(first.chances, second.chances[::-1]))
     lower, value, upper = (
@@ -199,7 +204,7 @@ def difference(a: int, b: int, law: LawByCount) -> Estimate:
     return Estimate(value, error, lower, upper, (OWN_NOISE, ALIKE))
 
 
-def ratio(a: int, b: int, law: LawByCount) -> Estimate:
+def ratio(a: int, b: int, law: AnyLaw) -> Estimate:
     """Return a / b of two published counts; without an upper limit where b is 0 with more than 2.5 percent.
 
     The standard error is that of the ratios with a denominator above 0.
@@ -209,13 +214,13 @@ def ratio(a: int, b: int, law: LawByCount) -> Estimate:
         b: the published denominator, with a noise of its own.
         law: the law of both noises.
     """
-    first, second = NoisyCount(a, law), NoisyCount(b, law)
+    first, second = _noisy(a, law), _noisy(b, law)
     lower, value, upper = _ratio_quantiles(first, second)
     error = math.inf if math.isinf(upper) else _ratio_error(first, second)
     return Estimate(value, error, lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
-def share(part: int, rest: int, law: LawByCount) -> Estimate:
+def share(part: int, rest: int, law: AnyLaw) -> Estimate:
     """Return part / (part + rest) of two published counts; a published total is not the sum of the two.
 
     Args:
@@ -223,12 +228,12 @@ def share(part: int, rest: int, law: LawByCount) -> Estimate:
         rest: the published count of those without it.
         law: the law of both noises.
     """
-    first, second = NoisyCount(part, law), NoisyCount(rest, law)
+    first, second = _noisy(part, law), _noisy(rest, law)
     lower, value, upper = (r / (1 + r) if math.isfinite(r) else 1.0 for r in _ratio_quantiles(first, second))
     return Estimate(value, _share_error(first, second), lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
-def mean(values: ArrayLike, counts: ArrayLike, law: LawByCount) -> MeanEstimate:
+def mean(values: ArrayLike, counts: ArrayLike, law: AnyLaw) -> MeanEstimate:
     """Return the mean of a value over persons who are counted by that value, such as age.
 
     Args:
@@ -236,6 +241,7 @@ def mean(values: ArrayLike, counts: ArrayLike, law: LawByCount) -> MeanEstimate:
         counts: the published count of each category.
         law: the law of their noises.
     """
+    law = by_count(law)
     value, count = np.asarray(values, dtype=np.float64), whole(counts, "counts")
     if value.ndim != 1 or value.shape != count.shape or not np.isfinite(value).all():
         raise ParameterError(

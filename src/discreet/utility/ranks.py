@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+NEARLY = 0.9999
 FEWEST = 2
 """Areas that can be put in an order."""
 
@@ -72,7 +73,7 @@ class RankChanges:
                 name="rank_correlation",
                 value=self.correlation,
                 unit="1",
-                sentence=f"The order of the areas before and after has a rank correlation of {self.correlation:.4f}.",
+                sentence=f"The rank correlation of areas before and after is {_told(self.correlation)}.",
                 assumptions=(alike,),
                 equation="Spearman's correlation of true and published counts",
             ),
@@ -106,6 +107,10 @@ def rank_changes(areas: Sequence[str], true: Ints, published: Ints) -> RankChang
         worst=names[most],
         correlation=_correlation(before, after),
     )
+
+
+def _told(correlation: float) -> str:
+    return "above 0.9999" if correlation > NEARLY else f"{correlation:.4f}"
 
 
 def _ranks(counts: Ints) -> NDArray[np.float64]:

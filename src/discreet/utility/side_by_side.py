@@ -60,18 +60,15 @@ class Shown:
         return tuple(self.table.columns[number].topic for number in self.choice.kept)
 
     def once(self, counts: Ints) -> Ints:
-        """Return the cells of true or published counts that no coarser level shows already.
+        """Return the cells of true or published counts that are cells of their own.
 
-        A category that is not split again stands under the same code at the next level: one count, one noise.
+        A category that is not split again stands under the same code at the next level: one count, one noise. Where
+        the universe of the table leaves a category empty, there is no cell at all.
         """
-        masks = [self.choice.levels[number].fresh for number in self.choice.kept]
-        if all(fresh is None for fresh in masks):
+        masks = self.table.counted(self.choice)
+        if all(mask.all() for mask in masks):
             return counts
-        kept = [
-            np.arange(size) if fresh is None else np.flatnonzero(fresh)
-            for size, fresh in zip(counts.shape, masks, strict=True)
-        ]
-        found: Ints = counts[np.ix_(*kept)]
+        found: Ints = counts[np.ix_(*(np.flatnonzero(mask) for mask in masks))]
         return found
 
     def codes(self, axis: int) -> list[str]:

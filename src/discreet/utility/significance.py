@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.noise.by_count import by_count
 from discreet.results import Result
 from discreet.utility.chi_square import NOISE, noise_aware_statistics, pearson_statistics, two_way
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import AnyLaw
 
     Floats = NDArray[np.float64]
 
@@ -80,9 +81,7 @@ class Rejections:
         ]
 
 
-def level(
-    mean: float, law: LawByCount, *, seed: int, rows: int = 5, columns: int = 5, tables: int = 10_000
-) -> Rejections:
+def level(mean: float, law: AnyLaw, *, seed: int, rows: int = 5, columns: int = 5, tables: int = 10_000) -> Rejections:
     """Return the real significance levels at a nominal 5 percent, where rows and columns are independent.
 
     Args:
@@ -98,7 +97,7 @@ def level(
 
 def power(
     mean: float,
-    law: LawByCount,
+    law: AnyLaw,
     *,
     seed: int,
     factor: float = 2.0,
@@ -123,7 +122,7 @@ def power(
     return rejections(means * np.where(np.eye(rows, columns, dtype=bool), factor, 1.0), law, seed=seed, tables=tables)
 
 
-def rejections(means: ArrayLike, law: LawByCount, *, seed: int, tables: int = 10_000) -> Rejections:
+def rejections(means: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 10_000) -> Rejections:
     """Return the shares of rejections for tables of any means.
 
     Args:
@@ -132,7 +131,7 @@ def rejections(means: ArrayLike, law: LawByCount, *, seed: int, tables: int = 10
         seed: of the random numbers.
         tables: how many are drawn.
     """
-    table = _checked(means)
+    table, law = _checked(means), by_count(law)
     if tables < 1:
         raise ParameterError.outside("rejections", "tables", tables, "1 or more", "1000 to 100000")
     random = np.random.default_rng(seed)

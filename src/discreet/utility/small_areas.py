@@ -39,6 +39,8 @@ ALONE = "noise independent between counts"
 OBSERVED = "every count of women, men or residents in all that is there is one observation; counts of 0 are none"
 SIZES = (5, 10, 20, 50, 100, 200, 400)
 """Counts whose chances are told."""
+RAREST = 1e-6
+"""Probabilities below this are not told apart."""
 ACCURATE = 20
 """Persons that no total should be off by, as the paper has it."""
 NOISE_STREAM = 2
@@ -68,6 +70,7 @@ class SmallAreas:
         source: what the areas are called.
         areas: how many have residents.
         unpopulated: how many have none and were left out.
+        simulated: whether the sexes were drawn and not counted.
         deviation: the standard deviation of the noise of a large count.
         bound: the largest noise, infinite if there is none.
         seed: of the release that was drawn, None if none was.
@@ -82,6 +85,7 @@ class SmallAreas:
     source: str
     areas: int
     unpopulated: int
+    simulated: bool
     deviation: float
     bound: float
     seed: int | None
@@ -98,6 +102,19 @@ class SmallAreas:
         found += [self._broadband(distorted) for distorted in self.broadband]
         found += [self._lost(each) for each in self.lost]
         return [*found, self._within(), *([self._bounded()] if math.isfinite(self.bound) else [])]
+
+    @property
+    def summary(self) -> str:
+        """Return the whole in a few sentences."""
+        single, gone = self.single[0].small, self.lost[0]
+        share = f" ({single.expected / single.number:.1%})" if single.number else ""
+        return (
+            f"Of {single.number:,} counts below {SMALL}, {figure(single.expected)}{share} are expected to be more than "
+            f"{self.single[0].relative:.0%} off, and {figure(gone.expected)} of {self.areas:,} areas to vanish."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(result.sentence for result in self.results())])
 
     def without_truth(self) -> SmallAreas:
         """Return the same without the true counts of the areas that are named, to be told beyond the curator's desk."""
@@ -154,8 +171,8 @@ class SmallAreas:
             name=f"all_totals_within_{ACCURATE}",
             value=self.within,
             unit="1",
-            sentence=f"That no total of the {self.areas:,} areas is more than {ACCURATE} off has a chance of "
-            f"{self.within:.2g}.",
+            sentence=f"No total of the {self.areas:,} areas is more than {ACCURATE} off with a probability of "
+            f"{_chance(self.within)}.",
             assumptions=self.assumptions,
             equation=f"prod P(|x| <= {ACCURATE})",
         )
@@ -213,6 +230,7 @@ def small_areas(
         source=areas.source,
         areas=len(there),
         unpopulated=areas.unpopulated,
+        simulated=areas.simulated,
         deviation=math.sqrt(by_true.variance),
         bound=by_true.bound,
         seed=seed if drawn else None,
@@ -240,6 +258,11 @@ def _of_populated(areas: Areas, published: Ints | None) -> Ints | None:
         wanted = f"{len(areas.sexes)} rows ({', '.join(areas.sexes)}) of {len(areas):,} areas"
         raise ParameterError.outside("small areas", "published", published.shape, f"an array of {wanted}")
     return published[:, areas.total > 0]
+
+
+def _chance(share: float) -> str:
+    """Return a probability that may be all or nothing, but for a hair."""
+    return "1" if share == 1 else f"{share:.2g}" if share >= RAREST else f"less than {RAREST:g}"
 
 
 def figure(number: float) -> str:
