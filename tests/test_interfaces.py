@@ -11,8 +11,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from discreet.attacks.registry import attacks
+from discreet.cli.main import app
 from discreet.cli.protect import KINDS as SETTINGS
 from discreet.noise.formats.files import write_ptable
 from discreet.noise.formats.registry import formats
@@ -60,7 +62,8 @@ def commands() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
 
     def walk(name: str) -> None:
-        text = run(*name.split()[1:], "--help").stdout
+        # Within this process: a command takes longer to start than to tell its flags.
+        text = CliRunner().invoke(app, [*name.split()[1:], "--help"]).stdout
         options, _, below = text.partition("\nCommands:\n")
         found[name] = set(re.findall(r"^  (--[a-z-]+)", options, re.MULTILINE))
         for verb in re.findall(r"^  ([a-z]+) ", below, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""The command as a user runs it: a process, its output and its exit code."""
+"""The command as a user runs it: its output and its exit code, within this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import town
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def discreet(tmp_path: Path) -> Run:
+def process(tmp_path: Path) -> Run:
+    """Return the command in a process of its own."""
     script = Path(sys.executable).with_name("discreet")
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -28,5 +31,20 @@ def discreet(tmp_path: Path) -> Run:
             timeout=120,
             env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
         )
+
+    return run
+
+
+@pytest.fixture
+def discreet(tmp_path: Path, process: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return the command within this process, which starts at once; with another environment, in one of its own."""
+    monkeypatch.setenv("COLUMNS", "80")
+    within = town.command(tmp_path, monkeypatch, capsys)
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        if environment:
+            return process(*arguments, **environment)
+        done = within(*arguments)
+        return subprocess.CompletedProcess(list(arguments), done.code, done.out, done.err)
 
     return run

@@ -13,6 +13,14 @@ from discreet.cli.demo import Country, Places, commands, demo, tell
 from discreet.release.release import open_release
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def discreet(process: Run) -> Run:
+    """Return the command in a process of its own: here that is what is looked at."""
+    return process
+
+
 MADE = {"index.html", "people.parquet", "office.secret", "release", "release.curator"}
 
 

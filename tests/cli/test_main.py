@@ -7,9 +7,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from discreet import __version__
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def discreet(process: Run) -> Run:
+    """Return the command in a process of its own: here that is what is looked at."""
+    return process
 
 
 def test_version(discreet: Run) -> None:
