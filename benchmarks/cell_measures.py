@@ -12,7 +12,8 @@ from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
 from discreet.utility.by_size import by_size
 from discreet.utility.distances import distances
-from discreet.utility.hellinger import hellinger_results
+from discreet.utility.expected import expected
+from discreet.utility.hellinger import hellinger
 from discreet.utility.intervals import coverage
 from discreet.utility.pair_times import pair_times
 from discreet.utility.zeros import zeros
@@ -38,8 +39,8 @@ def heavy_tailed(cells: int, random: np.random.Generator) -> Ints:
 
 def measures(found: PairTimes, law: LawByCount) -> list[Result]:
     """Return the results of all measures of single cells."""
-    made = (distances(found), by_size(found), zeros(found), coverage(found, law))
-    return [result for each in made for result in each.results()] + hellinger_results(found)
+    made = (distances(found), by_size(found), zeros(found), coverage(found, law), expected(found, law))
+    return [result for each in made for result in each.results()]
 
 
 def packed_pairs(true: Ints, published: Ints) -> int:
@@ -59,7 +60,7 @@ def main() -> None:
     mean = cpu_seconds(lambda: np.abs(published - true).mean(), runs=3)
     unique = cpu_seconds(lambda: packed_pairs(true, published), runs=3)
     counting = cpu_seconds(lambda: pair_times(true, published), runs=3)
-    every = cpu_seconds(lambda: measures(pair_times(true, published), law), runs=3)
+    every = cpu_seconds(lambda: (measures(pair_times(true, published), law), hellinger(true, published)), runs=3)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     large = random.integers(10**5, 10**6, CELLS)
     shown = law.publish(large, random)

@@ -13,7 +13,7 @@ from discreet.cells.grid import table_grid
 from discreet.mechanisms.exact import Exact
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
-from discreet.utility.additivity import Additivity, additivity, table_gaps
+from discreet.utility.additivity import Additivity, table_gaps
 from discreet.utility.side_by_side import SideBySide, TableBeside
 from tests.attacks.scenes import town_release
 from tests.tabulation.small_data import by, programme, topic
@@ -66,7 +66,7 @@ def test_a_gap_means_a_total_apart(seed: int) -> None:
 def test_several_tables_are_weighed_by_their_totals() -> None:
     moved = ADDING.copy()
     moved[1, 0] += 4
-    found = additivity([table_gaps(beside(ADDING)), table_gaps(beside(moved))])
+    found = Additivity((table_gaps(beside(ADDING)), table_gaps(beside(moved))))
     assert found.share_of_tables == 0.5
     assert found.share_of_totals == pytest.approx(2 / 14)
     assert found.mean == 4
@@ -103,7 +103,7 @@ def test_the_size_of_gaps_is_that_of_the_noise_and_of_no_larger_one() -> None:
 
 def test_true_counts_add_up_and_published_ones_do_not(engine: Engine) -> None:
     exact, noisy = (
-        additivity([table_gaps(table) for table in SideBySide(release)])
+        Additivity(tuple(table_gaps(table) for table in SideBySide(release)))
         for release in (town_release(Exact(), engine=engine), town_release(engine=engine))
     )
     assert (exact.share_of_totals, exact.share_of_tables) == (0, 0)

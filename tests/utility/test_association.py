@@ -13,7 +13,7 @@ from scipy.stats.contingency import association as of_scipy
 from discreet.errors import ParameterError
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
-from discreet.utility.association import association, associations, cramers_v
+from discreet.utility.association import Associations, association, cramers_v
 
 tables = st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=2, max_size=5)
 WEAK = ([[20, 10], [10, 10]], [[20, 12], [10, 9]])
@@ -80,7 +80,8 @@ def test_a_table_that_loses_its_second_row_has_no_v_and_says_why() -> None:
 
 
 def test_of_several_tables_the_one_with_the_largest_change_is_named() -> None:
-    found = associations({"weak": WEAK, "flat": ([[1, 2]], [[1, 2]]), "strong": STRONG})
+    tables = {"weak": WEAK, "flat": ([[1, 2]], [[1, 2]]), "strong": STRONG}
+    found = Associations(tuple(association(*counts, name) for name, counts in tables.items()))
     assert [table.name for table in found.tables] == ["weak", "flat", "strong"]
     changes = {table.name: abs(table.difference or 0) for table in found.measured}
     assert changes["strong"] > changes["weak"]
@@ -96,7 +97,7 @@ def test_of_several_tables_the_one_with_the_largest_change_is_named() -> None:
 
 
 def test_tables_without_any_v_give_no_result() -> None:
-    found = associations({"flat": ([[1, 2]], [[1, 2]])})
+    found = Associations((association([[1, 2]], [[1, 2]], "flat"),))
     assert found.worst is None
     assert found.results() == []
 

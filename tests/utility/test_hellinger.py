@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import NothingToCountError, ParameterError
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.utility.hellinger import hellinger, hellinger_of_counts, hellinger_results
-from discreet.utility.pair_times import pair_times
+from discreet.utility.hellinger import hellinger, hellinger_of_counts
 
 TABLES = st.lists(st.tuples(st.integers(0, 50), st.integers(-5, 50)), max_size=30)
 
@@ -66,17 +65,6 @@ def test_sampled_noise_has_the_mean_of_its_law_and_larger_noise_has_not() -> Non
     error = math.sqrt(float((terms - mean) ** 2 @ law.pmf(noise)) / cells)
     assert abs(sampled(2, true, cells) - mean) < 4 * error
     assert abs(sampled(2 * 1.3**2, true, cells) - mean) > 4 * error
-
-
-def test_results_say_what_was_taken_as_0() -> None:
-    true, published = [4, 9, 0, 5], [9, 1, 0, -1]
-    shares, counts = hellinger_results(pair_times(true, published))
-    assert shares.value == hellinger(true, published)
-    assert counts.value == hellinger_of_counts(true, published)
-    assert shares.sentence.startswith(f"The shares of the 4 cells are {shares.value:.4f} apart")
-    assert f"each of 4 cells contributes {counts.value / 2:.3f}" in counts.sentence
-    assert "1 published below 0 are taken as 0" in shares.assumptions
-    assert len(hellinger_results(pair_times([1], [1]))[0].assumptions) == 1
 
 
 def test_empty_tables_are_refused() -> None:

@@ -14,8 +14,6 @@ import numpy as np
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from discreet.utility.side_by_side import TableBeside
 
 
@@ -111,11 +109,6 @@ class Additivity:
                 equation="max |published total - sum of published parts|",
             ),
         ]
-
-
-def additivity(tables: Sequence[TableGaps]) -> Additivity:
-    """Return the gaps of several tables together."""
-    return Additivity(tuple(tables))
 
 
 def table_gaps(beside: TableBeside) -> TableGaps:

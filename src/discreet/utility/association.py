@@ -21,8 +21,6 @@ from discreet.results import Result
 from discreet.utility.chi_square import pearson_statistics, two_way
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
 EQUATION = "V = sqrt(chi2 / (N min(r - 1, c - 1)))"
@@ -164,12 +162,3 @@ def association(true: ArrayLike, published: ArrayLike, name: str = "") -> Associ
     before, after = cramers_v(exact), cramers_v(shown)
     reasons = [f"the {side} table {FLAT}" for side, v in (("true", before), ("published", after)) if v is None]
     return Association(name, before, after, int((shown < 0).sum()), " and ".join(reasons))
-
-
-def associations(tables: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Associations:
-    """Return Cramer's V of several tables before and after noise.
-
-    Args:
-        tables: true and published counts by the name of the table.
-    """
-    return Associations(tuple(association(true, shown, name) for name, (true, shown) in tables.items()))

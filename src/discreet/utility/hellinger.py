@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import NothingToCountError
-from discreet.results import Result
 from discreet.utility.pair_times import pair_times
 
 if TYPE_CHECKING:
@@ -45,33 +44,6 @@ def hellinger_of_counts(true: ArrayLike, published: ArrayLike) -> float:
     1.0
     """
     return _of_counts(pair_times(true, published))
-
-
-def hellinger_results(found: PairTimes) -> list[Result]:
-    """Return both distances of one statistic's cells as results."""
-    shares, counts = _of_shares(found), _of_counts(found)
-    below = found.among(found.published < 0)
-    negative = (f"{below:,} published below 0 are taken as 0",) if below else ()
-    return [
-        Result(
-            name="hellinger",
-            equation="sqrt(1/2 sum (sqrt(p) - sqrt(q))^2), p and q shares of the total",
-            value=shares,
-            unit="1",
-            sentence=f"The shares of the {found.cells:,} cells are {shares:.4f} apart on a scale from 0, the same "
-            "shares, to 1, nothing in common.",
-            assumptions=("cells of one statistic, each once", *negative),
-        ),
-        Result(
-            name="hellinger_of_counts",
-            equation="sqrt(1/2 sum (sqrt(published) - sqrt(true))^2)",
-            value=counts,
-            unit="root of persons",
-            sentence=f"Their counts are {counts:.3f} apart on Hellinger's scale, where each of {found.cells:,} cells "
-            f"contributes {counts / math.sqrt(found.cells):.3f} in the root of the mean square.",
-            assumptions=("cells of one statistic, each once", *negative),
-        ),
-    ]
 
 
 def _of_shares(found: PairTimes) -> float:
