@@ -794,3 +794,27 @@ def test_tables_of_other_users_are_not_taken_over(out: Path, monkeypatch: pytest
 def test_the_journal_is_not_part_of_a_release(out: Path) -> None:
     assert go_on(out) == []
     assert list(out.parent.rglob("journal.jsonl")) == []
+
+
+def test_an_interrupt_just_when_the_lock_is_had_leaves_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of the lock is there, but its descriptor has not reached the run yet."""
+    real = folder_module.hold
+
+    def interrupted(path: Path) -> int:
+        os.close(real(path))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder_module, "hold", interrupted)
+    with pytest.raises(KeyboardInterrupt), stage(out, replace=False):
+        pass
+    assert list(out.parent.iterdir()) == []
+
+
+def test_a_hidden_folder_of_that_very_name_is_left_alone(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0815")
+    other = out.with_name(f".{out.name}.making-0815")
+    other.mkdir()
+    (other / "theirs").touch()
+    with pytest.raises(FileWriteError), stage(out, replace=False):
+        pass
+    assert (other / "theirs").exists()

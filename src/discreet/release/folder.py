@@ -135,26 +135,30 @@ def stage(out: Path, *, replace: bool, resume: bool = False) -> Iterator[Staging
     """
     recover(out)
     check_free(out, replace=replace)
-    out, lock = out.absolute(), None
+    out, lock, ours = out.absolute(), None, True
     # The name comes first: whatever happens once the folder is there, it is known what to remove.
     folder = out.with_name(f"{_prefix(out)}{secrets.token_hex(4)}")
     try:
         with write_errors(out):
             with alone(out.parent):
-                folder.mkdir(mode=0o700)
+                try:
+                    folder.mkdir(mode=0o700)
+                except FileExistsError:
+                    ours = False
+                    raise
                 lock = hold(folder / LOCK)
             (folder / PUBLIC / TABLES).mkdir(parents=True)
             (folder / CURATOR).mkdir(mode=0o700)
         yield Staging(out, folder, replace)
     finally:
-        _leave(folder, out, lock, keep=resume)
+        if ours:
+            _leave(folder, out, lock, keep=resume)
 
 
 def _leave(folder: Path, out: Path, lock: int | None, *, keep: bool) -> None:
-    """Remove a hidden folder; one that was never locked is empty, or somebody else's."""
+    """Remove a hidden folder; one whose lock this run never got to know holds nothing but that lock, if anything."""
     if lock is None:
-        with suppress(OSError):
-            folder.rmdir()
+        shutil.rmtree(folder, ignore_errors=True)
         return
     if keep and (folder / JOURNAL).exists():
         os.close(lock)
