@@ -19,7 +19,7 @@ from discreet.release import folder as folder_module
 from discreet.release import moves
 from discreet.release.folder import check_free, curator_folder, recover, stage
 from discreet.release.journal import note
-from discreet.release.locks import alone
+from discreet.release.locks import alone, hold
 from discreet.release.tables import TableFile
 from tests.release.crashes import Failing, KilledError
 
@@ -798,10 +798,9 @@ def test_the_journal_is_not_part_of_a_release(out: Path) -> None:
 
 def test_an_interrupt_just_when_the_lock_is_had_leaves_nothing(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file of the lock is there, but its descriptor has not reached the run yet."""
-    real = folder_module.hold
 
     def interrupted(path: Path) -> int:
-        os.close(real(path))
+        os.close(hold(path))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(folder_module, "hold", interrupted)
