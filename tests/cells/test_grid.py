@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.cells.grid import population_grids, table_grid
+from discreet.cells.grid import population_grids
 from discreet.cells.layout import layouts
 from tests.attacks.scenes import HAMLET, area, town_release
+from tests.cells.one_table import table_grid
 from tests.tabulation.small_data import programmes
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.cells import grid as module
-from discreet.cells.grid import table_grid
 from discreet.cells.layout import Layout, layouts
 from discreet.errors import InputError
 from discreet.mechanisms.coordinates import Coordinates
@@ -19,6 +18,7 @@ from discreet.mechanisms.fresh import Fresh
 from discreet.noise.bits import SeededBits
 from discreet.release.tables import read_table, write_table
 from tests.attacks.scenes import HAMLET, PTABLE, area, cell_codes, cells_by_hand, listed, town_release, vector_by_hand
+from tests.cells.one_table import table_grid
 from tests.mechanisms.town import SECRET, TOWN, cells
 from tests.tabulation.small_data import by, programme, programmes, topic
 

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.cells.grid import table_grid
 from discreet.cells.true_tables import TrueTables, keeps_truth
 from discreet.errors import ReleaseError
 from discreet.release.release import open_release
 from discreet.release.tables import read_table, write_table
 from tests.attacks.scenes import town_release
+from tests.cells.one_table import table_grid
 
 if TYPE_CHECKING:
     from pathlib import Path

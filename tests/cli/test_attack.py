@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.design import data_aware
-from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.noise.ptable import PTable
 from discreet.release.tables import read_table, write_table
 from tests.cli import town
 
@@ -39,17 +36,7 @@ def _few_draws() -> Iterator[None]:
 def made(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
     """Return a folder with a release of the town and its true counts."""
     folder = tmp_path_factory.mktemp("town")
-    town.make(folder)
-    noise = CellKey(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
-    protect(
-        folder / "town.csv",
-        folder / "town.toml",
-        noise,
-        out=folder / "out",
-        id="PERSON_ID",
-        keep_exact=True,
-        engine=engine,
-    )
+    town.publish(folder, engine)
     return folder
 
 

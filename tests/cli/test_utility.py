@@ -52,10 +52,7 @@ def _few_tables() -> Iterator[None]:
 def made(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
     """Return a folder with a release of the town and its true counts."""
     folder = tmp_path_factory.mktemp("town")
-    town.make(folder)
-    noise = CellKey(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
-    how: dict[str, Any] = {"id": "PERSON_ID", "keep_exact": True, "engine": engine}
-    protect(folder / "town.csv", folder / "town.toml", noise, out=folder / "out", **how)
+    town.publish(folder, engine)
     return folder
 
 

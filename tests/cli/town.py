@@ -6,9 +6,12 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli.main import main
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.protect import protect
+from discreet.noise.ptable import PTable
 from discreet.release.tables import read_table
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     import pytest
+
+    from discreet.engines.base import Engine
 
 SECRET = "a secret of the town, long enough"  # noqa: S105 - of these tests alone
 PROGRAMME = """
@@ -101,6 +106,14 @@ def make(folder: Path) -> None:
     (folder / "town.csv").write_text(as_csv(people()))
     (folder / "office.secret").write_text(f"{SECRET}\n")
     (folder / "office.secret").chmod(0o600)
+
+
+def publish(folder: Path, engine: Engine) -> None:
+    """Write programme, data and secret, and a release of them in `out` with its true counts."""
+    make(folder)
+    noise = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
+    how: dict[str, Any] = {"id": "PERSON_ID", "keep_exact": True, "engine": engine}
+    protect(folder / "town.csv", folder / "town.toml", noise, out=folder / "out", **how)
 
 
 def cells(table: pa.Table) -> Cells:

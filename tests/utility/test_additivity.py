@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cells.grid import table_grid
 from discreet.mechanisms.exact import Exact
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
 from discreet.utility.additivity import Additivity, table_gaps
 from discreet.utility.side_by_side import SideBySide, TableBeside
 from tests.attacks.scenes import town_release
+from tests.cells.one_table import table_grid
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cells.grid import table_grid
 from discreet.cells.true_tables import TrueTables
 from discreet.utility.side_by_side import SideBySide, TableBeside
 from discreet.utility.tables_apart import TableApart, apart_results, table_apart
 from tests.attacks.scenes import town_release
+from tests.cells.one_table import table_grid
 from tests.mechanisms.town import TOWN
 from tests.tabulation.small_data import by, programme, topic
 

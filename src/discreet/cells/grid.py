@@ -172,13 +172,6 @@ class TableGrid:
         return ", ".join(kept) or "the total"
 
 
-def table_grid(programme: Programme, table: str) -> TableGrid:
-    """Return the layout of one table of a programme."""
-    wanted = next(each for each in programme.tables if each.id == table)
-    found = plan(programme, [wanted])
-    return TableGrid(found.tables[0], found.axes, Places(programme, wanted, ""))
-
-
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
     """Return the layouts of the tables of one population; their statistics share their depths."""
     found = plan(replace(programme, tables=tuple(tables)), tables)

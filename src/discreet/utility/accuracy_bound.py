@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.results import Result
 from discreet.utility.distortion import Tails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from discreet.noise.by_count import LawByCount
@@ -29,7 +26,6 @@ ONE_SIGMA = 0.68
 """The paper's confidence."""
 FINEST = 1e-12
 """Relative width at which bisection ends."""
-INDEPENDENT = "noise independent between counts"
 
 
 def epsilon_needed(bound: float, counts: int, confidence: float = ONE_SIGMA) -> float:
@@ -45,12 +41,6 @@ def epsilon_needed(bound: float, counts: int, confidence: float = ONE_SIGMA) -> 
     """
     _check(bound, counts, confidence)
     return math.log(counts / (1 - confidence)) / bound
-
-
-def bound_needed(epsilon: float, counts: int, confidence: float = ONE_SIGMA) -> float:
-    """Return the paper's bound for an epsilon, log(t / (1 - alpha)) / epsilon."""
-    _check(epsilon, counts, confidence, name="epsilon")
-    return math.log(counts / (1 - confidence)) / epsilon
 
 
 def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA) -> float:
@@ -70,16 +60,6 @@ def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA)
     return high
 
 
-def exact_bound_needed(epsilon: float, counts: int, confidence: float = ONE_SIGMA) -> int:
-    """Return the smallest whole E that t independent two-sided geometric noises all keep with this confidence."""
-    _check(epsilon, counts, confidence, name="epsilon")
-
-    def kept(bound: int) -> bool:
-        return _all_within(epsilon, bound, counts) >= confidence
-
-    return 0 if kept(0) else _first(kept)
-
-
 def chance_within(law: LawByCount, counts: Ints, bound: int) -> float:
     """Return the probability that none of these true counts is off by more than a bound, for independent noises.
 
@@ -96,52 +76,15 @@ def chance_within(law: LawByCount, counts: Ints, bound: int) -> float:
         return float(np.exp(times @ np.log1p(-np.minimum(off, 1.0))))
 
 
-def accuracy_results(bound: int, counts: int, confidence: float = ONE_SIGMA) -> list[Result]:
-    """Return the paper's epsilon and the exact one, in words."""
-    paper, exact = (needed(bound, counts, confidence) for needed in (epsilon_needed, exact_epsilon_needed))
-    what = f"That none of {counts:,} counts is off by more than {bound:g}, with confidence {confidence:.0%}, needs"
-    return [
-        Result(
-            name="epsilon_for_accuracy",
-            value=paper,
-            unit="1",
-            sentence=f"{what} epsilon {paper:.2f} or more for each (union bound, continuous Laplace noise).",
-            assumptions=("one count changes by 1 with one person",),
-            equation="epsilon > log(t / (1 - alpha)) / E",
-        ),
-        Result(
-            name="exact_epsilon_for_accuracy",
-            value=exact,
-            unit="1",
-            sentence=f"{what} epsilon {exact:.2f} or more for each (exact, two-sided geometric noise).",
-            assumptions=("one count changes by 1 with one person", INDEPENDENT),
-            equation="(1 - 2 q^(E + 1) / (1 + q))^t >= alpha, q = exp(-epsilon)",
-        ),
-    ]
-
-
 def _all_within(epsilon: float, bound: int, counts: int) -> float:
     """Return P(max |x| <= E) of t independent two-sided geometric noises."""
     off = 2 * math.exp(-epsilon * (bound + 1)) / (1 + math.exp(-epsilon))
     return math.exp(counts * math.log1p(-off)) if off < 1 else 0.0
 
 
-def _first(kept: Callable[[int], bool]) -> int:
-    """Return the smallest whole number above 0 that keeps a condition, which all larger ones keep too."""
-    high = 1
-    while not kept(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(middle) else (middle, high)
-    return high
-
-
-def _check(size: float, counts: int, confidence: float, *, name: str = "bound") -> None:
-    typical = {"bound": "5 to 20", "epsilon": "0.1 to 1"}
+def _check(bound: float, counts: int, confidence: float) -> None:
     for what, value, allowed, words, usual in (
-        (name, size, 0 < size < math.inf, "a positive number", typical[name]),
+        ("bound", bound, 0 < bound < math.inf, "a positive number", "5 to 20"),
         ("counts", counts, counts >= 1, "a whole number of 1 or more", "the areas of a country"),
         ("confidence", confidence, 0 < confidence < 1, "above 0 and below 1", "0.68 or 0.95"),
     ):
