@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from discreet.noise.by_count import by_count
+from discreet.noise.geometric import TwoSidedGeometric
 from discreet.utility.ranks import rank_changes
 
 NAMES = ["north", "south", "east", "west"]
@@ -58,3 +60,19 @@ def test_it_is_spearmans_and_nobody_moves_without_noise(pairs: list[tuple[int, i
     assert found.mean <= found.largest < found.areas
     if len(set(true.tolist())) > 1 and len(set(published.tolist())) > 1:
         assert found.correlation == pytest.approx(spearmanr(true, published).statistic)
+
+
+def test_areas_change_places_as_often_as_the_noise_foretells_and_not_as_larger_noise_does() -> None:
+    """Areas of 20 and 22 keep their order where the smaller is published below the larger: P(x1 - x2 < 2)."""
+    law, stretched = (by_count(TwoSidedGeometric(epsilon=0.7 / width)) for width in (1.0, 1.3))
+    true = np.array([20, 22])
+    noise = np.arange(-law.reach, law.reach + 1)
+    apart = noise[:, None] - noise[None, :]
+    chance = float((np.outer(law.laws[1], law.laws[1]) * (apart >= 2)).sum())
+    random, draws = np.random.default_rng(4), 6_000
+    for used, alike in ((law, True), (stretched, False)):
+        published = used.publish(np.tile(true, (draws, 1)), random)
+        found = [rank_changes(["a", "b"], true, each) for each in published]
+        share = sum(each is not None and each.moved > 0 for each in found) / draws
+        error = (chance * (1 - chance) / draws) ** 0.5
+        assert (abs(share - chance) < 4 * error) == alike
