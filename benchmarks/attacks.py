@@ -76,8 +76,8 @@ class Source:
 SOURCES = (
     Source(
         "ONS teaching file, cell keys",
-        "tests/data/ons_teaching/persons.parquet",
-        "tests/journeys/programmes/ons_teaching.toml",
+        "src/discreet/microdata/ons/persons.parquet",
+        "src/discreet/microdata/ons/census.toml",
         lambda table: CellKey(table, secret=SECRET),
         {"id": "person_id"},
     ),

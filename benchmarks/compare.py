@@ -73,8 +73,8 @@ SOURCES = (
     Source(
         "ONS teaching file",
         "ons",
-        "tests/data/ons_teaching/persons.parquet",
-        "tests/journeys/programmes/ons_teaching.toml",
+        "src/discreet/microdata/ons/persons.parquet",
+        "src/discreet/microdata/ons/census.toml",
         {"id": "person_id"},
     ),
     Source(

@@ -83,7 +83,7 @@ LONG = (
     "docs/results/",
     *(
         f"docs/guides/{name}.md"
-        for name in ("attacks", "inputs", "keys", "mechanisms", "office", "protect", "real_data", "utility")
+        for name in ("attacks", "design", "inputs", "keys", "mechanisms", "office", "protect", "real_data", "utility")
     ),
 )
 """Documents that take long: they make releases."""

@@ -237,7 +237,7 @@ def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     found = json.loads(run("utility", str(town / "useful"), "--json").stdout)
     common, *_ = tables_of(section("JSON"))
     own = {key: value for key, value in found.items() if key not in common}
-    told = told_of("`utility` of a release adds", "`compare` adds")
+    told = told_of("`utility` of a release adds", "`design` adds")
     names = {result["name"] for result in found["results"]}
     keys = keys_within(own)
     assert keys <= told
@@ -245,6 +245,21 @@ def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     assert told - keys <= names | {"before", "after"}
     areas = json.loads(run("utility", "lau:by-sex:PT", "--epsilon", "0.1", "--json").stdout)
     assert set(areas) == {*common, "small_areas"}
+
+
+def test_json_keys_of_design_are_those_of_the_page(town: Path) -> None:
+    found = json.loads(run("design", str(town / "town.toml"), "--json").stdout)
+    common, *_ = tables_of(section("JSON"))
+    strict = json.loads(
+        run("design", str(town / "town.toml"), "--confidence", "0.2", "--max-bound", "1", "--json").stdout
+    )
+    told = told_of("`design` adds", "`compare` adds")
+    names = {result["name"] for result in found["results"]}
+    own = [{key: value for key, value in each.items() if key not in common} for each in (found, strict)]
+    keys = (keys_within(own[0]) | keys_within(own[1])) - {"optimal", "paper"}
+    assert keys <= told
+    of_villages = {"municipal_counts_off_by_20_percent", "municipal_areas_off_by_20_percent"}
+    assert told - keys <= names | of_villages | {"attack", "utility", "assess"}
 
 
 def test_json_keys_of_compare_are_those_of_the_page(town: Path) -> None:

@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
-HEAVY = {"matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx", "jinja2"}
+HEAVY = {
+    "altair", "matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx",
+    "jinja2", "vl_convert",
+}  # fmt: skip
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -7,6 +7,8 @@ from importlib.metadata import version
 
 from discreet.design.compare import compare
 from discreet.design.experiments import attack
+from discreet.design.noise_design import design as design_noise
+from discreet.design.paper.reproduce import reproduce_paper
 from discreet.errors import DiscreetError, InputError
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
@@ -31,6 +33,7 @@ from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.release.record import Record
 from discreet.release.release import Release, open_release
+from discreet.report.write import write_report
 from discreet.risk.assess import assess
 from discreet.utility.area_files import load_areas
 from discreet.utility.measured import utility_of
@@ -65,13 +68,16 @@ __all__ = [
     "assess",
     "attack",
     "compare",
+    "design_noise",
     "load_areas",
     "load_programme",
     "open_release",
     "protect",
     "ptable",
     "read_ptable",
+    "reproduce_paper",
     "small_areas",
     "utility_of",
     "write_ptable",
+    "write_report",
 ]

@@ -3,96 +3,145 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.cli.demo import Country, Places, commands, demo, tell
+from discreet.cli import demo as demo_module
+from discreet.cli.demo import Country, Places, choose, run, said
+from discreet.design.noise_design import design
+from discreet.programme.load import load_programme
 from discreet.release.release import open_release
+from discreet.utility import measured
+from tests.cli import town
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from discreet.report.write import Report
+    from tests.cli.town import Command
+
+MADE = {"index.html", "people.parquet", "office.secret", "release", "release.curator"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_attacks() -> Iterator[None]:
+    """Let attacks and simulations be short: here it matters that all is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_module, "BUDGET", 2.0)
+        patch.setattr(measured, "TABLES", 30)
+        yield
 
 
 @pytest.fixture
-def discreet(process: Run) -> Run:
-    """Return the command in a process of its own: here that is what is looked at."""
-    return process
+def discreet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    monkeypatch.setenv("COLUMNS", "120")
+    return town.command(tmp_path, monkeypatch, capsys)
 
 
-MADE = {"index.html", "people.parquet", "office.secret", "release", "release.curator"}
+@pytest.fixture(scope="module")
+def country(tmp_path_factory: pytest.TempPathFactory) -> tuple[Places, Report]:
+    """Return the demo of a very small country."""
+    places = Places(tmp_path_factory.mktemp("demo") / "d")
+    places.prepare(replace=False)
+    return places, run("synthetic", places, replace=False, country=Country(persons=2000))
 
 
 def checksums(release: Path) -> list[str]:
     return [file["sha256"] for file in open_release(release).description["files"]]
 
 
-def test_it_makes_a_country_a_release_and_a_page_and_makes_them_again_when_asked(discreet: Run, tmp_path: Path) -> None:
-    done = discreet("demo", "--out", "d")
-    assert done.returncode == 0, done.stderr
-    assert {path.name for path in (tmp_path / "d").iterdir()} == MADE
-    page = (tmp_path / "d/index.html").read_text(encoding="utf-8")
-    lines = done.stdout.splitlines()
+@pytest.mark.slow
+def test_a_country_a_release_and_a_page_are_made(country: tuple[Places, Report]) -> None:
+    places, report = country
+    assert {path.name for path in places.folder.iterdir()} == MADE
+    page = places.page.read_text(encoding="utf-8")
+    assert "2,000 made-up persons" in page
+    assert page.rstrip().endswith("</html>")
+    assert len(report.summary.sentences) == 3
+    assert report.found.attacks is not None
+    assert report.found.utility.results
+
+
+@pytest.mark.slow
+def test_the_noise_is_that_of_the_design(country: tuple[Places, Report]) -> None:
+    _, report = country
+    held = design("eu2021:LU", attacker="paper", cuts=0)
+    assert report.found.record is not None
+    assert held.recommended == (report.found.record.parameters["variance"], report.found.record.parameters["bound"])
+
+
+@pytest.mark.slow
+def test_the_commands_on_the_page_make_the_same_release(
+    country: tuple[Places, Report], discreet: Command, tmp_path: Path
+) -> None:
+    places, report = country
+    made, _, secret, protect, *_ = [command.split()[1:] for command in report.found.commands]
+    assert secret[:2] == ["keys", "new"]
+    shutil.copy(places.secret, tmp_path)
+    for command in (made, protect):
+        done = discreet(*command)
+        assert done.code == 0, done.err
+    assert checksums(tmp_path / "release") == checksums(places.release)
+
+
+def test_real_persons_say_where_they_are_from(discreet: Command, tmp_path: Path) -> None:
+    done = discreet("demo", "--out", "d", "--data", "ons")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
     assert [line[:6] for line in lines if " of 5  " in line] == [f"{step} of 5" for step in range(1, 6)]
-    assert "30,000 made-up persons" in done.stdout
-    # It ends with three sentences, which the page has too, and the path of the page.
+    page = (tmp_path / "d/index.html").read_text(encoding="utf-8")
+    assert "Office for National Statistics, Open Government Licence" in page
+    # It ends with three sentences and the path of the page.
     *_, first, second, third, empty, last = lines
     assert empty == ""
     assert last == "Open d/index.html in a browser."
     for sentence in (first, second, third):
-        assert sentence in page
+        assert sentence in page.replace("&#39;", "'")
 
     before = checksums(tmp_path / "d/release")
-    refused = discreet("demo", "--out", "d")
-    assert refused.returncode == 2
-    assert "d/index.html exists already and was left as it is" in refused.stderr
-    assert refused.stdout == ""
+    refused = discreet("demo", "--out", "d", "--data", "ons")
+    assert refused.code == 2
+    assert "d/index.html exists already and was left as it is" in refused.err
+    assert refused.out == ""
     assert (tmp_path / "d/index.html").read_text(encoding="utf-8") == page
 
-    again = discreet("demo", "--out", "d", "--replace")
-    assert again.returncode == 0, again.stderr
-    assert "office.secret, kept from the last time" in again.stdout
+    again = discreet("demo", "--out", "d", "--data", "ons", "--replace")
+    assert again.code == 0, again.err
+    assert "office.secret, kept from the last time" in again.out
     assert checksums(tmp_path / "d/release") == before
-    assert (tmp_path / "d/index.html").read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize("there", ["index.html", "people.parquet", "office.secret", "release/a", "release.curator/a"])
-def test_it_keeps_what_is_there(discreet: Run, tmp_path: Path, there: str) -> None:
+def test_it_keeps_what_is_there(discreet: Command, tmp_path: Path, there: str) -> None:
     path, kept = tmp_path / "d" / there, Path(there).parts[0]
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     refused = discreet("demo", "--out", "d")
-    assert refused.returncode == 2
-    assert kept in refused.stderr
-    assert refused.stdout == ""
+    assert refused.code == 2
+    assert kept in refused.err
+    assert refused.out == ""
     assert path.read_text() == "mine"
     assert [path.name for path in (tmp_path / "d").iterdir()] == [kept]
 
 
-def test_a_folder_that_cannot_be_made_is_one_message(discreet: Run, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_one_message(discreet: Command, tmp_path: Path) -> None:
     (tmp_path / "d").write_text("a file")
     refused = discreet("demo", "--out", "d/e")
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("error: d/e cannot be written: ")
+    assert refused.code == 2
+    assert refused.err.startswith("error: d/e cannot be written: ")
 
 
-def test_the_commands_on_the_page_make_the_same_release(discreet: Run, tmp_path: Path) -> None:
-    country, places = Country(persons=2000), Places(tmp_path / "d")
-    places.prepare(replace=False)
-    told = tell(country, places, replace=False)
-    assert told.commands == commands(country, places)
-    assert told.example.total.true == 12
-    assert told.made.persons == told.release.record.records == 2000
-    shutil.copy(places.secret, tmp_path)
-    made, secret, *others = [command.split()[1:] for command in told.commands]
-    assert secret[:2] == ["keys", "new"]
-    for command in (made, *others):
-        done = discreet(*command)
-        assert done.returncode == 0, done.stderr
-    assert checksums(tmp_path / "release") == checksums(places.release)
+def test_persons_that_are_not_known_are_refused(discreet: Command, tmp_path: Path) -> None:
+    refused = discreet("demo", "--out", "d", "--data", "osn")
+    assert refused.code == 2
+    assert "ons" in refused.err
+    assert not (tmp_path / "d").exists()
 
 
-def test_its_help_says_what_it_makes() -> None:
-    assert demo.__doc__ is not None
-    assert demo.__doc__.startswith("Make up a small country, protect its census, assess the release, and write a page")
+def test_the_noise_that_holds_off_everybody_is_taken_where_there_is_one() -> None:
+    found, setting = choose(load_programme("eu2021:LU"))
+    assert not found.feasible
+    assert said(found, setting).startswith("Nothing is left for Luxembourg")
+    assert f"averages of the paper: variance {setting.variance:g} and bound {setting.bound}" in said(found, setting)

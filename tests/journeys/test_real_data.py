@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import ReleaseError
+from discreet.microdata.ons import files as ons
 from discreet.release.release import Release, open_release
 from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, discreet, true_cells
 
@@ -147,13 +148,15 @@ def journey(request: pytest.FixtureRequest, journeys: Callable[[Persons], Journe
 
 def travel(persons: Persons, folder: Path) -> Journey:
     """Run the commands: a secret, the release, its assessment."""
-    data = DATA / persons.name / "persons.parquet"
+    data, programme = DATA / persons.name / "persons.parquet", PROGRAMMES / f"{persons.name}.toml"
     if persons is ITALY:
         data = italian_persons(folder / "persons.parquet")
+    if persons is ONS:
+        data, programme = ons.records(), ons.programme()
     secret, out = folder / "office.secret", folder / "release"
     discreet("keys", "new", secret)
     law = ("--variance", str(persons.variance), "--bound", str(persons.bound), "--threshold", str(persons.threshold))
-    source = ("protect", data, "--programme", PROGRAMMES / f"{persons.name}.toml", "--id", persons.id)
+    source = ("protect", data, "--programme", programme, "--id", persons.id)
     told = discreet(*source, *law, *persons.flags, "--secret-file", secret, "--keep-exact", "--out", out, "--json")
     assessed = discreet("assess", out, "--json")
     return Journey(persons, data, out, secret, json.loads(told), json.loads(assessed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
-from discreet.programme.lattice import lattice
+from discreet.programme.lattice import lattice, lattice_by_table
 from discreet.programme.load import load_programme
 from tests.programme.small import programme
 
@@ -94,3 +95,40 @@ def test_a_table_with_too_many_margins_is_refused() -> None:
 def test_unpublished_statistics_cannot_be_addressed() -> None:
     with pytest.raises(UnknownNameError, match="no statistic 'total'"):
         lattice(load_programme("grid2021:LU:5")).position("total")
+
+
+# --- By table ---
+
+
+@given(programmes(), st.sampled_from(["levels", "flat"]))
+@settings(max_examples=60, deadline=None)
+def test_the_places_of_a_table_are_the_statistics_of_the_table_alone(made: Programme, rule: str) -> None:
+    found, places = lattice_by_table(made, rule)
+    whole = lattice(made, rule)
+    assert (found.depths == whole.depths).all()
+    assert (found.tables == whole.tables).all()
+    assert (np.bincount(np.concatenate(places), minlength=len(found)) == found.tables).all()
+    names = found.names()
+    for table, where in zip(made.tables, places, strict=True):
+        alone = lattice(replace(made, tables=(table,)), rule)
+        expected = [name for name, shown in zip(alone.names(), alone.published, strict=True) if shown]
+        assert sorted(names[place] for place in where.tolist()) == sorted(expected)
+
+
+def test_places_are_those_of_one_population_and_of_merged_levels() -> None:
+    made = programme([("A", "B"), ("A.2",), ("B",)], {"A": (2, 2, 6), "B": (3,)})
+    homes = replace(made, tables=(*made.tables[:2], replace(made.tables[2], unit="homes")))
+    found, places = lattice_by_table(homes)
+    assert len(places) == 2
+    # The two levels of two categories are one statistic.
+    assert [found.names()[place] for place in places[1].tolist()] == ["total", "A1"]
+    _, (of_homes,) = lattice_by_table(homes, population="homes")
+    assert len(of_homes) == 2
+
+
+def test_a_breakdown_without_a_total_has_no_places_of_it() -> None:
+    made = programme([("A", "B")], {"A": (2,), "B": (3,)})
+    (table,) = made.tables
+    bare = replace(table, breakdowns=(table.breakdowns[0], replace(table.breakdowns[1], total=False)))
+    found, (places,) = lattice_by_table(replace(made, tables=(bare,)))
+    assert [found.names()[place] for place in places.tolist()] == ["B1", "A1 B1"]

@@ -1,4 +1,4 @@
-"""A small story for the tests of pages, and the page made of it."""
+"""A release of the small town, all that its reports are made of, and the pages."""
 
 from __future__ import annotations
 
@@ -6,29 +6,59 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.cli.demo import Country, Places, tell
-from discreet.report.page import page
+from discreet.report.document import document
+from discreet.report.gather import gather
+from discreet.report.pictures import charts_of
+from discreet.report.summary import summary_of
+from discreet.utility import measured
+from tests.cli import town
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from discreet.report.story import Story
+    from discreet.engines.base import Engine
+    from discreet.report.gather import Gathered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_tables() -> Iterator[None]:
+    """Simulate tests of independence with few tables: here it matters what is shown."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "TABLES", 50)
+        yield
 
 
 @pytest.fixture(scope="session")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    places = Places(tmp_path_factory.mktemp("demo"))
-    places.prepare(replace=False)
-    return tell(Country(persons=3000), places, replace=False)
+def town_folder(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
+    """Return a folder with a release of the town, `out`, and its true counts beside it."""
+    folder = tmp_path_factory.mktemp("report-town")
+    town.publish(folder, engine)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def page_text(story: Story) -> str:
-    return page(story)
+def gathered(town_folder: Path) -> Gathered:
+    """Return all that a report of the town is made of."""
+    return gather(town_folder / "out")
 
 
 @pytest.fixture(scope="session")
-def page_file(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_text(page_text, encoding="utf-8")
-    return path
+def told(town_folder: Path) -> Gathered:
+    """Return what everybody may know of it."""
+    return gather(town_folder / "out", public=True)
+
+
+@pytest.fixture(scope="session")
+def curators_page(gathered: Gathered) -> str:
+    return written(gathered)
+
+
+@pytest.fixture(scope="session")
+def public_page(told: Gathered) -> str:
+    return written(told)
+
+
+def written(found: Gathered) -> str:
+    """Return the page on what was gathered."""
+    return document(found, summary_of(found), charts_of(found))

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.equations.closed_form import success
 from discreet.noise.bits import SeededBits
 from discreet.noise.ptable import PTable
-from discreet.programme.lattice import lattice
+from discreet.programme.eu2021.census import census
+from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Programme
 from discreet.risk.averaging import (
     ONE_SIGMA,
@@ -20,6 +22,7 @@ from discreet.risk.averaging import (
     chebyshev,
     epsilon_allowed,
     representations,
+    smallest_greedy,
     variance_needed,
 )
 from tests.programme.small import programme
@@ -107,6 +110,23 @@ def test_every_better_attacker_is_better(made: Programme) -> None:
         assert (found.optimal <= found.inverse_variance * (1 + 1e-9)).all()
         assert (found.inverse_variance <= found.greedy * (1 + 1e-9)).all()
         assert (found.greedy <= 1 + 1e-9).all()
+
+
+@given(programmes(), st.sampled_from(RULES))
+@settings(max_examples=80, deadline=None)
+def test_the_smallest_greedy_ratio_is_that_of_all(made: Programme, rule: str) -> None:
+    found = lattice(made, rule)
+    ratio, place = smallest_greedy(found)
+    everything = averaging(found)
+    assert ratio == pytest.approx(everything.greedy.min(), rel=1e-12)
+    assert found.published[place]
+    assert of(everything, found.names()[place])["greedy"] == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_smallest_greedy_ratio_of_the_census(rule: str) -> None:
+    found = lattice(census("MT"), rule)
+    assert smallest_greedy(found)[0] == pytest.approx(averaging(found).greedy.min(), rel=1e-12)
 
 
 @given(programmes())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
-from discreet.risk.bound import bound_disclosure, bounds_told_apart, largest_variance
+from discreet.risk.bound import bound_disclosure, bounds_told_apart, disclosure_at, largest_variance
 
 GERMANY = 28_000_000
 """Independent sex breakdowns in the 2021 EU census output of Germany: 2.8e7, Bach (2020)."""
@@ -239,3 +240,22 @@ def test_mistakes_are_refused() -> None:
         largest_variance(5, tuples=1, attacker="likelyhood")
     with pytest.raises(ParameterError, match=r"Pass its last row, ptable.rows\[-1\]"):
         bound_disclosure(PTable.max_entropy(variance=3, bound=10), tuples=1, categories=20)
+
+
+def test_a_chance_of_next_to_nothing_takes_endlessly_many_tuples() -> None:
+    likely = disclosure_at(3.0, 30, tuples=10**9)
+    found = replace(likely, chance=5e-324)
+    assert found.needed == math.inf
+    assert not found.inferable
+
+
+@pytest.mark.parametrize("attacker", ["gap", "likelihood"])
+def test_the_disclosure_at_a_variance_is_that_of_maximum_entropy_noise(attacker: str) -> None:
+    found = disclosure_at(2.0, 5, tuples=1000, categories=3, confidence=0.8, attacker=attacker)
+    laws = [MaxEntropy(variance=2.0, bound=bound) for bound in (5, 6)]
+    same = (
+        bound_disclosure(laws[0], tuples=1000, categories=3, confidence=0.8)
+        if attacker == "gap"
+        else bounds_told_apart(laws[0], laws[1], tuples=1000, categories=3, confidence=0.8)
+    )
+    assert (found.chance, found.needed, found.reached) == (same.chance, same.needed, same.reached)

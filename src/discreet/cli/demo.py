@@ -1,73 +1,59 @@
-"""`discreet demo`: from made-up people to a release, what an attacker could learn from it, and a page about it."""
+"""`discreet demo`: from persons to a release, what attackers learn, what users lose, and a page about it all."""
 
 from __future__ import annotations
 
-import platform
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.assess import SHORT
 from discreet.cli.progress import Stages
-from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.design.constraints import PAPER
+from discreet.design.noise_design import design
+from discreet.errors import FileExistsAlreadyError, FileWriteError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.protect import protect
+from discreet.microdata.ons import files as ons
 from discreet.microdata.secret import new_secret, read_secret, write_secret
 from discreet.microdata.synthetic.write import synth
 from discreet.noise.ptable import PTable
+from discreet.programme.load import load_programme
 from discreet.release.folder import check_free, recover
-from discreet.report.findings import findings
-from discreet.report.page import VILLAGE, page
-from discreet.report.story import Story
-from discreet.risk.assess import assess
-from discreet.utility.before_after import before_after, place_of_size
-from discreet.utility.noise_seen import noise_seen
+from discreet.report.write import write_report
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from discreet.design.noise_design import Design
+    from discreet.design.recommendation import Setting
+    from discreet.programme.model import Programme
+    from discreet.release.release import Release
+    from discreet.report.write import Report
+
 STEPS = 5
-ID = "PERSON_ID"
-LIBRARIES = {"DuckDB": "duckdb", "pyarrow": "pyarrow", "NumPy": "numpy"}
-"""What a release depends on to the byte, by the name people know."""
+SYNTHETIC, ONS = "synthetic", "ons"
+SOURCES = (SYNTHETIC, ONS)
+BUDGET = 45.0
+"""Seconds for all attacks, so that the whole stays well below two minutes."""
 
 
 @dataclass(frozen=True)
 class Country:
-    """What the demo makes, and with how much noise.
+    """Made-up persons.
 
     Attributes:
         code: the country, as Eurostat writes it.
         persons: how many are made up.
         seed: the same one makes the same persons.
-        variance: of the noise of large counts.
-        bound: the largest noise.
-        table: where the example is taken from,
-        place: by which breakdown a village is chosen,
-        rows: what stands in its rows
-        columns: and in its columns.
     """
 
     code: str = "LU"
     persons: int = 30_000
     seed: int = 2021
-    variance: int = 3
-    bound: int = 5
-    table: str = "3.1"
-    place: str = "GEO.H"
-    rows: str = "AGE.M"
-    columns: str = "SEX"
-
-    @property
-    def programme(self) -> str:
-        """Return the table programme."""
-        return f"eu2021:{self.code}"
 
 
 @dataclass(frozen=True)
@@ -83,8 +69,13 @@ class Places:
 
     @property
     def people(self) -> Path:
-        """Return the file of the made-up persons."""
+        """Return the file of the persons."""
         return self.folder / "people.parquet"
+
+    @property
+    def programme(self) -> Path:
+        """Return the programme of tables, where it is not one that the package knows by name."""
+        return self.folder / "census.toml"
 
     @property
     def secret(self) -> Path:
@@ -102,7 +93,7 @@ class Places:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileWriteError.to(self.folder, error.strerror or "not a folder", "Choose another folder.") from error
-        for path in (self.page, self.people):
+        for path in (self.page, self.people, self.programme):
             check_writable(path, replace=replace)
         if self.secret.exists() and not replace:
             raise FileExistsAlreadyError(self.secret)
@@ -110,77 +101,146 @@ class Places:
         check_free(self.release, replace=replace)
 
 
+@dataclass(frozen=True)
+class People:
+    """Who is counted, and in which tables.
+
+    Attributes:
+        programme: the tables.
+        spec: how they are named on the command line.
+        id: the column of ids.
+        about: a sentence on the persons.
+        made_by: the commands that make the files, to be typed again.
+    """
+
+    programme: Programme
+    spec: str
+    id: str
+    about: str
+    made_by: tuple[str, ...]
+
+
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files made.")] = Path("demo-output"),
+    data: Annotated[str, typer.Option(metavar="WHICH", help=f"Whose census: {' or '.join(SOURCES)}.")] = SYNTHETIC,
     replace: Annotated[bool, typer.Option("--replace", help="Replace what is there; the secret is kept.")] = False,
 ) -> None:
-    """Make up a small country, protect its census, assess the release, and write a page about it.
+    """Choose noise for a census, publish it, attack it, and write a page about it.
 
     Example: discreet demo --out demo-output
     """
+    if data not in SOURCES:
+        raise UnknownNameError.among("source of persons", data, SOURCES)
     places = Places(out)
     places.prepare(replace=replace)
-    story = tell(Country(), places, replace=replace)
-    with _step(5, "The page") as done:
-        write_whole(places.page, page(story).encode())
-        done.append("what happened, on one page that needs nothing else")
+    report = run(data, places, replace=replace)
     typer.echo("")
-    for finding in findings(story):
-        typer.echo(finding.sentence)
+    for sentence in report.summary.sentences:
+        typer.echo(sentence)
     typer.echo(f"\nOpen {places.page} in a browser.")
 
 
-def tell(country: Country, places: Places, *, replace: bool) -> Story:
-    """Make the country, protect and assess it, and return all that was found."""
-    with _step(1, "A small country") as done:
-        made = synth(
-            places.people, country=country.code, persons=country.persons, seed=country.seed, replace=replace
-        )  # fmt: skip
-        done.append(f"{made.persons:,} made-up persons in {made.households:,} private households")
-    with _step(2, "A secret") as done:
+def run(data: str, places: Places, *, replace: bool, country: Country | None = None) -> Report:
+    """Go the whole way from persons to the page."""
+    with _step(1, "The persons" if data == ONS else "A small country") as done:
+        people = real_people(places) if data == ONS else made_up(country or Country(), places, replace=replace)
+        done.append(people.about)
+    with _step(2, "Which noise the tables need") as done:
+        found, setting = choose(people.programme)
+        done.append(said(found, setting))
+    with _step(3, "A secret") as done:
         old = places.secret.exists()
         if not old:
             write_secret(places.secret, new_secret())
         done.append(f"{places.secret.name}, {'kept from the last time' if old else 'new, and readable by you alone'}")
-    with _step(3, "Protecting its census") as done, Stages(shown=True) as stages:
-        ptable = PTable.max_entropy(variance=country.variance, bound=country.bound)
-        release = protect(
-            places.people,
-            country.programme,
-            CellKey(ptable, secret=read_secret(places.secret)),
-            out=places.release,
-            id=ID,
-            keep_exact=True,
+    with _step(4, "Protecting the census") as done, Stages(shown=True) as stages:
+        release = _protect(people, setting, places, stages, replace=replace)
+        done.append(f"{release}")
+    with _step(5, "Attacking it, measuring what users lose, and writing it down") as done, Stages(shown=True) as stages:
+        report = write_report(
+            release,
+            places.page,
             replace=replace,
+            budget=BUDGET,
+            about=people.about,
+            commands=commands(people, setting, places),
             progress=stages,
         )
-        done.append(f"{release}")
-    with _step(4, "Assessing the release") as done:
-        assessment = assess(release, measures=SHORT)
-        seen = noise_seen(release)
-        village = place_of_size(release, country.table, country.place, VILLAGE)
-        example = before_after(
-            release, country.table, place=(country.place, village), rows=country.rows, columns=country.columns
-        )
-        done.append(f"{len(assessment.results)} figures, and {seen.counts:,} counts compared with the true ones")
-    return Story(made, release, assessment, seen, example, commands(country, places), _versions())
+        done.append(f"{len(report.charts)} charts on one page that needs nothing else")
+    return report
 
 
-def commands(country: Country, places: Places) -> tuple[str, ...]:
-    """Return what to type to make the same release by hand."""
-    people, secret, release = places.people.name, places.secret.name, places.release.name
-    noise = f"--variance {country.variance} --bound {country.bound}"
-    keys = f"--id {ID} --secret-file {secret}"
-    return (
-        f"discreet synth --country {country.code} --persons {country.persons} --seed {country.seed} --out {people}",
-        f"discreet keys new {secret}",
-        f"discreet protect {people} --programme {country.programme} {noise} {keys} --keep-exact --out {release}",
-        f"discreet assess {release}",
+def made_up(country: Country, places: Places, *, replace: bool) -> People:
+    """Make up the persons of a small country."""
+    made = synth(places.people, country=country.code, persons=country.persons, seed=country.seed, replace=replace)
+    flags = f"--country {country.code} --persons {country.persons} --seed {country.seed}"
+    spec = f"eu2021:{country.code}"
+    return People(
+        load_programme(spec),
+        spec,
+        "PERSON_ID",
+        f"{made.persons:,} made-up persons in {made.households:,} private households.",
+        (f"discreet synth {flags} --out {places.people.name}",),
     )
 
 
-def _versions() -> dict[str, str]:
-    return {"Python": platform.python_version(), **{name: version(library) for name, library in LIBRARIES.items()}}
+def real_people(places: Places) -> People:
+    """Copy the records of a teaching sample, and their tables."""
+    write_whole(places.people, ons.records().read_bytes())
+    write_whole(places.programme, ons.programme().read_bytes())
+    return People(
+        load_programme(places.programme),
+        places.programme.name,
+        ons.ID,
+        "10,000 real persons: 2011 Census Microdata Teaching File, Office for National Statistics, Open Government "
+        "Licence.",
+        (),
+    )
+
+
+def choose(programme: Programme) -> tuple[Design, Setting]:
+    """Return the noise that holds off who combines everything, or, where none does, the paper's averages."""
+    best = design(programme, cuts=0)
+    if best.recommended:
+        return best, best.recommended
+    paper = design(programme, attacker=PAPER, cuts=0)
+    assert paper.recommended  # noqa: S101 - so it is with the persons of the demo
+    return best, paper.recommended
+
+
+def said(found: Design, setting: Setting) -> str:
+    """Return what was chosen and why, in a sentence or two."""
+    noise = f"variance {setting.variance:g} and bound {setting.bound}"
+    if found.feasible:
+        return f"{noise}: they hold off an attacker who combines everything published"
+    return f"{found.answer} Taken is what holds off the averages of the paper: {noise}"
+
+
+def commands(people: People, setting: Setting, places: Places) -> tuple[str, ...]:
+    """Return what to type to make the same release by hand."""
+    noise = f"--variance {setting.variance:g} --bound {setting.bound}"
+    keys = f"--id {people.id} --secret-file {places.secret.name}"
+    data, out = places.people.name, places.release.name
+    return (
+        *people.made_by,
+        f"discreet design {people.spec}",
+        f"discreet keys new {places.secret.name}",
+        f"discreet protect {data} --programme {people.spec} {noise} {keys} --keep-exact --out {out}",
+    )
+
+
+def _protect(people: People, setting: Setting, places: Places, stages: Stages, *, replace: bool) -> Release:
+    ptable = PTable.max_entropy(variance=setting.variance, bound=setting.bound)
+    return protect(
+        places.people,
+        people.programme,
+        CellKey(ptable, secret=read_secret(places.secret)),
+        out=places.release,
+        id=people.id,
+        keep_exact=True,
+        replace=replace,
+        progress=stages,
+    )
 
 
 @contextmanager

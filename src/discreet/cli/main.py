@@ -12,7 +12,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import assess, attack, compare, demo, keys, programme, protect, ptable, synth, utility, verify
+from discreet.cli import (
+    assess,
+    attack,
+    compare,
+    demo,
+    design,
+    keys,
+    paper,
+    programme,
+    protect,
+    ptable,
+    report,
+    synth,
+    utility,
+    verify,
+)
 from discreet.cli.answer import SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError
 
@@ -31,10 +46,13 @@ app.add_typer(ptable.app, name="ptable")
 app.add_typer(programme.app, name="programme")
 app.add_typer(keys.app, name="keys")
 app.command("assess")(assess.assess)
+app.command("design")(design.design)
 app.command("protect")(protect.protect)
 app.command("attack")(attack.attack)
 app.command("utility")(utility.utility)
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("paper")(paper.paper)
 app.command("verify")(verify.verify)
 app.command("demo")(demo.demo)
 app.command("synth")(synth.synth)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from discreet.attacks.finding import Finding
     from discreet.attacks.scoring import Score, Share
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HEADLINE = ("cells", "right", "achieved", "predicted", "predicted_error", "without_attack")
 EMPTY = "0"
 """The class of true counts that hold nobody."""
+SINGLE, SINGLE_PERSONS = "1", "single persons"
+"""The class of true counts of a single person, and how its figures are called."""
 NOT_SCORED = "not scored: no true counts were given, so the figures are the attacker's own belief"
 
 
@@ -204,3 +206,19 @@ class AttackReport:
 
     def __str__(self) -> str:
         return "\n".join(f"{outcome.finding.name}: {outcome.sentence}" for outcome in self.outcomes)
+
+
+def of_single_persons(report: AttackReport) -> Iterator[Result]:
+    """Give the success of attacks on cells of a single person, where counts of cells are what they name."""
+    for outcome in report.outcomes:
+        share = next((each for each in outcome.by_count() if each.name == SINGLE), None)
+        if share is None or outcome.finding.answers:
+            continue
+        yield Result(
+            name=f"{outcome.finding.name}: {SINGLE_PERSONS}",
+            value=share.achieved,
+            unit="1",
+            sentence=f"{share.achieved:.1%} of {share.cells:,} cells of a single person are named exactly.",
+            assumptions=outcome.finding.assumptions,
+            equation="estimates of 1 / cells whose true count is 1",
+        )

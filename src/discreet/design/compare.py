@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.registry import attacks_named
+from discreet.design.attack_report import of_single_persons
 from discreet.design.contenders import contenders
 from discreet.design.experiments import attack
 from discreet.errors import ParameterError, UnknownNameError
@@ -23,7 +24,6 @@ from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.release.record import Record
-from discreet.results import Result
 from discreet.risk.assess import assess
 from discreet.utility.measured import utility_of
 from discreet.utility.release_areas import area_topic
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from discreet.design.attack_report import AttackReport
     from discreet.design.contenders import Contender
     from discreet.mechanisms.base import Mechanism
+    from discreet.results import Result
 
 AT = ("equal-variance", "equal-risk")
 MEASURES = ("averaging", "epsilon_delta")
@@ -53,9 +53,6 @@ EXPECTED_ERROR = "expected_relative_distance"
 """What mechanisms are ranked by."""
 ALIKE = 0.01
 """Errors that differ by less than this share are the same."""
-SINGLE = "1"
-"""The class of true counts of a single person."""
-SINGLE_PERSONS = "single persons"
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +248,7 @@ def compare(
         risk = list(assess(release, measures=MEASURES).results)
         if attacks:
             report = attack(release, attacks=attacks, budget=budget, seed=seed, predict=False)
-            risk += [*report.results, *_of_single_persons(report)]
+            risk += [*report.results, *of_single_persons(report)]
         spoilt = utility_of(release, areas=areas, seed=seed).results
         compared.append(Compared(contender, release.record, tuple(risk), spoilt))
         warnings += _uneven(compared[-1], wanted)
@@ -275,22 +272,6 @@ def _uneven(compared: Compared, wanted: float) -> Iterator[str]:
         yield (
             f"{compared.name} has variance {found:.3g} instead of {wanted:.3g}: that of its law goes in steps, and "
             "this is the nearest."
-        )
-
-
-def _of_single_persons(report: AttackReport) -> Iterator[Result]:
-    """Give the success of attacks on cells of a single person, where counts of cells are what they name."""
-    for outcome in report.outcomes:
-        share = next((each for each in outcome.by_count() if each.name == SINGLE), None)
-        if share is None or outcome.finding.answers:
-            continue
-        yield Result(
-            name=f"{outcome.finding.name}: {SINGLE_PERSONS}",
-            value=share.achieved,
-            unit="1",
-            sentence=f"{share.achieved:.1%} of {share.cells:,} cells of a single person are named exactly.",
-            assumptions=outcome.finding.assumptions,
-            equation="estimates of 1 / cells whose true count is 1",
         )
 
 

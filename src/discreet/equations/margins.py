@@ -126,6 +126,9 @@ class MarginEquations:
         for axis, a, b in zip(
             lattice.axes, lattice.depths[fine].tolist(), lattice.depths[coarse].tolist(), strict=True
         ):
+            if not a:
+                # Both are the total there: nothing to number.
+                continue
             size = 1 if b == 0 else axis.sizes[b - 1]
             position = (position[:, None] * size + containing(axis, a, b)[None, :]).ravel()
         return position

@@ -23,7 +23,7 @@ import numpy as np
 from discreet.errors import ProgrammeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -141,6 +141,11 @@ class Lattice:
             found[place // 64] |= bit.astype(np.uint64) << np.uint64(place % 64)
         return found
 
+    def places(self, depths: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+        """Return the positions of statistics that are here, by their depths."""
+        wanted = np.array(depths, dtype=np.int8).reshape(len(depths), len(self.axes))
+        return np.searchsorted(self._words, _as_words(wanted))
+
     def position(self, name: str) -> int:
         """Return the position of a published statistic by its name; level names may stand in any order."""
         published = {n: place for place, n in enumerate(self.names()) if self.published[place]}
@@ -167,6 +172,24 @@ def lattice(
     coarser one are that level: same participants, same noise. They are merged
     unless `keep_single`.
     """
+    axes, published = _choices(programme, rule, keep_single=keep_single, population=population)
+    return _close(axes, published)
+
+
+def lattice_by_table(
+    programme: Programme, rule: str = "levels", *, population: str | None = None
+) -> tuple[Lattice, list[NDArray[np.int64]]]:
+    """Return the lattice of one population's statistics, and the places of those that each of its tables publishes."""
+    axes, published = _choices(programme, rule, keep_single=False, population=population)
+    found = _close(axes, published)
+    names = [axis.name for axis in axes]
+    return found, [found.places(list(_statistics(names, choices))) for choices in published]
+
+
+def _choices(
+    programme: Programme, rule: str, *, keep_single: bool, population: str | None
+) -> tuple[list[Axis], list[dict[str, list[int]]]]:
+    """Return the axes, and the depths that every table publishes on each."""
     if rule not in RULES:
         raise UnknownNameError.among("rule", rule, RULES)
     tables = programme.of(population)
@@ -174,7 +197,12 @@ def lattice(
     if not keep_single:
         axes = {name: _merged(levels) for name, levels in axes.items()}
     published = [_depth_choices(table, axes, rule) for table in tables]
-    return _close([_axis(programme, name, depths) for name, depths in axes.items() if depths], published)
+    return [_axis(programme, name, depths) for name, depths in axes.items() if depths], published
+
+
+def _statistics(names: Sequence[str], choices: dict[str, list[int]]) -> Iterator[tuple[int, ...]]:
+    """Give the statistics of a table as depths on the axes named."""
+    return product(*(choices.get(name, [0]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -256,7 +284,7 @@ def _close(axes: Sequence[Axis], published: Sequence[dict[str, list[int]]]) -> L
     closure: set[tuple[int, ...]] = set()
     for choices in published:
         _check_size(choices)
-        for depths in product(*(choices.get(name, [0]) for name in names)):
+        for depths in _statistics(names, choices):
             times[depths] = times.get(depths, 0) + 1
         # Everything coarser than the finest cell of the table, whether its breakdowns say so or not.
         closure.update(product(*(range(max(choices.get(name, [0])) + 1) for name in names)))

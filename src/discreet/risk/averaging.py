@@ -99,6 +99,27 @@ def _greedy(lattice: Lattice, times: Floats) -> Floats:
     return found[lattice.published]
 
 
+def smallest_greedy(lattice: Lattice) -> tuple[float, int]:
+    """Return the smallest greedy k / t^2 of all statistics with one noise each, and the position of that statistic.
+
+    No mean is better than weights by inverse variance: statistics are looked at by that limit, until it exceeds the
+    smallest greedy ratio so far.
+    """
+    order = np.flatnonzero(lattice.published)
+    order = order[np.argsort(lattice.cells[order], kind="stable")]
+    signs, cells = lattice.signs[:, order], lattice.cells[order]
+    limit = 1 / (cells * precision(lattice, lattice.published.astype(float))[order])
+    best, place = math.inf, -1
+    for row in np.argsort(limit, kind="stable").tolist():
+        if limit[row] >= best:
+            break
+        finer = np.flatnonzero(~(signs[:, row, None] & ~signs).any(axis=0))
+        ratio = _first_low(cells[finer] / cells[row], np.ones(len(finer), dtype=np.int64))
+        if ratio < best:
+            best, place = ratio, int(order[row])
+    return best, place
+
+
 def _first_low(sizes: Floats, times: NDArray[np.int64]) -> float:
     """Return k / t^2 where it first rises when IRRs of rising size are added one by one; a tie goes on."""
     sizes = np.repeat(sizes, times)

@@ -79,7 +79,10 @@ class BoundDisclosure:
             return 0
         if self.chance >= 1:
             return 1
-        return math.ceil(wanted / math.log1p(-self.chance)) if self.chance > 0 else math.inf
+        each = math.log1p(-self.chance)
+        # A chance of next to nothing would take more tuples than there are numbers.
+        many = wanted / each if each else math.inf
+        return math.ceil(many) if math.isfinite(many) else math.inf
 
     @property
     def reached(self) -> float:
@@ -205,24 +208,40 @@ def bounds_told_apart(
     )
 
 
+def disclosure_at(
+    variance: float,
+    bound: int,
+    *,
+    tuples: int,
+    categories: int = 2,
+    confidence: float = CONFIDENCE,
+    attacker: str = "gap",
+) -> BoundDisclosure:
+    """Return how surely an attacker finds the bound of maximum-entropy noise.
+
+    The attacker "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V.
+    """
+    if attacker not in ATTACKERS:
+        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
+    settings: dict[str, Any] = {"tuples": tuples, "categories": categories, "confidence": confidence}
+    law = MaxEntropy(variance=variance, bound=bound)
+    if attacker == "gap":
+        return bound_disclosure(law, **settings)
+    return bounds_told_apart(law, MaxEntropy(variance=variance, bound=bound + 1), **settings)
+
+
 def largest_variance(
     bound: int, *, tuples: int, categories: int = 2, confidence: float = CONFIDENCE, attacker: str = "gap"
 ) -> Result:
     """Return the largest variance V at which the tuples do not reveal the bound of maximum-entropy noise.
 
-    By bisection on V, up to E (E + 1) / 3, where the law is uniform. The attacker
-    "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V.
-    Neither is always the stronger: a design takes the smaller of both variances.
+    By bisection on V, up to E (E + 1) / 3, where the law is uniform. Of the attackers
+    "gap" and "likelihood" neither is always the stronger: a design takes the smaller of both variances.
     """
-    if attacker not in ATTACKERS:
-        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
     settings: dict[str, Any] = {"tuples": tuples, "categories": categories, "confidence": confidence}
 
     def disclosure(variance: float) -> BoundDisclosure:
-        law = MaxEntropy(variance=variance, bound=bound)
-        if attacker == "gap":
-            return bound_disclosure(law, **settings)
-        return bounds_told_apart(law, MaxEntropy(variance=variance, bound=bound + 1), **settings)
+        return disclosure_at(variance, bound, attacker=attacker, **settings)
 
     uniform = Uniform(bound=bound).variance
     variance = _largest(lambda v: not disclosure(v).inferable, uniform)

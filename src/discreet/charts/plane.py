@@ -1,0 +1,180 @@
+"""The picture of a design: variance against bound, the limits that constraints give, and what they leave."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.charts.paper import ACCENT, DARK, GREY, LIGHT, beside, here, paper_figure
+from discreet.charts.vega import HERE, finished, layered, rows, words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from discreet.charts.chart import Spec
+
+HEIGHT = 320
+ABOVE = 1.3
+"""How far the axis of variances reaches beyond what it must show."""
+BOUND = "bound E: the most that a count is off, persons"
+VARIANCE = "variance V of one noise, persons²"
+
+
+@dataclass(frozen=True)
+class PlaneRow:
+    """One bound: the least and the largest variance that the constraints allow; nothing where least is the larger."""
+
+    bound: int
+    low: float
+    high: float
+
+    @property
+    def feasible(self) -> bool:
+        """Say whether anything is left."""
+        return self.low <= self.high
+
+
+@dataclass(frozen=True)
+class PlaneEdge:
+    """One constraint: by bound, its limit.
+
+    Attributes:
+        label: what stands beside the line.
+        limits: bound and limit, infinite where it does not limit.
+        is_lower: whether variances must be at least that; else at most.
+    """
+
+    label: str
+    limits: tuple[tuple[int, float], ...]
+    is_lower: bool
+
+
+@dataclass(frozen=True)
+class PlanePoint:
+    """One setting and what it is called, as `you are here`."""
+
+    variance: float
+    bound: int
+    label: str
+
+
+@dataclass(frozen=True)
+class PlaneChart:
+    """What is drawn.
+
+    Attributes:
+        title: the message.
+        rows: by bound, what is left.
+        edges: the constraints on the variance.
+        chosen: the settings that are marked.
+        name: of the chart.
+    """
+
+    title: str
+    rows: tuple[PlaneRow, ...]
+    edges: tuple[PlaneEdge, ...]
+    chosen: tuple[PlanePoint, ...] = ()
+    name: str = "plane"
+
+    @property
+    def top(self) -> float:
+        """Return the largest variance that is shown: all that is asked for and chosen, and most of what is allowed."""
+        asked = [limit for edge in self.edges if edge.is_lower for _, limit in edge.limits]
+        left = [min(row.high, 2 * row.low) for row in self.rows if row.feasible]
+        allowed = [min(limit for _, limit in edge.limits) for edge in self.edges if not edge.is_lower]
+        chosen = [point.variance for point in self.chosen]
+        return ABOVE * max(value for value in (*asked, *left, *allowed, *chosen, 1.0) if math.isfinite(value))
+
+    @property
+    def last(self) -> int:
+        """Return the largest bound that is shown."""
+        return max([row.bound for row in self.rows] + [point.bound for point in self.chosen])
+
+    @property
+    def alternative(self) -> str:
+        """Return what is drawn, in words."""
+        left = "; ".join(
+            f"bound {row.bound}: {row.low:.3g} to {row.high:.3g}" if row.feasible else f"bound {row.bound}: nothing"
+            for row in self.rows
+        )
+        lines = " and ".join(edge.label for edge in self.edges)
+        points = "".join(f" {each.label}: variance {each.variance:.3g}, bound {each.bound}." for each in self.chosen)
+        return f"Bars: the variances that are left for every bound, {left}. Lines: {lines}.{points}"
+
+    def spec(self) -> Spec:
+        """Return the specification for a page."""
+        import altair as alt
+
+        top = self.top
+        x = alt.X("bound:Q", title=BOUND, scale=alt.Scale(domain=[0.5, self.last + 0.5]))
+        x = x.axis(values=list(range(1, self.last + 1)), format="d")
+        y = alt.Y("variance:Q", title=VARIANCE, scale=alt.Scale(domain=[0, top], clamp=True))
+        region = rows(
+            {"bound": row.bound, "variance": row.low, "high": min(row.high, top), "allowed": _span(row)}
+            for row in self.rows
+            if row.feasible and row.low < top
+        )
+        bars = alt.Chart(region).mark_bar(size=16, color=LIGHT).encode(x=x, y=y, y2="high:Q", tooltip=["allowed:N"])
+        layers = [bars]
+        for edge, colour, points in self._drawn(top):
+            line = rows({"bound": b, "variance": v, "edge": edge.label} for b, v in points)
+            told = ["edge:N", "bound:Q", alt.Tooltip("variance:Q", format=".3g")]
+            dots = {"color": colour, "size": 18}
+            layers.append(alt.Chart(line).mark_line(color=colour, point=dots).encode(x=x, y=y, tooltip=told))
+        for side, dx in (("left", 0), ("right", -6)):
+            labels = rows(each for each in self._labels(top) if each["side"] == side)
+            layers.append(words("label", x, y, labels, align=side, baseline="bottom", dx=dx, dy=-5))
+        if self.chosen:
+            marks = rows({"bound": p.bound, "variance": p.variance, "label": p.label} for p in self.chosen)
+            told = ["label:N", "variance:Q", "bound:Q"]
+            layers.append(alt.Chart(marks).mark_point(**HERE).encode(x=x, y=y, tooltip=told))
+            side = "left" if self.chosen[0].bound <= self.last / 2 else "right"
+            layers.append(words("label", x, y, marks, dy=17, align=side, fontWeight="bold", color=ACCENT))
+        return finished(layered(layers), HEIGHT, self.alternative)
+
+    def figure(self) -> Figure:
+        """Return the figure for a paper."""
+        figure = paper_figure(6.6, 4.4, self.title)
+        axes, top = figure.subplots(), self.top
+        for row in self.rows:
+            if row.feasible and row.low < top:
+                axes.bar(row.bound, min(row.high, top) - row.low, bottom=row.low, width=0.45, color=LIGHT)
+        for _, colour, points in self._drawn(top):
+            axes.plot([b for b, _ in points], [v for _, v in points], "o-", color=colour, lw=1.4, ms=3)
+        for label in self._labels(top):
+            beside(
+                axes, str(label["label"]), float(label["bound"]), float(label["variance"]), str(label["side"]), (0, 7)
+            )
+        for point in self.chosen:
+            here(
+                axes, point.bound, point.variance, point.label, side="left" if point.bound <= self.last / 2 else "right"
+            )
+        axes.set_xlim(0.5, self.last + 0.5)
+        axes.set_ylim(0, top)
+        axes.set_xticks([row.bound for row in self.rows])
+        axes.set_xlabel(BOUND)
+        axes.set_ylabel(VARIANCE)
+        return figure
+
+    def _drawn(self, top: float) -> list[tuple[PlaneEdge, str, list[tuple[int, float]]]]:
+        """Return the edges with their colours and the points that are within the picture."""
+        shown = []
+        for edge in self.edges:
+            points = [(bound, limit) for bound, limit in edge.limits if limit <= top]
+            if points:
+                shown.append((edge, DARK if edge.is_lower else GREY, points))
+        return shown
+
+    def _labels(self, top: float) -> list[dict[str, float | str]]:
+        """Return where labels stand: at the left end of lower limits, and at the top end of upper ones."""
+        found: list[dict[str, float | str]] = []
+        for edge, _, points in self._drawn(top):
+            bound, limit = points[0] if edge.is_lower else points[-1]
+            side = "left" if edge.is_lower or bound <= self.last / 2 else "right"
+            found.append({"label": edge.label, "bound": bound, "variance": limit, "side": side})
+        return found
+
+
+def _span(row: PlaneRow) -> str:
+    return f"bound {row.bound}: variance {row.low:.3g} to {row.high:.3g}"

@@ -1,0 +1,134 @@
+"""What `discreet design` prints: the answer, why, what it risks and costs, and what else could be done."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import TYPE_CHECKING
+
+import typer
+
+from discreet.design.region import phrase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from discreet.design.noise_design import Design
+    from discreet.results import Result
+
+WIDEST = 120
+MOST_CUTS = 5
+LEFT = "left"
+PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_above_floor")
+"""What is told of epsilon and delta; --json has the rest."""
+
+
+def show(found: Design, programme: str, settings: Path | None, plot: Path | None) -> None:
+    """Print a design."""
+    _say(found.answer)
+    for reason in found.reasons:
+        _say(reason)
+    if not found.feasible:
+        _part("To go on, relax one of these:", (each.sentence for each in found.relaxations))
+    _show_region(found)
+    if found.feasible:
+        _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
+        _part("What users get:", (each.sentence for each in found.utility))
+        promised = [each for each in found.promised if each.name in PROMISED]
+        _part("What a person is promised:", (each.sentence for each in promised))
+    if found.on_data:
+        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
+        _part(what, (each.sentence for each in found.on_data.told()))
+    _part(found.line_answer, (each.sentence for each in found.line_relaxations))
+    _show_curation(found)
+    _show_confidence(found)
+    typer.echo("")
+    limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
+    _show_assumptions([*limits, *found.risk])
+    for warning in found.warnings:
+        _say(f"Note: {warning}")
+    if plot:
+        _say(f"Pictures: {plot}")
+    if settings:
+        _say(f"Settings: {settings}")
+        _say(f"Next: discreet protect DATA --settings {settings} --id COLUMN --secret-file FILE --out release")
+    elif found.recommended:
+        noise = f"--variance {found.recommended.variance:.6g} --bound {found.recommended.bound}"
+        _say(
+            f"Next: discreet protect DATA --programme {programme} {noise} --id COLUMN --secret-file FILE --out release"
+        )
+
+
+def settings_text(found: Design, programme: str) -> str:
+    """Return the settings file for `protect --settings`, with the reasons as comments."""
+    lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
+    lines.append(f"# Attacker: {found.attacker}; success she may have: {found.confidence:g}; rule: {found.rule}.")
+    for name, value in {"programme": programme, **found.settings}.items():
+        lines.append(f"{name} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: str | float) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)
+
+
+def _show_region(found: Design) -> None:
+    """Print by bound what is left of the variance, and what binds."""
+    typer.echo(f"\n{'bound':>5} {'V at least':>11}  {'V at most':>10}  {LEFT}")
+    for row in found.plane.rows:
+        if row.feasible:
+            left = f"{row.low:.3g} to {row.high:.3g}"
+        else:
+            left = f"nothing: {row.low_by} against {phrase(row.high_by)}"
+        here = "  <- recommended" if found.recommended and found.recommended.bound == row.bound else ""
+        typer.echo(f"{row.bound:>5} {row.low:>11.3g}  {row.high:>10.3g}  {left}{here}")
+
+
+def _show_curation(found: Design) -> None:
+    """Print what cuts buy, alone and one after the other."""
+    if not found.curation.alone:
+        return
+    whole = found.curation.whole
+    typer.echo(f"\nWhat publishing less would buy (now {whole.cells:,} cells, variance {whole.variance:.3g} needed):")
+    typer.echo(f"  {'V needed':>8}  {'cells kept':>10}  cut alone")
+    for cut in found.curation.alone[:MOST_CUTS]:
+        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}")
+    if found.curation.path:
+        typer.echo(f"  {'':>8}  {'':>10}  one after the other, most for what is given up first")
+    for cut in found.curation.path:
+        mark = "  <- then something is left" if cut in found.curation.enough[-1:] and not whole.feasible else ""
+        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}{mark}")
+
+
+def _show_confidence(found: Design) -> None:
+    """Print what other confidences would ask for."""
+    typer.echo("\nIf an attacker may be right more or less often:")
+    typer.echo(f"  {'right in':>8}  {'V needed':>8}  {'least bound':>11}")
+    for at in found.by_confidence:
+        bound = "none" if at.bound is None else str(at.bound)
+        here = "  <- asked" if at.confidence == found.confidence else ""
+        typer.echo(f"  {at.confidence:>8.1%}  {at.variance:>8.3g}  {bound:>11}{here}")
+
+
+def _show_assumptions(results: list[Result]) -> None:
+    """Print what figures rest on, those that rest on the same together."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for each in results:
+        names.setdefault(each.assumptions, []).append(each.name.replace("_", " "))
+    for assumptions, those in names.items():
+        _say(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
+
+
+def _part(head: str, sentences: Iterable[str]) -> None:
+    typer.echo("")
+    _say(head)
+    for sentence in sentences:
+        _say(sentence, "- ", "  ")
+
+
+def _say(text: str, first: str = "", then: str = "") -> None:
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    typer.echo(textwrap.fill(text, width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False))

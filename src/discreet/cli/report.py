@@ -1,0 +1,111 @@
+"""`discreet report`: one page on a release, for its curator or for everybody."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli.answer import answer
+from discreet.cli.attack import seconds
+from discreet.cli.progress import Stages
+from discreet.errors import ParameterError
+from discreet.release.folder import recover
+from discreet.report.write import write_report
+from discreet.risk.averaging import ONE_SIGMA
+
+if TYPE_CHECKING:
+    from discreet.report.write import Report
+
+WIDEST = 120
+
+
+def report(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page to write, FILE.html.")] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
+    ] = False,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for attacks, as 60s, 5m, 1h or none.")] = "60s",
+    areas: Annotated[
+        str | None, typer.Option(metavar="TOPIC", help="The topic of areas; found by its name if left out.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Write one page on a release: its noise, what it tells an attacker, what users lose.
+
+    Example: discreet report release --out report.html
+    """
+    if out is None:
+        raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
+    if not public:
+        # What a killed run left is the curator's business.
+        recover(release)
+    with Stages(shown=not quiet, log=None) as stages:
+        written = write_report(
+            release,
+            out,
+            public=public,
+            figures=figures,
+            replace=replace,
+            confidence=confidence,
+            budget=seconds(budget),
+            seed=seed,
+            areas=areas,
+            progress=stages,
+        )
+    if as_json:
+        settings = {
+            "release": str(release),
+            "public": public,
+            "confidence": confidence,
+            "budget": seconds(budget),
+            "areas": written.found.utility.areas.topic,
+            "seed": seed,
+        }
+        typer.echo(_json(written, settings))
+    else:
+        _show(written)
+
+
+def _json(written: Report, settings: dict[str, Any]) -> str:
+    return answer(
+        "report",
+        settings,
+        written.summary.results,
+        written.missing,
+        out=str(written.path),
+        public=written.found.is_public,
+        sentences=list(written.summary.sentences),
+        charts=[{"name": chart.name, "title": chart.title} for chart in written.charts],
+        sections=list(written.sections),
+        figures=[str(path) for path in written.figures],
+    )
+
+
+def _show(written: Report) -> None:
+    """Print the report in short, where it is, and what is not in it."""
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    for sentence in written.summary.sentences:
+        typer.echo(textwrap.fill(sentence, width))
+    whose = "for everybody" if written.found.is_public else "for the curator alone"
+    typer.echo(
+        "\n" + textwrap.fill(f"{written.path} holds the report, one file that needs nothing else, {whose}.", width)
+    )
+    if written.figures:
+        many = f"{len(written.charts)} charts as PNG and SVG"
+        typer.echo(textwrap.fill(f"{written.figures[0].parent} holds its {many}.", width))
+    for sentence in written.missing:
+        typer.echo(textwrap.fill(f"Note: {sentence}", width))
+    if not written.found.is_public:
+        typer.echo("Next: discreet report --public, for a page that everybody may read.")

@@ -1,0 +1,89 @@
+"""A setting tried on data: published in memory, attacked and measured, before anybody decides on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from discreet.design.attack_report import of_single_persons
+from discreet.design.contenders import WITH_KEYS, WITHOUT_KEYS, Contender
+from discreet.design.experiments import attack
+from discreet.mechanisms.output import output_of
+from discreet.mechanisms.protect import protect
+from discreet.programme.choose import choose_tables
+from discreet.utility.measured import utility_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.design.recommendation import Setting
+    from discreet.programme.model import Programme
+    from discreet.results import Result
+
+ATTACKS = ("projection", "margins")
+BUDGET = 60.0
+"""Seconds of the attacks."""
+LAW = "max-entropy"
+TOLD = (
+    ("projection",),
+    ("projection: single persons", "margins: posterior: single persons"),
+    ("expected_absolute_distance",),
+    ("totals_apart",),
+    ("counts_off_by_20_percent",),
+)
+"""Figures that are told first; of several the largest."""
+
+
+@dataclass(frozen=True)
+class OnData:
+    """What attackers and users get of one release of the data.
+
+    Attributes:
+        mechanism: who got which noise: cell keys where records have keys, else coordinates.
+        results: of attacks and of measures of utility.
+        warnings: of measuring.
+    """
+
+    mechanism: str
+    results: tuple[Result, ...]
+    warnings: tuple[str, ...]
+
+    def told(self) -> list[Result]:
+        """Return the figures that are told first."""
+        found = []
+        for names in TOLD:
+            there = [each for each in self.results if each.name in names]
+            found += sorted(there, key=lambda each: -each.value)[:1]
+        return found
+
+
+def try_on_data(
+    data: object,
+    programme: Programme,
+    setting: Setting,
+    *,
+    seed: int = 0,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    **reading: Any,  # noqa: ANN401 - of protect
+) -> OnData:
+    """Publish data with a setting, in memory, attack the release and measure what users get.
+
+    Args:
+        data: as for `protect`.
+        programme: what is published.
+        setting: variance and bound.
+        seed: of all that is random.
+        progress: called with a stage, what is done and what there is to do.
+        reading: what else `protect` takes, as `id` or `count`.
+    """
+    keyed = bool(reading.get("id") or reading.get("key"))
+    mechanism = WITH_KEYS if keyed else WITHOUT_KEYS
+    chosen = choose_tables(programme, None, reading.pop("unit", None))
+    made = Contender(mechanism, mechanism, LAW).at(
+        setting.variance, setting.bound, output_of(chosen), keyed=keyed, seed=seed
+    )
+    release = protect(data, chosen, made, keep_exact=True, progress=progress, **reading)
+    report = attack(release, attacks=ATTACKS, budget=BUDGET, seed=seed, predict=False, progress=progress)
+    used = utility_of(release, seed=seed)
+    found = (*report.results, *of_single_persons(report), *used.results)
+    return OnData(mechanism, tuple(replace(each, worst=None) for each in found), used.warnings)

@@ -1,0 +1,136 @@
+"""A setting with its reasons: what is risked under each attacker, what users get, and what it promises a person."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from discreet.design.constraints import ATTACKERS, COIN, WEIGHERS
+from discreet.design.region import phrase
+from discreet.noise.by_count import by_count
+from discreet.noise.ptable import PTable
+from discreet.programme.json_form import programme_to_json
+from discreet.release.record import Record
+from discreet.risk.assess import assess
+from discreet.risk.bound import disclosure_at
+from discreet.utility.area_files import load_areas
+from discreet.utility.small_areas import small_areas
+from discreet.utility.what_to_expect import what_to_expect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from discreet.design.exposure import Exposure
+    from discreet.design.region import Plane
+    from discreet.programme.model import Programme
+    from discreet.results import Result
+
+PROMISES = ("epsilon_delta", "composition")
+"""What a setting promises a person, in one count and in all that count her."""
+LIST = "lau:2016"
+"""The municipalities of all Member States with their residents."""
+OF_VILLAGES = ("counts_off_by_20_percent", "areas_off_by_20_percent")
+STEP = 10
+"""A variance is told in tenths, rounded up, where that still keeps the constraints."""
+
+
+class Setting(NamedTuple):
+    """Noise of cell keys: its variance and its bound."""
+
+    variance: float
+    bound: int
+
+    def record(self, programme: Programme) -> Record:
+        """Return how a release with this noise would be made."""
+        return Record(
+            programme=programme.name,
+            definition=programme_to_json(programme),
+            mechanism="cell-key",
+            parameters={"variance": self.variance, "bound": self.bound},
+        )
+
+
+def best_setting(plane: Plane) -> Setting | None:
+    """Return the smallest bound that leaves something and the least variance there, in tenths where that fits.
+
+    A smaller bound spares users the worst errors, a smaller variance the usual ones; neither can be had without
+    breaking a constraint.
+    """
+    if not plane.feasible:
+        return None
+    row = plane.feasible[0]
+    tenths = math.ceil(row.low * STEP) / STEP
+    return Setting(tenths if plane.allows(tenths, row.bound) else row.low, row.bound)
+
+
+def reasons(setting: Setting, plane: Plane) -> tuple[str, ...]:
+    """Return why this setting, one sentence for the bound and one for the variance."""
+    row = plane.at(setting.bound)
+    if setting.bound == 1:
+        below = "No bound is smaller."
+    else:
+        less = plane.at(setting.bound - 1)
+        below = (
+            f"At a bound of {less.bound} {less.low_by} asks for a variance of at least {less.low:.3g}, and "
+            f"{phrase(less.high_by)} allows at most {less.high:.3g}."
+        )
+    most = f"{phrase(row.high_by)} would allow up to {row.high:.3g}"
+    return (
+        f"The bound is the smallest that leaves something. {below}",
+        f"The variance is the least that {row.low_by} asks for there ({row.low:.3g}); {most}.",
+    )
+
+
+def risks(
+    setting: Setting, exposed: Mapping[str, Exposure], tuples: Mapping[int, int], confidence: float
+) -> Iterator[Result]:
+    """Give what each attacker achieves against a setting: by averaging, and on the bound."""
+    for attacker in ATTACKERS:
+        yield exposed[attacker].result(setting.variance, attacker)
+    for attacker in ATTACKERS:
+        if tuples:
+            yield _bound_found(setting, tuples, confidence, attacker)
+
+
+def _bound_found(setting: Setting, tuples: Mapping[int, int], confidence: float, attacker: str) -> Result:
+    """Return how surely the bound is found in the way that serves an attacker best."""
+    found = [
+        disclosure_at(
+            setting.variance, setting.bound, tuples=many, categories=parts, confidence=confidence, attacker=how
+        )
+        for parts, many in tuples.items()
+        for how in WEIGHERS[attacker]
+        if how == "gap" or confidence > COIN
+    ]
+    told = max(found, key=lambda each: each.reached).result()
+    return replace(
+        told,
+        name=f"bound_found_by_{attacker}_attacker",
+        assumptions=("maximum-entropy noise", *told.assumptions),
+    )
+
+
+def promises(setting: Setting, programme: Programme, *, rule: str, population: str | None) -> tuple[Result, ...]:
+    """Return epsilon and delta of one count and of all that count a person, with their conditions."""
+    record = setting.record(programme)
+    return assess(record, measures=PROMISES, rule=rule, population=population).results
+
+
+def uses(setting: Setting, country: str | None) -> list[Result]:
+    """Return what users can expect of a setting, and what it does to the municipalities of a Member State."""
+    law = by_count(PTable.max_entropy(variance=setting.variance, bound=setting.bound))
+    found = what_to_expect(law)
+    if country is not None:
+        villages = small_areas(load_areas(f"{LIST}:{country}"), law, sample=False)
+        found += [
+            replace(
+                each,
+                name=f"municipal_{each.name}",
+                sentence=f"In its municipalities: {each.sentence[0].lower()}{each.sentence[1:]}",
+                assumptions=(*villages.assumptions, *each.assumptions),
+            )
+            for each in villages.results()
+            if each.name in OF_VILLAGES
+        ]
+    return found

@@ -1,0 +1,277 @@
+"""What a report is made of: a release and the results of all that was asked about it, before a word is written."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.cells.true_tables import keeps_truth
+from discreet.design.experiments import BUDGET
+from discreet.design.experiments import attack as attack_release
+from discreet.design.noise_design import design as design_noise
+from discreet.errors import InputError, ParameterError, ReleaseError
+from discreet.noise.published_counts import published_counts
+from discreet.programme.summary import shared_statistics, table_sizes
+from discreet.release.record import REPEATABLE
+from discreet.release.release import Release, open_release
+from discreet.release.told import told_law
+from discreet.report.public_side import public_side, told_record
+from discreet.risk.assess import SUREST, assess
+from discreet.risk.averaging import ONE_SIGMA
+from discreet.utility.measured import utility_of
+from discreet.utility.what_to_expect import what_to_expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.design.attack_report import AttackReport
+    from discreet.design.noise_design import Design
+    from discreet.noise.by_count import LawByCount
+    from discreet.noise.published_counts import PublishedCounts
+    from discreet.programme.summary import SharedStatistic
+    from discreet.release.record import Record
+    from discreet.results import Result
+    from discreet.risk.assess import Assessment
+    from discreet.utility.measured import Utility
+
+    Tell = Callable[[str, int, int | None], None]
+
+VILLAGE = 12
+"""The size of the village that serves as an example."""
+SMALL_COUNTS = (1, 2, 3, 5, 10, VILLAGE)
+MEASURES = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
+TOLD_MEASURES = ("averaging", "redundancy")
+"""What follows from the programme and the size of the noise alone."""
+LIBRARIES = {"DuckDB": "duckdb", "pyarrow": "pyarrow", "NumPy": "numpy"}
+"""What a release depends on to the byte, by the name people know."""
+KEEP = "Make the release with `protect --keep-exact` to have them."
+NO_TRUTH = f"The true counts of this release were not kept, so that nothing can be compared with them. {KEEP}"
+EXACT = "These are true counts without noise: there is nothing to assess, and nothing may be published."
+PUBLIC = (
+    "What attacks achieve, and all that needs true counts or the exact noise, is not told here: this page is made from "
+    "the published files alone."
+)
+UNTOLD = "The release does not tell the size of its noise, so that no risk follows from what it tells."
+UNTOLD_SPLIT = (
+    "The release promises epsilon {epsilon:g} and delta {delta:g} for the whole, under the condition that stands with "
+    "its noise, and does not tell how this is split over counts: nothing follows on how well one of them is known."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gathered:
+    """Everything that a report shows.
+
+    Attributes:
+        release: the release; for the public, without its curator's side.
+        is_public: whether only what everybody may know was used.
+        confidence: the success an attacker may have.
+        law: of the noise by true count; for the public, one that fits what is told.
+        record: how the noise was made, None for the public.
+        cells: of all tables, empty ones too.
+        shared: the statistics, those in most tables first.
+        village: what a village is published as.
+        small: the same for some small counts.
+        expected: what users can expect of the law.
+        utility: what the noise does to users.
+        assessment: what formulas say that an attacker could learn.
+        attacks: what attacks learnt, None where they cannot be scored.
+        design: what noise the programme needs.
+        absent: by section, why something is not there and what to do about it.
+        commands: what to type to make this again.
+        versions: of programs by name.
+        about: a sentence on the data, as that they are made up.
+    """
+
+    release: Release
+    is_public: bool
+    confidence: float
+    law: LawByCount
+    record: Record | None
+    cells: int
+    shared: tuple[SharedStatistic, ...]
+    village: PublishedCounts
+    small: tuple[PublishedCounts, ...]
+    expected: tuple[Result, ...]
+    utility: Utility
+    assessment: Assessment | None
+    attacks: AttackReport | None
+    design: Design | None
+    absent: dict[str, str]
+    commands: tuple[str, ...]
+    versions: dict[str, str]
+    about: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """Say whether the release has no noise at all."""
+        return not self.law.variance
+
+    def risk(self, name: str) -> Result | None:
+        """Return the worst result of that name of the assessment, None if there is none."""
+        found = [each for each in self.assessment.results if each.name == name] if self.assessment else []
+        return max(found, key=lambda each: each.value, default=None)
+
+
+def gather(
+    release: Release | Path | str,
+    *,
+    public: bool = False,
+    confidence: float = ONE_SIGMA,
+    budget: float | None = BUDGET,
+    seed: int = 0,
+    areas: str | None = None,
+    about: str = "",
+    commands: tuple[str, ...] = (),
+    progress: Tell | None = None,
+) -> Gathered:
+    """Ask everything that a report tells.
+
+    Args:
+        release: a Release or its folder.
+        public: whether to use nothing but the published files.
+        confidence: the success an attacker may have.
+        budget: seconds for all attacks; None is no limit.
+        seed: of attacks and of what is simulated.
+        areas: the topic of areas, found by its name if left out.
+        about: a sentence on the data, shown first.
+        commands: what was typed before, to make this again.
+        progress: called with a stage, what is done and what there is to do.
+    """
+    if not 0 < confidence <= SUREST:
+        raise ParameterError.outside("report", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    source = public_side(release) if public else _with_record(release)
+    record = None if public else source.record
+    law = record.by_count() if record else told_law(source.description["noise"])
+    flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas)
+    absent: dict[str, str] = {}
+    tell = progress or (lambda *_: None)
+    tell("assessing", 0, 1)
+    assessment = _assessment(source, record, confidence, absent)
+    design = _design(source, record, confidence, absent)
+    tell("assessing", 1, 1)
+    return Gathered(
+        release=source,
+        is_public=public,
+        confidence=confidence,
+        law=law,
+        record=record,
+        cells=sum(size.cells for name in source.programme.populations for size in table_sizes(source.programme, name)),
+        shared=tuple(shared_statistics(source.programme)),
+        village=published_counts(law, VILLAGE),
+        small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
+        expected=tuple(what_to_expect(law)) if law.variance else (),
+        utility=utility_of(source, areas=areas, seed=seed, progress=progress),
+        assessment=assessment,
+        attacks=_attacks(source, budget, seed, progress, absent, public=public),
+        design=design,
+        absent=absent,
+        commands=(*commands, *_again(_name(release), record, flags)),
+        versions=_versions(),
+        about=about,
+    )
+
+
+def _with_record(release: Release | Path | str) -> Release:
+    """Return a release that the curator's record is beside."""
+    found = release if isinstance(release, Release) else open_release(release)
+    if not found.has_record:
+        what = "has no record of its noise beside it"
+        todo = "Give --public: the report then tells what everybody may know."
+        raise ReleaseError.at(found.path or Path(), what, todo)
+    return found
+
+
+def _assessment(
+    release: Release, record: Record | None, confidence: float, absent: dict[str, str]
+) -> Assessment | None:
+    if record is None:
+        told, promise = told_record(release), release.description["noise"].get("privacy")
+        if told is None or promise:
+            absent["risk"] = UNTOLD_SPLIT.format(**promise) if promise else UNTOLD
+            return None
+        return assess(told, measures=TOLD_MEASURES, confidence=confidence)
+    if record.law == "none":
+        absent["risk"] = EXACT
+        return None
+    return assess(record, measures=MEASURES, confidence=confidence)
+
+
+def _design(release: Release, record: Record | None, confidence: float, absent: dict[str, str]) -> Design | None:
+    if record is None:
+        absent["design"] = PUBLIC
+        return None
+    if record.law == "none":
+        absent["design"] = EXACT
+        return None
+    try:
+        return design_noise(release.programme, confidence=confidence, cuts=0)
+    except InputError as error:
+        absent["design"] = str(error)
+        return None
+
+
+def _attacks(
+    release: Release,
+    budget: float | None,
+    seed: int,
+    progress: Tell | None,
+    absent: dict[str, str],
+    *,
+    public: bool,
+) -> AttackReport | None:
+    if public:
+        absent["attacks"] = absent["truth"] = PUBLIC
+        return None
+    if release.record.law == "none":
+        absent["attacks"] = EXACT
+        return None
+    if not keeps_truth(release):
+        absent["attacks"] = absent["truth"] = NO_TRUTH
+        return None
+    try:
+        return attack_release(release, budget=budget, seed=seed, progress=progress)
+    except ParameterError as error:
+        # The attacks say themselves what noise they are not made for.
+        absent["attacks"] = str(error)
+        return None
+
+
+def _again(name: str, record: Record | None, flags: str) -> tuple[str, ...]:
+    """Return what to type to make the release again, where its noise can be, to check it, and to make this report."""
+    report = f"discreet report {name}{flags} --out report.html"
+    if record is None or record.mechanism not in REPEATABLE:
+        return (f"discreet verify {name}", report)
+    secret = " --secret-file SECRET" if record.secret_check else ""
+    return (
+        f"discreet protect --again {name}.curator{secret} --out again",
+        f"discreet verify {name} --data DATA{secret}",
+        report,
+    )
+
+
+def _flags(*, public: bool, confidence: float, budget: float | None, seed: int, areas: str | None) -> str:
+    """Return the flags of the command that makes this report, those that are not as they are anyway."""
+    limit = "none" if budget is None else f"{budget:g}s"
+    told = {
+        " --public": public,
+        f" --confidence {confidence:g}": confidence != ONE_SIGMA,
+        f" --budget {limit}": budget != BUDGET and not public,
+        f" --seed {seed}": seed != 0,
+        f" --areas {areas}": areas is not None,
+    }
+    return "".join(flag for flag, given in told.items() if given)
+
+
+def _name(release: Release | Path | str) -> str:
+    """Return what a release is called; where it lies on this machine is nobody's business."""
+    path = release.path if isinstance(release, Release) else Path(release)
+    return path.absolute().name if path else "RELEASE"
+
+
+def _versions() -> dict[str, str]:
+    libraries = {name: version(library) for name, library in LIBRARIES.items()}
+    return {"discreet": version("discreet"), "Python": platform.python_version(), **libraries}

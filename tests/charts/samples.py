@@ -1,0 +1,71 @@
+"""One chart of every kind, with data that can be checked by eye."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.charts.bars import Bar, BarChart
+from discreet.charts.columns import Column, ColumnChart
+from discreet.charts.crossed_topics import CrossedChart, Crossing
+from discreet.charts.epsilon_line import EpsilonChart, EpsilonLimit
+from discreet.charts.plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
+from discreet.charts.ranges import Range, RangeChart
+
+if TYPE_CHECKING:
+    from discreet.charts.chart import Chart, Spec
+
+BOUNDS = range(1, 8)
+PLANE = PlaneChart(
+    title="Variance 3 with bound 5 is within what the constraints leave",
+    rows=tuple(PlaneRow(bound, 2.0, bound * (bound + 1) / 6) for bound in BOUNDS),
+    edges=(
+        PlaneEdge("averaging: at least", tuple((bound, 2.0) for bound in BOUNDS), is_lower=True),
+        PlaneEdge("room: at most", tuple((bound, bound * (bound + 1) / 6) for bound in BOUNDS), is_lower=False),
+        PlaneEdge("nothing: at most", tuple((bound, float("inf")) for bound in BOUNDS), is_lower=False),
+    ),
+    chosen=(PlanePoint(3.0, 5, "you are here"),),
+)
+LINE = EpsilonChart(
+    "An epsilon of 0.1 to 0.4 a count keeps to all limits",
+    (EpsilonLimit("averaging", 0.4, is_lower=False), EpsilonLimit("accurate areas", 0.1, is_lower=True)),
+    (0.2, "you are here"),
+)
+BARS = BarChart(
+    name="bars",
+    title="Bars",
+    bars=(Bar("a < b", 0.9, "90%", 0.5), Bar("c", 0.25, "25%", None, is_marked=False)),
+    axis="share of cells",
+    said="Bars: shares.",
+    limit=(0.68, "to be held to 68%"),
+    other_label="predicted",
+)
+COLUMNS = ColumnChart(
+    name="columns",
+    title="Columns",
+    columns=tuple(Column(f"{low}-{low + 9}", low / 100, f"{low}%") for low in range(0, 60, 10)),
+    across="true count, persons",
+    axis="share of cells",
+    said="Columns: shares.",
+)
+RANGES = RangeChart("A published 3 stands for 1 to 5", tuple(Range(n, max(n - 2, 0), n + 2, n == 3) for n in range(8)))
+CROSSED = CrossedChart(
+    "Age by sex comes back most often: in 4 tables",
+    ("SEX", "AGE"),
+    (
+        Crossing("SEX", "SEX", "sex", 5),
+        Crossing("SEX", "AGE", "age by sex", 4),
+        Crossing("AGE", "SEX", "age by sex", 4),
+    ),
+)
+ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, CROSSED)
+
+
+def layers(spec: Spec) -> list[Spec]:
+    """Return the layers of a specification, those within others too."""
+    return [inner for layer in spec["layer"] for inner in (layers(layer) if "layer" in layer else [layer])]
+
+
+def data_of(spec: Spec, mark: str) -> list[list[dict[str, Any]]]:
+    """Return the data of every layer with such marks."""
+    drawn = [layer for layer in layers(spec) if layer["mark"]["type"] == mark]
+    return [spec["datasets"][layer["data"]["name"]] for layer in drawn]

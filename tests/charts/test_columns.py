@@ -1,0 +1,28 @@
+"""Columns: in their order, with their values; of many only the highest has it written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from discreet.charts.columns import DENSE, Column
+from tests.charts.samples import COLUMNS, data_of
+
+MANY = replace(COLUMNS, columns=tuple(Column(str(n), n / 100, f"{n}%") for n in range(DENSE + 5)))
+
+
+def test_columns_stand_in_their_order() -> None:
+    layer = COLUMNS.spec()["layer"][0]
+    assert [row["value"] for row in data_of(COLUMNS.spec(), "bar")[0]] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    assert layer["encoding"]["x"]["sort"] == [column.name for column in COLUMNS.columns]
+
+
+def test_of_many_the_highest_alone_has_its_value_written() -> None:
+    few, many = ({text.get_text() for text in chart.figure().axes[0].texts} for chart in (COLUMNS, MANY))
+    assert few == {column.told for column in COLUMNS.columns}
+    assert many == {f"{DENSE + 4}%"}
+
+
+def test_words_tell_every_value() -> None:
+    assert COLUMNS.alternative.endswith("0-9: 0%; 10-19: 10%; 20-29: 20%; 30-39: 30%; 40-49: 40%; 50-59: 50%.")

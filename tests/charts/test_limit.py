@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from discreet.charts.limit import LimitChart
+
+CURVE = LimitChart(
+    "Room", "V <= E (E + 1) / 3", "variance V", ((1, 2 / 3), (2, 2.0), (3, 4.0)), is_lower=False, name="r"
+)
+LINE = LimitChart("Areas", "eps >= log(t)", "epsilon", ((0, 0.25),), is_lower=True, name="a")
+
+
+def test_the_words_tell_every_limit() -> None:
+    assert CURVE.alternative == (
+        "What the constraint V <= E (E + 1) / 3 allows of the variance V. bound 1: at most 0.667; bound 2: at most 2; "
+        "bound 3: at most 4."
+    )
+    assert LINE.alternative.endswith("of the epsilon. at least 0.25.")
+
+
+@pytest.mark.parametrize("chart", [CURVE, LINE])
+def test_the_specification_holds_the_data_and_the_formula(chart: LimitChart) -> None:
+    import altair as alt
+
+    spec = chart.spec()
+    alt.LayerChart.from_dict({key: value for key, value in spec.items() if key != "autosize"})
+    text = str(spec)
+    assert chart.formula in text
+    for _, limit in chart.limits:
+        assert repr(limit) in text
+    assert spec["description"] == chart.alternative
+
+
+def first_layer(chart: LimitChart) -> list[dict[str, float]]:
+    spec = chart.spec()
+    found: list[dict[str, float]] = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    return found
+
+
+def test_the_area_is_on_the_side_that_is_allowed() -> None:
+    assert {row["end"] for row in first_layer(CURVE)} == {0.0}
+    above = first_layer(LINE)
+    assert above[0]["end"] == LINE.top > above[0]["value"]
+
+
+@pytest.mark.parametrize("chart", [CURVE, LINE])
+def test_the_figure_is_drawn_with_its_axes_named(chart: LimitChart) -> None:
+    (axes,) = chart.figure().axes
+    assert axes.get_title(loc="left") == chart.formula
+    named = {axes.get_xlabel(), axes.get_ylabel()}
+    assert chart.quantity in named
+    low, high = axes.get_xlim() if chart.is_line else axes.get_ylim()
+    assert low == 0
+    assert high == pytest.approx(chart.top)

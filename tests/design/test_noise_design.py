@@ -1,0 +1,246 @@
+"""Design: the region, the recommendation and the ways out of a programme, checked from the outside."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from discreet.design.constraints import ATTACKERS, WEIGHERS
+from discreet.design.noise_design import design
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.ptable import PTable
+from discreet.programme.lattice import RULES, lattice
+from discreet.programme.model import Programme, Table
+from discreet.risk.averaging import averaging, variance_needed
+from discreet.risk.bound import disclosure_at
+from discreet.risk.tuples import tuples_by_size
+from tests.programme.small import programme
+from tests.tabulation.small_data import programmes
+
+if TYPE_CHECKING:
+    from discreet.design.noise_design import Design
+
+ONE_SIGMA = 0.6827
+TOWN = programme([["SEX", "AGE", "GEO"], ["SEX", "GEO.1"], ["AGE.1", "JOB"]], {
+    "SEX": [2], "AGE": [3, 12], "GEO": [4, 40], "JOB": [5]
+})  # fmt: skip
+
+
+def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bool:
+    """Say whether a setting keeps all constraints, each computed from the programme anew."""
+    if variance > bound * (bound + 1) / 3 or bound > found.max_bound:
+        return False
+    here = lattice(spec, found.rule)
+    ratios = averaging(here)
+    worst = {"optimal": ratios.optimal, "paper": ratios.greedy}[found.attacker].min()
+    hidden = all(
+        not disclosure_at(
+            variance, bound, tuples=many, categories=parts, confidence=found.confidence, attacker=how
+        ).inferable
+        for parts, (_, many) in tuples_by_size(here, spsn=True).items()
+        for how in WEIGHERS[found.attacker]
+        if how == "gap" or found.confidence > 0.5
+    )  # fmt: skip
+    return hidden and variance >= variance_needed(float(worst), found.confidence) * (1 - 1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    programmes(universes=False),
+    st.floats(0.3, 0.95),
+    st.integers(1, 12),
+    st.sampled_from(ATTACKERS),
+    st.sampled_from(RULES),
+)
+def test_a_recommendation_satisfies_all_constraints_and_no_smaller_bound_does(
+    spec: Programme, confidence: float, max_bound: int, attacker: str, rule: str
+) -> None:
+    found = design(spec, confidence=confidence, max_bound=max_bound, attacker=attacker, rule=rule, cuts=0)
+    needed = found.plane.needed
+    if found.recommended is None:
+        assert found.relaxations
+        assert not any(keeps_all(found, spec, needed, bound) for bound in range(1, max_bound + 1))
+        return
+    assume(needed > 1e-6)
+    variance, bound = found.recommended
+    assert keeps_all(found, spec, variance, bound)
+    assert not any(keeps_all(found, spec, needed, smaller) for smaller in range(1, bound))
+    assert PTable.max_entropy(variance=variance, bound=bound).rows[-1].variance == pytest.approx(variance)
+
+
+@pytest.fixture(scope="module")
+def luxembourg() -> Design:
+    return design("eu2021:LU")
+
+
+@pytest.fixture(scope="module")
+def held() -> Design:
+    return design("eu2021:LU", attacker="paper")
+
+
+def test_luxembourg_has_nothing_left_against_everything_published(luxembourg: Design) -> None:
+    assert not luxembourg.feasible
+    assert luxembourg.settings == {}
+    assert luxembourg.answer.startswith("Nothing is left for Luxembourg, EU census 2021: averaging asks for")
+    assert {each.constraint for each in luxembourg.relaxations} == {
+        "acceptable bound",
+        "averaging",
+        "hidden bound",
+        "programme",
+    }
+
+
+def test_a_relaxed_bound_leaves_something(luxembourg: Design) -> None:
+    bound = next(each.value for each in luxembourg.relaxations if each.constraint == "acceptable bound")
+    assert design("eu2021:LU", max_bound=int(bound), cuts=0).feasible
+    assert not design("eu2021:LU", max_bound=int(bound) - 1, cuts=0).feasible
+
+
+def test_a_relaxed_success_leaves_something_of_averaging(luxembourg: Design) -> None:
+    share = next(each.value for each in luxembourg.relaxations if each.constraint == "averaging")
+    needed = variance_needed(luxembourg.exposed["optimal"].ratio, share)
+    assert luxembourg.plane.rows[-1].high == pytest.approx(needed)
+
+
+def test_the_cuts_that_are_told_leave_something(luxembourg: Design) -> None:
+    cuts = luxembourg.curation.enough
+    assert [cut.feasible for cut in cuts] == [False] * (len(cuts) - 1) + [True]
+    gone = {cut.name for cut in cuts if cut.kind == "table"}
+    coarser = {cut.name for cut in cuts if cut.kind == "breakdown"}
+    spec = luxembourg.programme
+    tables = tuple(
+        Table(table.id, tuple(b for b in table.breakdowns if b.code not in coarser), table.unit, table.universe)
+        for table in spec.tables
+        if table.id not in gone
+    )
+    # Here every breakdown that is cut has one level, and is left out.
+    assert all("leave out" in cut.words for cut in cuts)
+    less = design(Programme(spec.name, spec.topics, tables), cuts=0)
+    assert less.feasible
+    assert less.plane.needed == pytest.approx(cuts[-1].variance)
+
+
+def test_the_answer_tells_both_attackers(held: Design) -> None:
+    assert held.recommended
+    values = {each.name: each.value for each in held.results}
+    assert values["success_of_paper_attacker"] <= ONE_SIGMA
+    assert values["success_of_optimal_attacker"] > ONE_SIGMA
+    assert values["recommended_variance"] == held.recommended.variance
+    assert values["recommended_bound"] == held.recommended.bound
+    assert {"delta_at_epsilon_1", "delta_floor", "typical_noise", "reliable_from"} <= values.keys()
+
+
+def test_every_figure_of_risk_has_its_assumptions(held: Design) -> None:
+    plain = {"room_variance", "acceptable_bound_bound", "typical_noise", "single_person_vanishes", "reliable_from"}
+    assert {each.name for each in held.results if not each.assumptions} <= plain
+
+
+def test_names_of_results_are_unique(held: Design, luxembourg: Design) -> None:
+    for found in (held, luxembourg):
+        names = [each.name for each in found.results]
+        assert len(set(names)) == len(names)
+
+
+def test_the_settings_are_flags_of_protect(held: Design) -> None:
+    assert held.settings == {"mechanism": "cell-key", "variance": 4.3, "bound": 7}
+
+
+def test_what_is_printed_as_json_can_be_read_again(held: Design, luxembourg: Design) -> None:
+    for found in (held, luxembourg):
+        told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+        assert told["feasible"] == found.feasible
+        assert [row["bound"] for row in told["region"]] == list(range(1, 11))
+        for each in told["constraints"]:
+            assert len(each["limits"]) == 10
+
+
+def test_the_total_that_is_known_helps_the_attacker(luxembourg: Design) -> None:
+    (told,) = [each for each in luxembourg.results if each.name == "variance_needed_if_total_known"]
+    assert told.value == pytest.approx(design("eu2021:LU", known="total", cuts=0).plane.needed)
+    assert told.value > luxembourg.plane.needed
+
+
+def test_the_papers_averages_make_no_use_of_what_is_known() -> None:
+    found = design(TOWN, attacker="paper", known="total", cuts=0)
+    assert found.warnings[-1].startswith("The paper's averages make no use of what is known")
+    assert found.plane.needed == design(TOWN, attacker="paper", cuts=0).plane.needed
+
+
+def test_everything_known_is_refused() -> None:
+    only = programme([["SEX"]], {"SEX": [2]})
+    with pytest.raises(ParameterError, match="Nothing is left to hide"):
+        design(only, known="SEX1")
+
+
+def test_a_programme_without_sexes_says_that_nothing_hides_the_bound() -> None:
+    found = design(programme([["AGE", "GEO"]], {"AGE": [12], "GEO": [40]}), max_bound=20)
+    assert found.tuples == {}
+    assert "such as sexes: the bound cannot be found from parts and totals" in found.warnings[0]
+    assert found.feasible
+    assert {row.high_by for row in found.plane.rows} == {"room"}
+    assert not any(each.name.startswith("bound_found") for each in found.results)
+
+
+def test_one_table_can_be_designed_for() -> None:
+    found = design(programme([["SEX"]], {"SEX": [2]}))
+    assert found.feasible
+    assert [cut.words for cut in found.curation.alone] == ["leave out breakdown SEX"]
+
+
+def test_a_table_of_the_total_alone_can_be_designed_for() -> None:
+    found = design(programme([[]], {}))
+    assert found.feasible
+    assert found.areas == 1
+    assert found.curation.alone == ()
+    assert found.exposed["optimal"].ratio == 1
+
+
+def test_constraints_that_contradict_each_other_say_what_to_relax() -> None:
+    found = design(TOWN, max_bound=1)
+    assert not found.feasible
+    sentences = [each.sentence for each in found.relaxations]
+    assert any(sentence.startswith("Accept a bound of ") for sentence in sentences)
+    assert any(sentence.startswith("Accept that the attacker is right in ") for sentence in sentences)
+
+
+def test_noise_without_a_bound_is_told_with_what_to_relax(luxembourg: Design) -> None:
+    assert not luxembourg.line.feasible
+    assert luxembourg.line_answer.startswith("Noise without a bound: nothing is left. Accurate areas ask for")
+    assert {each.constraint for each in luxembourg.line_relaxations} == {"accurate areas", "averaging"}
+    found = design(TOWN, cuts=0)
+    if found.line.feasible:
+        assert found.line_answer.startswith("Noise without a bound could have an epsilon of")
+        assert found.line_relaxations == ()
+
+
+def test_no_cuts_are_tried_if_none_are_asked_for() -> None:
+    assert design(TOWN, max_bound=1, cuts=0).curation.path == ()
+    assert len(design(TOWN, cuts=2).curation.path) == 2
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
+def test_a_confidence_outside_0_and_1_is_refused(confidence: float) -> None:
+    with pytest.raises(ParameterError, match=r"design: confidence must be between 0 and 0\.999999, not"):
+        design(TOWN, confidence=confidence)
+
+
+def test_other_mistakes_are_told() -> None:
+    with pytest.raises(ParameterError, match=r"design: max-bound must be from 1 to 50, not 0\."):
+        design(TOWN, max_bound=0)
+    with pytest.raises(ParameterError, match=r"design: cuts must be from 0 to 40, not 41\."):
+        design(TOWN, cuts=41)
+    with pytest.raises(UnknownNameError, match=r"optimal"):
+        design(TOWN, attacker="optimla")
+    with pytest.raises(UnknownNameError, match=r"levels"):
+        design(TOWN, rule="level")
+    with pytest.raises(UnknownNameError, match=r"GEO"):
+        design(TOWN, areas="GOE")
+
+
+def test_below_the_toss_of_a_coin_only_extreme_gaps_are_held_off() -> None:
+    found = design(TOWN, confidence=0.5, cuts=0)
+    assert any("toss of a coin" in warning for warning in found.warnings)

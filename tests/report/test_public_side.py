@@ -1,0 +1,60 @@
+"""What everybody has of a release: its folder, whatever lies beside it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.cells.true_tables import keeps_truth
+from discreet.errors import ReleaseError
+from discreet.release.release import open_release
+from discreet.report.public_side import public_side, told_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_it_has_the_tables_and_no_curator(town_folder: Path) -> None:
+    opened, side = open_release(town_folder / "out"), public_side(town_folder / "out")
+    assert side.ids == opened.ids
+    assert all(side.table(name).equals(opened.table(name)) for name in side.ids)
+    assert side.description == opened.description
+    assert opened.has_record
+    assert not side.has_record
+    assert not keeps_truth(side)
+    assert not public_side(opened).has_record
+
+
+def test_a_changed_table_is_refused_as_elsewhere(town_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(town_folder / "out", tmp_path / "out")
+    side = public_side(tmp_path / "out")
+    name = side.ids[0]
+    (tmp_path / "out" / side.files[name]).write_bytes(b"something else")
+    with pytest.raises(ReleaseError, match=r"damaged or was changed"):
+        side.table(name)
+
+
+def test_the_record_has_the_variance_that_is_told(town_folder: Path) -> None:
+    side = public_side(town_folder / "out")
+    record = told_record(side)
+    assert record
+    assert record.variance == pytest.approx(side.description["noise"]["typical_noise"] ** 2)
+    assert record.spsn
+    assert (record.key_version, record.secret_check, record.data_fingerprint, record.records) == (None,) * 4
+
+
+@pytest.mark.parametrize(("typical", "told"), [(2.6, "not more than about 5"), (14.1, None), (0.3, None)])
+def test_any_noise_that_may_be_told_has_a_record(town_folder: Path, typical: float, told: str | None) -> None:
+    side = public_side(town_folder / "out")
+    side.description["noise"] = {"typical_noise": typical, **({"bound": told} if told else {})}
+    record = told_record(side)
+    assert record
+    assert record.variance == pytest.approx(typical**2)
+
+
+def test_without_a_size_there_is_none(town_folder: Path) -> None:
+    side = public_side(town_folder / "out")
+    side.description["noise"] = {}
+    assert told_record(side) is None
