@@ -28,6 +28,7 @@ from discreet.design.constraints import (
     hidden_bound,
     room,
 )
+from discreet.design.counted import sets_of
 from discreet.design.curation import curate, output_of
 from discreet.design.noise_design import MAX_BOUND, design
 from discreet.design.region import Plane
@@ -35,7 +36,6 @@ from discreet.programme.eu2021.census import census, member_states
 from discreet.programme.lattice import lattice
 from discreet.risk.assess import assess
 from discreet.risk.averaging import ONE_SIGMA, averaging
-from discreet.risk.tuples import tuples_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +113,7 @@ def curated(state: str, rule: str, attacker: str) -> Curation:
     """Return the cuts, taken until an acceptable setting is left."""
 
     def accepts(left: Lattice, variance: float) -> bool:
-        tuples = {parts: many for parts, (_, many) in tuples_by_size(left, spsn=True).items()}
-        return (hidden_bound(tuples, ONE_SIGMA, attacker) if tuples else room()).allows(variance, MAX_BOUND)
+        return hidden_bound(sets_of(left, attacker), ONE_SIGMA, attacker).allows(variance, MAX_BOUND)
 
     return curate(
         output_of(census(state), rule=rule, population=None),
@@ -142,8 +141,8 @@ def on_real_trees(state: str, number: int) -> dict[str, Any]:
         (found,) = assess(f"eu2021:{state}", variance=1, bound=2, measures=["projection"], exact=statistic).results
         rows.append({"statistic": statistic, "closed": float(closed.optimal[place]), "projected": found.value})
     worst = min(row["projected"] for row in rows)
-    tuples = {parts: many for parts, (_, many) in tuples_by_size(lattice(programme), spsn=True).items()}
-    constraints = (averaging_variance(worst, "", ONE_SIGMA), hidden_bound(tuples, ONE_SIGMA, OPTIMAL), room())
+    sets = sets_of(lattice(programme), OPTIMAL)
+    constraints = (averaging_variance(worst, "", ONE_SIGMA), hidden_bound(sets, ONE_SIGMA, OPTIMAL), room())
     plane = Plane(constraints, MAX_BOUND)
     return {"state": state, "rows": rows, "variance": plane.needed, "smallest_bound": plane.smallest_bound()}
 

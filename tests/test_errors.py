@@ -32,3 +32,8 @@ def test_nothing_near_gives_no_suggestion() -> None:
 @pytest.mark.parametrize("name", ["SecretError", "FileExistsAlreadyError", "InfeasibleError"])
 def test_mistakes_are_input_errors(name: str) -> None:
     assert issubclass(getattr(errors, name), errors.InputError)
+
+
+def test_a_name_in_other_letters_is_the_nearest() -> None:
+    error = errors.UnknownNameError.among("topic", "sex", ["AGE", "SEX", "next"])
+    assert str(error) == "There is no topic 'sex'. Did you mean SEX? There are: AGE, SEX, next."

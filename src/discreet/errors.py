@@ -94,7 +94,8 @@ class UnknownNameError(InputError):
     def among(cls, kind: str, name: str, available: Iterable[str]) -> UnknownNameError:
         """Build the error with the nearest right spelling first."""
         names = tuple(available)
-        near = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
+        same = [each for each in names if each.casefold() == name.casefold()]
+        near = same or difflib.get_close_matches(name, names, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         listed = ", ".join(names[:MOST_LISTED]) + (
             f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""

@@ -61,8 +61,11 @@ ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, CROSSED)
 
 
 def layers(spec: Spec) -> list[Spec]:
-    """Return the layers of a specification, those within others too."""
-    return [inner for layer in spec["layer"] for inner in (layers(layer) if "layer" in layer else [layer])]
+    """Return the layers of a specification, those within others too, each with its data."""
+    shared = {"data": spec["data"]} if "data" in spec else {}
+    return [
+        {**shared, **inner} for layer in spec["layer"] for inner in (layers(layer) if "layer" in layer else [layer])
+    ]
 
 
 def data_of(spec: Spec, mark: str) -> list[list[dict[str, Any]]]:

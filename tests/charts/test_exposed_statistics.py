@@ -25,5 +25,7 @@ def test_the_chart_says_the_first_and_marks_the_limit() -> None:
     chart = exposed_chart(found, 0.9)
     assert found[0].words in chart.title
     assert f"{found[0].right:.0%}" in chart.title
+    assert f"up to {found[0].right:.0%}" in exposed_chart(found, 0.9, at_most=True).title
+    assert "up to" not in chart.title
     assert chart.limit == (0.9, "to be held to 90%")
     assert [(bar.value, bar.other) for bar in chart.bars] == [(each.right, each.paper) for each in found]

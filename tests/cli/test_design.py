@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from discreet.design.noise_design import design
 from tests.cli import town
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.town import Command
 
 DESIGN = ("design", "town.toml", "--quiet")
@@ -74,7 +73,7 @@ def test_the_settings_feed_protect(discreet: Command, tmp_path: Path) -> None:
     assert "Next: discreet protect DATA --settings design.toml" in done.out
     written = tomllib.loads((tmp_path / "design.toml").read_text())
     found = design(tmp_path / "town.toml")
-    assert written == {"programme": "town.toml", **found.settings}
+    assert written == {"programme": "town.toml", "unit": "persons", **found.settings}
     files = ("--settings", "design.toml", "--id", "PERSON_ID", "--secret-file", "office.secret")
     made = discreet("protect", "town.csv", *files, "--out", "release", "--quiet", "--json")
     assert made.code == 0, made.err
@@ -116,15 +115,21 @@ def test_no_true_count_is_printed(discreet: Command) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--confidence", "1.5"), "design: confidence must be between 0 and 0.999999, not 1.5."),
-        (("--confidence", "0"), "design: confidence must be between 0 and 0.999999, not 0.0."),
+        (
+            ("--confidence", "1.5"),
+            "design: confidence must be a share from 0.01 to 0.999999, which an attacker may be right in, not 1.5.",
+        ),
+        (
+            ("--confidence", "0"),
+            "design: confidence must be a share from 0.01 to 0.999999, which an attacker may be right in, not 0.0.",
+        ),
         (("--max-bound", "0"), "design: max-bound must be from 1 to 50, not 0."),
         (("--attacker", "papre"), "paper"),
         (("--rule", "level"), "levels"),
         (("--known", "SEXX"), "SEX"),
         (("--population", "person"), "persons"),
         (("--areas", "ARE"), "AREA"),
-        (("--cuts", "-1"), "design: cuts must be from 0 to 40, not -1."),
+        (("--cuts", "-1"), "design: cuts must be from 0 to 60, not -1."),
     ],
 )
 def test_a_mistake_is_one_message(discreet: Command, flags: tuple[str, ...], message: str) -> None:
@@ -143,6 +148,7 @@ def test_a_mistake_is_one_message(discreet: Command, flags: tuple[str, ...], mes
         (("--plot", "plane.jpg"), "--plot writes a PNG; plane.jpg has another ending"),
         (("--id", "PERSON_ID"), "--id is about records, and there are none. Give --data too."),
         (("--count", "N"), "--count is about records, and there are none. Give --data too."),
+        (("--missing", "drop"), "--missing is about records, and there are none. Give --data too."),
     ],
 )
 @pytest.mark.usefixtures("no_work")
@@ -182,3 +188,33 @@ def test_every_chart_is_drawn_for_papers(discreet: Command, tmp_path: Path) -> N
 
 def _picture(constraint: dict[str, str]) -> str:
     return f"constraint-{constraint['name'].replace(' ', '-')}-{constraint['about']}"
+
+
+def test_settings_that_lie_elsewhere_lead_to_the_programme(
+    discreet: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    assert discreet(*DESIGN, "--out-settings", "sub/design.toml").code == 0
+    written = tomllib.loads((tmp_path / "sub/design.toml").read_text())
+    monkeypatch.chdir(tmp_path / "sub")
+    assert Path(written["programme"]).samefile(tmp_path / "town.toml")
+
+
+def test_the_settings_tell_what_was_asked_for(discreet: Command, tmp_path: Path) -> None:
+    flags = ("--known", "SEX", "--confidence", "0.7", "--out-settings", "design.toml")
+    assert discreet(*DESIGN, *flags).code == 0
+    text = " ".join((tmp_path / "design.toml").read_text().replace("# ", "").split())
+    assert "confidence 0.7" in text
+    assert "known SEX" in text
+
+
+@pytest.mark.parametrize("known", ["total", "SEX"])
+def test_a_statistic_that_is_known_may_be_cut(discreet: Command, known: str) -> None:
+    done = discreet(*DESIGN, "--known", known, "--cuts", "20")
+    assert done.code == 0, done.err
+
+
+def test_a_bound_that_may_be_known_is_limited_by_its_room_alone(discreet: Command) -> None:
+    told = json.loads(discreet(*DESIGN, "--no-hide-bound", "--json").out)
+    assert {row["high_by"] for row in told["region"]} == {"room"}
+    assert any(each["name"].startswith("bound_found") for each in told["results"])

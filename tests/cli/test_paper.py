@@ -17,7 +17,7 @@ QUICK = ("--only", "margins,accuracy")
 def test_without_a_folder_it_prints_and_writes_nothing(discreet: Run, tmp_path: Path) -> None:
     done = discreet("paper", *QUICK)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Of 9 numbers that follow from a formula")
+    assert done.stdout.startswith("Of 7 numbers printed in the paper")
     assert "Exploiting margins: numbers that do not agree" in done.stdout
     assert "forced-chance                                  O(10^-7)  3.302e-10" in done.stdout
     assert "Next: discreet paper --out DIR" in done.stdout
@@ -90,3 +90,15 @@ def test_a_folder_that_cannot_be_made_is_one_message(discreet: Run, tmp_path: Pa
     refused = discreet("paper", *QUICK, "--out", "file/p")
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: file/p cannot be written: ")
+
+
+def test_a_folder_within_none_is_refused_as_by_other_commands(discreet: Run, tmp_path: Path) -> None:
+    refused = discreet("paper", *QUICK, "--out", "missing/p")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: missing/p cannot be written: its folder does not exist")
+    assert not (tmp_path / "missing").exists()
+
+
+def test_shares_are_told_in_percent(discreet: Run) -> None:
+    done = discreet("paper", "--only", "settings")
+    assert re.search(r"us-share +10 % +11\.25 %\n", done.stdout)

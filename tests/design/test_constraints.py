@@ -14,12 +14,14 @@ from discreet.design.constraints import (
     Constraint,
     acceptable_bound,
     accurate_areas,
+    as_published,
     averaging_epsilon,
     averaging_variance,
     hidden_bound,
     room,
 )
-from discreet.risk.bound import disclosure_at, largest_variance
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.risk.bound import disclosure_at, disclosures_at, largest_variance, reached_together
 
 ONE_SIGMA = 0.6827
 GERMANY, MALTA = 28_000_000, 710_000
@@ -66,17 +68,23 @@ def test_the_papers_attacker_gives_variance_an_upper_limit_that_the_number_of_tu
     st.sampled_from(ATTACKERS),
     confidences,
 )
-def test_a_hidden_bound_has_the_smallest_limit_of_all_ways_to_look_for_it(
+def test_a_hidden_bound_stays_hidden_from_sets_of_all_sizes_together(
     tuples: dict[int, int], bound: int, attacker: str, confidence: float
 ) -> None:
-    found = hidden_bound(tuples, confidence, attacker)
-    ways = ["gap"] if attacker == PAPER or confidence <= 0.5 else ["gap", "likelihood"]
-    each = [
+    found = hidden_bound(tuples, confidence, attacker).limit(bound)
+    ways = ["gap"] if attacker == PAPER else ["gap", "likelihood"]
+    alone = [
         largest_variance(bound, tuples=many, categories=parts, confidence=confidence, attacker=way).value
         for parts, many in tuples.items()
         for way in ways
     ]
-    assert found.limit(bound) == pytest.approx(min(each), rel=1e-8)
+    assert found <= min(alone) * (1 + 1e-8)
+    if len(tuples) == 1:
+        assert found == pytest.approx(min(alone), rel=1e-8)
+    for way in ways:
+        sure = confidence if way == "gap" else max(confidence, 0.55)
+        together = reached_together(disclosures_at(found * 0.999, bound, tuples, confidence=confidence, attacker=way))
+        assert together < sure
 
 
 @given(st.floats(0.01, 1), st.integers(1, 10), st.sampled_from(ATTACKERS))
@@ -145,3 +153,18 @@ def test_a_closed_form_for_even_levels_says_so() -> None:
     assert not any(even in text for text in averaging_variance(0.1, "total", ONE_SIGMA).assumptions)
     for made in (averaging_variance, averaging_epsilon):
         assert any(even in text for text in made(0.1, "total", ONE_SIGMA, surrogate=True).assumptions)
+
+
+@given(st.floats(0.05, 0.98))
+def test_counts_are_published_as_they_are_as_often_as_is_accepted_at_most(confidence: float) -> None:
+    needed = as_published(confidence).limit(1)
+    for bound in range(1, 12):
+        if needed < bound * (bound + 1) / 3:
+            assert MaxEntropy(variance=needed, bound=bound).pmf(0) <= confidence + 1e-6
+    wide = math.ceil(12 * math.sqrt(needed)) + 2
+    assert MaxEntropy(variance=needed, bound=wide).pmf(0) == pytest.approx(confidence, abs=1e-6)
+
+
+def test_the_reason_names_the_attacker() -> None:
+    assert "who takes the paper's averages" in averaging_variance(0.1, "total", ONE_SIGMA, attacker=PAPER).reason
+    assert "who combines everything published" in averaging_epsilon(0.1, "total", ONE_SIGMA).reason

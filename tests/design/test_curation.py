@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from discreet.design.constraints import ATTACKERS, OPTIMAL, PAPER
@@ -234,14 +234,31 @@ def test_cuts_go_on_until_something_is_left_but_not_without_end() -> None:
     assert found.path == found.enough
     assert [cut.feasible for cut in found.path] == [False] * (len(found.path) - 1) + [True]
     assert found.path[-1].variance <= goal < found.path[-2].variance
-    # Something is left soon, and still as many steps are taken as were asked for.
-    assert len(run(SMALL, steps=5, least=goal).path) == 5
+    # Where something is left from the start, as many steps are taken as were asked for.
+    assert len(run(SMALL, steps=5, least=100.0).path) == 5
     # It is not reached within the limit.
     short = run(SMALL, steps=1, least=goal, farthest=2)
     assert len(short.path) == 2
     assert short.enough == ()
     none = run(SMALL, steps=0)
     assert none.alone == none.path == ()
+
+
+@given(programmes(), st.sampled_from(ATTACKERS), st.floats(0.3, 0.95))
+@settings(max_examples=40, deadline=None)
+def test_no_single_cut_on_the_way_would_have_ended_it_with_more_cells(
+    made: Programme, attacker: str, share: float
+) -> None:
+    least = share * run(made, attacker=attacker, steps=0).whole.variance
+    found = run(made, attacker=attacker, steps=1, least=least, farthest=20)
+    assume(found.enough)
+    at = output_of(made, rule="levels", population=None)
+    for cut in found.path:
+        for *_, left in at.cuts():
+            needed = variance_needed(left.worst(attacker, None)[0], CONFIDENCE)
+            # What lies between a cut that is surely enough and one that just is may be passed over.
+            assert left.cells <= found.path[-1].cells or needed > least * (1 - 2e-3)
+        at = at.without_table(cut.name) if cut.kind == "table" else at.coarsened(cut.name)
 
 
 def test_progress_is_told() -> None:

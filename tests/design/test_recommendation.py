@@ -7,6 +7,7 @@ from discreet.design.exposure import Exposure
 from discreet.design.recommendation import Setting, best_setting, promises, reasons, risks, uses
 from discreet.design.region import Plane
 from discreet.noise.ptable import PTable
+from discreet.programme.lattice import lattice
 from discreet.risk.assess import assess
 from discreet.risk.averaging import variance_needed
 from discreet.risk.bound import disclosure_at
@@ -37,7 +38,7 @@ def test_a_variance_is_not_rounded_beyond_what_is_allowed() -> None:
     tighter = Plane((averaging_variance(0.25 / 3.91, "AGE", ONE_SIGMA), _at_most(3.95)), 3)
     found = best_setting(tighter)
     assert found is not None
-    assert found.variance == pytest.approx(variance_needed(0.25 / 3.91, ONE_SIGMA))
+    assert 0 <= found.variance - variance_needed(0.25 / 3.91, ONE_SIGMA) < 0.001
     assert needed < 2.9
 
 
@@ -60,7 +61,10 @@ def test_the_reasons_tell_the_limits_on_both_sides() -> None:
 
 
 def test_risks_are_told_of_both_attackers() -> None:
-    found = {each.name: each for each in risks(Setting(2.9, 7), EXPOSED, {2: 28_000_000}, ONE_SIGMA)}
+    found = {
+        each.name: each
+        for each in risks(Setting(2.9, 7), EXPOSED, {who: {2: 28_000_000} for who in EXPOSED}, ONE_SIGMA)
+    }
     assert found["success_of_optimal_attacker"].value == EXPOSED["optimal"].success(2.9)
     assert found["success_of_paper_attacker"].value == EXPOSED["paper"].success(2.9)
     gap, all_gaps = (
@@ -72,20 +76,15 @@ def test_risks_are_told_of_both_attackers() -> None:
 
 
 def test_no_tuples_and_nothing_is_said_of_finding_the_bound() -> None:
-    assert [each.name for each in risks(Setting(2.9, 7), EXPOSED, {}, ONE_SIGMA)] == [
+    assert [each.name for each in risks(Setting(2.9, 7), EXPOSED, {who: {} for who in EXPOSED}, ONE_SIGMA)] == [
         "success_of_optimal_attacker",
         "success_of_paper_attacker",
     ]
 
 
-def test_a_coin_is_not_asked_about_bounds() -> None:
-    found = {each.name: each for each in risks(Setting(2.9, 7), EXPOSED, {2: 1000}, 0.4)}
-    assert "waits for an extreme gap" in found["bound_found_by_optimal_attacker"].sentence
-
-
 def test_epsilon_and_delta_are_those_of_assess() -> None:
     small = programme([["A", "B"]], {"A": [2], "B": [3]})
-    found = {each.name: each.value for each in promises(Setting(2.0, 5), small, rule="levels", population=None)}
+    found = {each.name: each.value for each in promises(Setting(2.0, 5), small, int(lattice(small).published.sum()))}
     record = Setting(2.0, 5).record(small)
     told = {each.name: each.value for each in assess(record, measures=["epsilon_delta", "composition"]).results}
     assert found == told

@@ -95,7 +95,8 @@ def test_figures_agree_with_each_other() -> None:
             assert row["recommended"]["variance"] < row["variance"] + 0.1
             assert row["cut"] is None
         else:
-            assert row["success_to_accept"] == pytest.approx(success(row["allowed"], row["ratio"]))
+            # The bound may then be found as surely, too, so that a little less than for averaging alone will do.
+            assert 0.6827 < row["success_to_accept"] < success(row["allowed"], row["ratio"]) + 0.001
             assert row["cut"]["variance"] < row["variance"]
             assert len(row["cut"]["left_out"]) == row["cut"]["cuts"]
         assert (row["off_to_accept"] is None) == bool(line_left([row]))
@@ -151,8 +152,8 @@ def test_the_short_answer_is_that_of_the_figures() -> None:
     assert "be right in about nine of ten cases" in SAID
     assert 0.45 < median_kept(of(LEVELS, OPTIMAL)) < 0.55
     assert "nothing within a bound of 10, and half of the cells would have to go" in SAID
-    takes = f"V of {span(SOLVED, 'variance')} and a bound of {span(SOLVED, 'smallest_bound', 'd')} would do in the five"
-    assert takes in SAID
+    takes = f"nothing asks for more than V of {span(SOLVED, 'variance')}, which a bound of"
+    assert f"{takes} {span(SOLVED, 'smallest_bound', 'd')} hides; what was not solved may ask for more" in SAID
     assert len(SOLVED) == 5
 
 
@@ -177,10 +178,9 @@ def test_what_would_have_to_be_relaxed() -> None:
     assert f"be right in {percent([row['success_to_accept'] for row in wanting])} of cases" in SAID
     fewest, *_, most = sorted(wanting, key=lambda row: kept([row]))
     cuts = [row["cut"]["cuts"] for row in wanting]
-    assert most["cut"]["cuts"] == min(cuts)
     share, high, low = (f"{100 * each:.0f} %" for each in (median_kept(wanting), *kept([most, fewest])))
     assert f"The median Member State keeps {share} of its cells after {median(cuts):.0f} cuts;" in SAID
-    assert f"; {name(most)} keeps {high} after {min(cuts)}, {name(fewest)} {low}." in SAID
+    assert f"; {name(most)} keeps {high} after {most['cut']['cuts']}, {name(fewest)} {low}." in SAID
     told = sorted(name(row) for row in wanting if "breakdown SEX" in row["cut"]["left_out"])
     assert f"In {', '.join(told[:-1])} and {told[-1]} the sexes are among what goes" in SAID
 

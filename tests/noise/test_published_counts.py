@@ -31,12 +31,25 @@ def test_no_shorter_range_holds_as_often(count: int, share: float, cut: bool) ->
     found = published_counts(law, count, share)
     values = np.arange(count - law.reach, count + law.reach + 1)
     chances = law.chance(np.full(len(values), count), values)
-    width = found.usual.high - found.usual.low + 1
     within = chances[(values >= found.usual.low) & (values <= found.usual.high)].sum()
     assert within >= share - 1e-12
     assert found.usual.probability == pytest.approx(within)
-    shorter = [chances[start : start + width - 1].sum() for start in range(len(values))]
-    assert max(shorter) < share
+    width = next(n for n in range(1, len(values) + 1) if _most(chances, n)[0] >= share)
+    most, starts = _most(chances, width)
+    assert most >= share
+    assert (found.usual.low, found.usual.high) == (values[starts[0]], values[starts[-1]] + width - 1)
+
+
+def _most(chances: np.ndarray, width: int) -> tuple[float, list[int]]:
+    """Return the largest probability of a range of a width, and where the ranges begin that have it."""
+    sums = [float(chances[start : start + width].sum()) for start in range(len(chances) - width + 1)]
+    return max(sums), [start for start, each in enumerate(sums) if each >= max(sums) - 1e-9]
+
+
+@pytest.mark.parametrize("variance", [0.5, 1.0, 1.8, 2.0, 3.0, 4.0])
+def test_where_two_ends_are_equally_likely_both_are_in(variance: float) -> None:
+    usual = published_counts(by_count(PTable.max_entropy(variance=variance, bound=5)), 12).usual
+    assert 12 - usual.low == usual.high - 12
 
 
 def test_chances_that_stay_and_vanish_are_those_of_the_law() -> None:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.noise.ptable import PTable
+from discreet.noise.published_counts import published_counts
 from discreet.release.record import Record
-from discreet.release.told import told_law
+from discreet.release.told import told_law, told_range
 
 
-def test_within_a_bound_it_has_the_size_that_is_told() -> None:
+def test_within_a_bound_it_has_the_largest_size_that_is_told_so() -> None:
     law = told_law(Record(programme="x", parameters={"variance": 2, "bound": 5}).public())
-    # A bound of 5 is told as not more than about 10, the size to one decimal.
+    # A bound of 5 is told as not more than about 10, a size of 1.41 as 1.4: it may be up to 1.45.
     assert law.bound == 9
-    assert law.variance == pytest.approx(1.4**2)
+    assert law.variance == pytest.approx(1.45**2)
     assert law.laws == tuple(
-        pytest.approx(row.pmf(range(-9, 10))) for row in PTable.max_entropy(variance=1.4**2, bound=9).rows
+        pytest.approx(row.pmf(range(-9, 10))) for row in PTable.max_entropy(variance=1.45**2, bound=9).rows
     )
 
 
 def test_without_a_bound_it_is_geometric() -> None:
     law = told_law({"typical_noise": 3.0, "negative": "..."})
-    assert law.variance == pytest.approx(9)
+    assert law.variance == pytest.approx(3.05**2)
     assert law.bound == float("inf")
     assert law.non_negative
 
@@ -39,3 +43,41 @@ def test_noise_on_empty_cells_is_told(bound: int | None) -> None:
 
 def test_no_noise_is_told_by_no_size() -> None:
     assert told_law({"method": "none"}).variance == 0
+
+
+@given(variance=st.floats(0.01, 400))
+def test_the_range_that_is_told_holds_the_size(variance: float) -> None:
+    record = Record(programme="x", law="geometric", parameters={"epsilon": float(np.arccosh(1 + 1 / variance))})
+    least, largest = told_range(record.public()) or (0.0, 0.05)
+    assert least - 1e-6 <= record.variance**0.5 <= largest + 1e-6
+    assert largest - least == pytest.approx(0.1) or least == 0.05 or not least
+
+
+def test_noise_that_fills_its_bound_has_a_law() -> None:
+    # Noise that is the same on -4 .. 4 has the size 2.58, told as 2.6: more than there is room for.
+    law = told_law(Record(programme="x", parameters={"variance": 20 / 3, "bound": 4}).public())
+    assert law.bound == 4
+    assert law.variance == pytest.approx(20 / 3)
+
+
+SIZES = [
+    (variance, bound) for bound in (3, 4, 5, 6, 9, 12, 20) for variance in (0.7, 1.3, 1.8, 2.0, 2.2, 3.4, 5.1, 8.9)
+]
+
+
+@pytest.mark.parametrize(("variance", "bound"), [each for each in SIZES if each[0] <= each[1] * (each[1] + 1) / 3])
+def test_ranges_hold_at_least_as_often_as_they_say(variance: float, bound: int) -> None:
+    _holds(Record(programme="x", parameters={"variance": variance, "bound": bound}))
+
+
+@pytest.mark.parametrize("epsilon", [0.15, 0.3, 0.5, 0.7, 1.0, 1.5])
+def test_so_they_do_without_a_bound(epsilon: float) -> None:
+    _holds(Record(programme="x", law="geometric", parameters={"epsilon": epsilon}))
+
+
+def _holds(record: Record) -> None:
+    law, told = record.by_count(), told_law(record.public())
+    for count in (3, 5, 12, 40):
+        usual = published_counts(told, count).usual
+        inside = np.arange(usual.low, usual.high + 1)
+        assert law.chance(np.full(len(inside), count), inside).sum() >= usual.probability - 1e-9

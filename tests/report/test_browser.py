@@ -130,8 +130,37 @@ def test_words_in_charts_stay_within_them_and_can_be_read(opened: Opened) -> Non
     assert min(sizes) >= 10
 
 
+COVERED = """all => {
+    const box = one => one.getBoundingClientRect()
+    const over = (a, b) => a.left < b.right - 1 && a.right > b.left + 1 && a.top < b.bottom - 1 && a.bottom > b.top + 1
+    return all.flatMap(chart => {
+        const texts = [...chart.querySelectorAll('.mark-text:not([aria-hidden]) text')].filter(one => one.textContent)
+        const marks = [...chart.querySelectorAll('.mark-symbol path')].filter(one => box(one).width > 5)
+        return texts.filter(text => marks.some(mark => over(box(text), box(mark)))).map(text => text.textContent)
+    })
+}"""
+"""Which words of charts have a mark on them."""
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_no_mark_covers_a_word(opened: Opened, width: int) -> None:
+    assert opened.at(width).eval_on_selector_all(".chart", COVERED) == []
+
+
+def test_tables_that_scroll_show_it(opened: Opened) -> None:
+    page = opened.at(NARROW)
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
+    scrolling = page.eval_on_selector_all(
+        ".wide",
+        """all => all.filter(one => one.scrollWidth > one.clientWidth)
+        .map(one => getComputedStyle(one).backgroundAttachment)""",
+    )
+    assert set(scrolling) <= {"local, local, scroll, scroll"}
+    assert scrolling or not page.locator(".ptable").count()
+
+
 def test_links_lead_somewhere(opened: Opened) -> None:
-    targets = opened.page.eval_on_selector_all("main a", "all => all.map(one => one.getAttribute('href'))")
+    targets = opened.page.eval_on_selector_all("main a, nav a", "all => all.map(one => one.getAttribute('href'))")
     assert targets
     for target in targets:
         assert opened.page.locator(target).count() == 1

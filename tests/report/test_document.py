@@ -166,6 +166,19 @@ def test_every_section_is_there_in_order(curators_page: str, public_page: str) -
         assert re.findall(r"<h2>(\d .+?)</h2>", page) == wanted
 
 
+def test_contents_lead_to_every_section(curators_page: str, public_page: str) -> None:
+    for page in (curators_page, public_page):
+        contents = re.search(r"<nav.*?</nav>", page, re.DOTALL)
+        assert contents
+        assert re.findall(r'href="#(\w+)">(.+?)</a>', contents[0]) == list(SECTIONS.items())
+
+
+def test_why_numbers_of_counts_differ_stands_with_each(curators_page: str) -> None:
+    text = words(curators_page)
+    assert "a category that is not split again at every level it stands at" in text
+    assert "A category that is not split again counts once here" in text
+
+
 def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: Gathered, curators_page: str) -> None:
     text, summary = words(curators_page), summary_of(gathered)
     start, end = text.index("1 In short"), text.index("2 What is published")

@@ -27,6 +27,7 @@ def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path
     assert gathered.utility.results == utility_of(release).results
     assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
     assert gathered.absent == {}
+    assert gathered.mildest is None
 
 
 def test_the_village_is_that_of_the_ptable(gathered: Gathered) -> None:
@@ -43,8 +44,11 @@ def test_the_design_is_of_the_programme_that_was_published(gathered: Gathered) -
 def test_everybody_gets_what_follows_from_what_is_told(told: Gathered) -> None:
     assert told.assessment
     assert tuple(told.assessment.by_measure) == TOLD_MEASURES
+    assert told.mildest
     typical = told.release.description["noise"]["typical_noise"]
-    assert told.assessment.case.record.variance == pytest.approx(typical**2)
+    # Risk is that of the least noise that is told so, and never below that of the largest.
+    assert told.assessment.case.record.variance == pytest.approx((typical - 0.05) ** 2)
+    assert told.mildest.case.record.variance == pytest.approx((typical + 0.05) ** 2)
     assert not any((told.utility.cells, told.utility.small_areas, told.attacks, told.design, told.record))
     assert set(told.absent) == {"design", "attacks", "truth"}
 

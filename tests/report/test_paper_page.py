@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from discreet.design.paper.reproduce import Paper, reproduce_paper
-from discreet.errors import FileExistsAlreadyError
-from discreet.report.paper_page import check_folder, numbers_csv, paper_page, readings, told, write_paper
+from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.report.paper_page import check_folder, numbers_csv, ours, paper_page, readings, write_paper
 from tests.needs import program
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_every_number_stands_on_the_page(paper: Paper, text: str) -> None:
         row = row_of(text, each.id)
         assert each.where in row
         assert f">{each.published}<" in row
-        assert f">{told(each.ours)}<" in row
+        assert f">{ours(each)}<" in row
         assert each.note in row
         assert ("● agrees" in row) is each.agrees
 
@@ -73,7 +73,8 @@ def test_a_number_that_changes_changes_the_page(paper: Paper) -> None:
 
 def test_what_does_not_agree_though_it_should_is_named(text: str) -> None:
     listed = html.unescape(text).partition("do not agree</h3>")[2].partition("</ul>")[0]
-    assert "smallest bound that stays hidden at V = 2: published 5, ours 6." in listed
+    assert "smallest bound that stays hidden at V = 2: published 5 to 10, ours 6. Our reading of" in listed
+    assert "published 10 %, ours 11.25 %." in listed
     assert listed.count("<li>") == 4
 
 
@@ -118,6 +119,12 @@ def test_a_folder_with_figures_is_kept(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "figures" / "mine.png").write_text("mine")
     with pytest.raises(FileExistsAlreadyError, match=r"figures exists already"):
         check_folder(tmp_path, replace=False)
+
+
+def test_a_folder_within_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileWriteError, match=r"its folder does not exist"):
+        check_folder(tmp_path / "missing" / "out", replace=False)
+    assert not (tmp_path / "missing").exists()
 
 
 def test_nothing_is_loaded_from_elsewhere(text: str) -> None:

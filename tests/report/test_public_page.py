@@ -62,6 +62,17 @@ def test_it_has_no_part_of_the_curators(alone: bytes, curators_page: str) -> Non
     assert sum(part in curators for part in CURATORS) >= len(CURATORS) - 2
 
 
+def test_it_has_no_empty_rows_and_no_advice(alone: bytes) -> None:
+    text = words(alone.decode())
+    short = text[text.index("1 In short") : text.index("2 What is published")]
+    assert "no number" not in short
+    assert short.count("not told here") == 1
+    for advice in ("would hold her", "To hold her to", "is needed"):
+        assert advice not in text
+    # What was taken for the noise is told with the figures of risk.
+    assert "±1.7 is rounded and may stand for ±1.65 to ±1.75. Figures of risk are for the least" in text
+
+
 def test_it_tells_no_secret(alone: bytes, town_folder: Path) -> None:
     record, text = open_release(town_folder / "out").record, words(alone.decode())
     assert record.secret_check

@@ -10,6 +10,7 @@ import pytest
 from discreet.cells.true_tables import keeps_truth
 from discreet.errors import ReleaseError
 from discreet.release.release import open_release
+from discreet.release.told import told_range
 from discreet.report.public_side import public_side, told_record
 
 if TYPE_CHECKING:
@@ -36,11 +37,9 @@ def test_a_changed_table_is_refused_as_elsewhere(town_folder: Path, tmp_path: Pa
         side.table(name)
 
 
-def test_the_record_has_the_variance_that_is_told(town_folder: Path) -> None:
-    side = public_side(town_folder / "out")
-    record = told_record(side)
-    assert record
-    assert record.variance == pytest.approx(side.description["noise"]["typical_noise"] ** 2)
+def test_the_record_has_the_size_that_is_asked_for(town_folder: Path) -> None:
+    record = told_record(public_side(town_folder / "out"), 1.75)
+    assert record.variance == pytest.approx(1.75**2)
     assert record.spsn
     assert (record.key_version, record.secret_check, record.data_fingerprint, record.records) == (None,) * 4
 
@@ -49,12 +48,5 @@ def test_the_record_has_the_variance_that_is_told(town_folder: Path) -> None:
 def test_any_noise_that_may_be_told_has_a_record(town_folder: Path, typical: float, told: str | None) -> None:
     side = public_side(town_folder / "out")
     side.description["noise"] = {"typical_noise": typical, **({"bound": told} if told else {})}
-    record = told_record(side)
-    assert record
-    assert record.variance == pytest.approx(typical**2)
-
-
-def test_without_a_size_there_is_none(town_folder: Path) -> None:
-    side = public_side(town_folder / "out")
-    side.description["noise"] = {}
-    assert told_record(side) is None
+    for size in told_range(side.description["noise"]) or ():
+        assert told_record(side, size).variance == pytest.approx(size**2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.equations.closed_form import success
+from discreet.programme.load import load_programme
 from discreet.release.record import Record
 from discreet.risk.assess import assess
 from discreet.risk.averaging import chebyshev, variance_needed
@@ -46,3 +47,10 @@ def test_plain_keys_are_not_called_independent() -> None:
     assumptions = assess(record, measures=["averaging"]).results[0].assumptions
     assert any(text.startswith("plain keys: the noises of a total and its parts are related") for text in assumptions)
     assert not any("mixed keys" in text for text in assumptions)
+
+
+def test_a_programme_can_be_given_itself() -> None:
+    given = load_programme("eu2021:MT")
+    noise = {"variance": 2.0, "bound": 5, "measures": ["averaging", "redundancy"]}
+    mine, named = (assess(source, **noise) for source in (given, "eu2021:MT"))  # type: ignore[arg-type]
+    assert [each.value for each in mine.results] == [each.value for each in named.results]

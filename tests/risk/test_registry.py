@@ -15,6 +15,7 @@ from discreet.errors import UnknownNameError
 from discreet.results import Result
 from discreet.risk import registry
 from discreet.risk.assess import assess
+from tests.programme.small import programme
 
 if TYPE_CHECKING:
     from discreet.risk.case import Case
@@ -45,7 +46,8 @@ def test_ours_are_registered() -> None:
 
 
 def test_every_result_of_ours_says_what_it_assumes_and_which_equation_it_implements() -> None:
-    found = assess("eu2021:MT", variance=3, bound=10, records=500_000, exact="SEX")
+    town = programme([["SEX", "AGE"], ["SEX", "GEO"]], {"SEX": [2], "AGE": [3, 9], "GEO": [4]})
+    found = assess(town, variance=3, bound=10, records=500_000, exact="SEX1")
     assert {name for name, results in found.by_measure.items() if not results} == set()
     for result in found.results:
         assert result.equation, result.name

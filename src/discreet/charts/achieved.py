@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.bars import Bar, BarChart
+from discreet.charts.bars import LONGEST, Bar, BarChart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,6 @@ def achieved_chart(found: Sequence[Achieved]) -> BarChart:
         ),
         axis="share that is named exactly, where the true value is not 0",
         said="Bars: the share of true values other than 0 that an attack names exactly.",
-        longest=1.1,
+        longest=LONGEST,
         other_label="predicted" if any(each.predicted is not None for each in ranked) else "",
     )

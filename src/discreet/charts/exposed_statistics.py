@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.bars import Bar, BarChart
+from discreet.charts.bars import LONGEST, Bar, BarChart
 from discreet.equations.closed_form import success
 from discreet.programme.words import statistic_words
 
@@ -56,16 +56,23 @@ def exposed(assessment: Assessment, most: int) -> tuple[Exposed, ...]:
     )
 
 
-def exposed_chart(found: Sequence[Exposed], confidence: float) -> BarChart:
-    """Return the chart of some statistics, the most exposed first."""
+def exposed_chart(found: Sequence[Exposed], confidence: float, *, at_most: bool = False) -> BarChart:
+    """Return the chart of some statistics, the most exposed first.
+
+    Args:
+        found: what is drawn.
+        confidence: what she is to be held to.
+        at_most: whether the noise may be larger than it was taken for, and she right less often.
+    """
     first = found[0]
+    often = f"{'up to ' if at_most else ''}{first.right:.0%}"
     return BarChart(
         name="exposed-statistics",
-        title=f"Who combines everything published knows {first.words} to the person in {first.right:.0%} of cases",
+        title=f"Who combines everything published knows {first.words} to the person in {often} of cases",
         bars=tuple(Bar(each.words, each.right, f"{each.right:.0%}", each.paper) for each in found),
         axis=AXIS,
         said=SAID,
-        longest=1.1,
+        longest=LONGEST,
         limit=(confidence, f"to be held to {confidence:.0%}"),
         other_label=AVERAGE,
     )

@@ -40,10 +40,12 @@ def paper_figure(width: float, height: float, title: str) -> Figure:
     return blank_figure(width, height + 0.2 * (len(lines) - 1), "\n".join(lines))
 
 
-def here(axes: Axes, x: float, y: float, label: str, side: str = "left") -> None:
-    """Draw the mark for `you are here`, the same in every picture, with its label below."""
+def here(  # noqa: PLR0917 - where, then how far from it
+    axes: Axes, x: float, y: float, label: str, side: str = "left", moved: tuple[float, float] = (0, -13)
+) -> None:
+    """Draw the mark for `you are here`, the same in every picture, with its label, below if nothing else is said."""
     axes.plot([x], [y], "D", color=ACCENT, markeredgecolor=DARK, markersize=9, zorder=5)
-    beside(axes, label, x, y, side, (0, -13), color=ACCENT, fontweight="bold")
+    beside(axes, label, x, y, side, moved, color=ACCENT, fontweight="bold")
 
 
 def beside(  # noqa: PLR0917 - where, then how far from it

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.charts.label_places import Frame, Places
 from discreet.charts.paper import ACCENT, DARK, GREY, LIGHT, beside, here, paper_figure
 from discreet.charts.vega import HERE, finished, layered, rows, words
 
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from discreet.charts.chart import Spec
+    from discreet.charts.label_places import Label
 
 HEIGHT = 320
+PIXEL = 0.75
+"""Points of type."""
 ABOVE = 1.3
 """How far the axis of variances reaches beyond what it must show."""
 BOUND = "bound E: the most that a count is off, persons"
@@ -122,15 +126,15 @@ class PlaneChart:
             told = ["edge:N", "bound:Q", alt.Tooltip("variance:Q", format=".3g")]
             dots = {"color": colour, "size": 18}
             layers.append(alt.Chart(line).mark_line(color=colour, point=dots).encode(x=x, y=y, tooltip=told))
-        for side, dx in (("left", 0), ("right", -6)):
-            labels = rows(each for each in self._labels(top) if each["side"] == side)
-            layers.append(words("label", x, y, labels, align=side, baseline="bottom", dx=dx, dy=-5))
+        marked, named = self._labels(top)
         if self.chosen:
             marks = rows({"bound": p.bound, "variance": p.variance, "label": p.label} for p in self.chosen)
             told = ["label:N", "variance:Q", "bound:Q"]
             layers.append(alt.Chart(marks).mark_point(**HERE).encode(x=x, y=y, tooltip=told))
-            side = "left" if self.chosen[0].bound <= self.last / 2 else "right"
-            layers.append(words("label", x, y, marks, dy=17, align=side, fontWeight="bold", color=ACCENT))
+        for label in (*marked, *named):
+            at = rows([{"bound": label.x, "variance": label.y, "label": label.text}])
+            look = {"fontWeight": "bold", "color": ACCENT} if label in marked else {}
+            layers.append(words("label", x, y, at, align=label.side, dx=label.dx, dy=label.dy, **look))
         return finished(layered(layers), HEIGHT, self.alternative)
 
     def figure(self) -> Figure:
@@ -142,14 +146,11 @@ class PlaneChart:
                 axes.bar(row.bound, min(row.high, top) - row.low, bottom=row.low, width=0.45, color=LIGHT)
         for _, colour, points in self._drawn(top):
             axes.plot([b for b, _ in points], [v for _, v in points], "o-", color=colour, lw=1.4, ms=3)
-        for label in self._labels(top):
-            beside(
-                axes, str(label["label"]), float(label["bound"]), float(label["variance"]), str(label["side"]), (0, 7)
-            )
-        for point in self.chosen:
-            here(
-                axes, point.bound, point.variance, point.label, side="left" if point.bound <= self.last / 2 else "right"
-            )
+        marked, named = self._labels(top)
+        for label in named:
+            beside(axes, label.text, label.x, label.y, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
+        for label in marked:
+            here(axes, label.x, label.y, label.text, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
         axes.set_xlim(0.5, self.last + 0.5)
         axes.set_ylim(0, top)
         axes.set_xticks([row.bound for row in self.rows])
@@ -166,14 +167,14 @@ class PlaneChart:
                 shown.append((edge, DARK if edge.is_lower else GREY, points))
         return shown
 
-    def _labels(self, top: float) -> list[dict[str, float | str]]:
-        """Return where labels stand: at the left end of lower limits, and at the top end of upper ones."""
-        found: list[dict[str, float | str]] = []
-        for edge, _, points in self._drawn(top):
-            bound, limit = points[0] if edge.is_lower else points[-1]
-            side = "left" if edge.is_lower or bound <= self.last / 2 else "right"
-            found.append({"label": edge.label, "bound": bound, "variance": limit, "side": side})
-        return found
+    def _labels(self, top: float) -> tuple[list[Label], list[Label]]:
+        """Return the labels of marks and of lines, where nothing crosses them: lines are named at their right ends."""
+        drawn = self._drawn(top)
+        marks = [(float(point.bound), point.variance) for point in self.chosen]
+        frame = Frame((0.5, self.last + 0.5), (0.0, top), HEIGHT)
+        places = Places(frame, [points for _, _, points in drawn], marks)
+        marked = [places.of_mark(point.label, at) for point, at in zip(self.chosen, marks, strict=True)]
+        return marked, [places.of_line(edge.label, points[::-1]) for edge, _, points in drawn]
 
 
 def _span(row: PlaneRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.charts.bars import Bar, BarChart
+from discreet.charts.bars import LONGEST, Bar, BarChart
 from discreet.charts.columns import Column, ColumnChart
 from discreet.charts.ranges import Range, RangeChart
 
@@ -86,7 +86,7 @@ def gaps_chart(found: Additivity) -> BarChart | None:
         ),
         axis="share of the totals that are not the sums of their parts",
         said="Bars: the tables with the largest share of totals that do not add up.",
-        longest=1.1,
+        longest=LONGEST,
     )
 
 

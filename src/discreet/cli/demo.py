@@ -210,7 +210,7 @@ def choose(programme: Programme) -> tuple[Design, Setting]:
 
 def said(found: Design, setting: Setting) -> str:
     """Return what was chosen and why, in a sentence or two."""
-    noise = f"variance {setting.variance:g} and bound {setting.bound}"
+    noise = f"variance {setting.variance:.10g} and bound {setting.bound}"
     if found.feasible:
         return f"{noise}: they hold off an attacker who combines everything published"
     return f"{found.answer} Taken is what holds off the averages of the paper: {noise}"
@@ -218,7 +218,7 @@ def said(found: Design, setting: Setting) -> str:
 
 def commands(people: People, setting: Setting, places: Places) -> tuple[str, ...]:
     """Return what to type to make the same release by hand."""
-    noise = f"--variance {setting.variance:g} --bound {setting.bound}"
+    noise = f"--variance {setting.variance:.10g} --bound {setting.bound}"
     keys = f"--id {people.id} --secret-file {places.secret.name}"
     data, out = places.people.name, places.release.name
     return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 
 def design(
     programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
-    confidence: Annotated[float, typer.Option(metavar="A", help="Success an attacker may have.")] = ONE_SIGMA,
+    confidence: Annotated[
+        float, typer.Option(metavar="A", help="Success an attacker may have: more is less noise.")
+    ] = ONE_SIGMA,
     max_bound: Annotated[int, typer.Option(metavar="E", help="Largest noise that users accept.")] = MAX_BOUND,
     attacker: Annotated[str, typer.Option(metavar="WHO", help=f"{' or '.join(ATTACKERS)}.")] = ATTACKERS[0],
     rule: Annotated[str, typer.Option(metavar="RULE", help=f"Counting of levels: {' or '.join(RULES)}.")] = RULES[0],
     known: Annotated[str | None, typer.Option(metavar="STATISTIC", help="A statistic that is public anyway.")] = None,
-    population: Annotated[str | None, typer.Option(metavar="WHAT", help="What the tables count.")] = None,
+    population: Annotated[str | None, typer.Option(metavar="WHAT", help="Only the tables that count this.")] = None,
+    hide_bound: Annotated[
+        bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")
+    ] = True,
     areas: Annotated[str | None, typer.Option(metavar="TOPIC", help="The topic of areas.")] = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
     data: Annotated[
@@ -45,7 +50,7 @@ def design(
         str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
     ] = None,
     unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
-    missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
+    missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Draw the constraints and what is left.")
@@ -65,7 +70,7 @@ def design(
         check_picture(plot, replace=replace)
     if figures:
         check_figures(figures, replace=replace)
-    reading = {"id": id_column, "key": key, "count": count, "unit": unit}
+    reading = {"id": id_column, "key": key, "count": count, "unit": unit, "missing": missing}
     idle = next((name for name, value in reading.items() if value is not None), None)
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
@@ -80,46 +85,49 @@ def design(
             known=known,
             population=population,
             areas=areas,
+            hide_bound=hide_bound,
             cuts=cuts,
             progress=stages,
-            **({**reading, "missing": missing} if data else {}),
+            **({**reading, "missing": missing or MISSING[0]} if data else {}),
         )
+    asked = {
+        "programme": programme,
+        "data": data,
+        "confidence": confidence,
+        "max_bound": max_bound,
+        "attacker": attacker,
+        "rule": rule,
+        "known": known,
+        "population": population,
+        "areas": areas,
+        "hide_bound": hide_bound,
+        "cuts": cuts,
+    }
     if plot:
         draw_plane(found, plot)
     drawn = draw_design(found, figures) if figures else ()
     if out_settings and found.feasible:
-        write_whole(out_settings, settings_text(found, programme).encode())
+        write_whole(out_settings, settings_text(found, asked, out_settings).encode())
     if as_json:
         files = {
             "out_settings": str(out_settings) if out_settings and found.feasible else None,
             "plot": None if plot is None else str(plot),
             "figures": [str(path) for path in drawn],
         }
-        typer.echo(
-            answer(
-                "design",
-                _asked(found, programme, data, known),
-                found.results,
-                found.warnings,
-                **found.to_json(),
-                **files,
-            )
-        )
+        typer.echo(answer("design", asked, found.results, found.warnings, **found.to_json(), **files))
     else:
-        show(found, programme, out_settings if found.feasible else None, plot or figures)
+        settings = out_settings if found.feasible else None
+        noise = f"--settings {settings}" if settings else _noise(found, programme)
+        protect = f"{' '.join(data or ['DATA'])} {noise} --id {id_column or 'COLUMN'}"
+        show(found, protect, settings, [path for path in (plot, figures) if path])
     if out_settings and not found.feasible:
         # The answer has been given, but who waits for the file must not go on without it.
         typer.echo(f"error: {out_settings} was not written: the constraints leave no setting. Relax one.", err=True)
         raise typer.Exit(2)
 
 
-def _asked(found: Design, programme: str, data: list[str] | None, known: str | None) -> dict[str, Any]:
-    return {
-        "programme": programme,
-        "data": data,
-        "confidence": found.confidence,
-        "max_bound": found.max_bound,
-        "attacker": found.attacker,
-        "rule": found.rule,
-        "known": known,
-    }
+def _noise(found: Design, programme: str) -> str:
+    """Return the flags of `protect` for the setting that is recommended."""
+    if found.recommended is None:
+        return ""
+    return f"--programme {programme} --variance {found.recommended.variance:.10g} --bound {found.recommended.bound}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,7 +13,6 @@ from discreet.design.region import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from discreet.design.noise_design import Design
     from discreet.results import Result
@@ -24,49 +24,65 @@ PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_abov
 """What is told of epsilon and delta; --json has the rest."""
 
 
-def show(found: Design, programme: str, settings: Path | None, plot: Path | None) -> None:
-    """Print a design."""
-    _say(found.answer)
-    for reason in found.reasons:
-        _say(reason)
+def show(found: Design, protect: str, settings: Path | None, pictures: list[Path]) -> None:
+    """Print a design.
+
+    Args:
+        found: the design.
+        protect: how `protect` is called with the noise that is recommended.
+        settings: the file of settings that was written, if any.
+        pictures: where pictures were drawn.
+    """
+    alarms = list(found.on_data.alarms(found.confidence)) if found.on_data else []
+    for sentence in (found.answer, *found.reasons, *alarms):
+        _say(sentence)
     if not found.feasible:
         _part("To go on, relax one of these:", (each.sentence for each in found.relaxations))
     _show_region(found)
     if found.feasible:
-        _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
-        _part("What users get:", (each.sentence for each in found.utility))
-        promised = [each for each in found.promised if each.name in PROMISED]
-        _part("What a person is promised:", (each.sentence for each in promised))
-    if found.on_data:
-        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
-        _part(what, (each.sentence for each in found.on_data.told()))
+        _show_setting(found)
     _part(found.line_answer, (each.sentence for each in found.line_relaxations))
     _show_curation(found)
     _show_confidence(found)
     typer.echo("")
     limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
     _show_assumptions([*limits, *found.risk])
-    for warning in found.warnings:
+    for warning in found.warnings[len(alarms) :]:
         _say(f"Note: {warning}")
-    if plot:
-        _say(f"Pictures: {plot}")
+    if pictures:
+        _say(f"Pictures: {', '.join(map(str, pictures))}")
     if settings:
         _say(f"Settings: {settings}")
-        _say(f"Next: discreet protect DATA --settings {settings} --id COLUMN --secret-file FILE --out release")
-    elif found.recommended:
-        noise = f"--variance {found.recommended.variance:.6g} --bound {found.recommended.bound}"
-        _say(
-            f"Next: discreet protect DATA --programme {programme} {noise} --id COLUMN --secret-file FILE --out release"
-        )
+    if found.feasible:
+        _say(f"Next: discreet protect {protect} --secret-file FILE --out release")
 
 
-def settings_text(found: Design, programme: str) -> str:
-    """Return the settings file for `protect --settings`, with the reasons as comments."""
+def _show_setting(found: Design) -> None:
+    """Print what attackers, users and persons get of the setting that is recommended."""
+    _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
+    _part("What users get:", (each.sentence for each in found.utility))
+    promised = [each for each in found.promised if each.name in PROMISED]
+    _part("What a person is promised:", (each.sentence for each in promised))
+    if found.on_data:
+        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
+        _part(what, (each.sentence for each in found.on_data.told()))
+
+
+def settings_text(found: Design, asked: dict[str, Any], path: Path) -> str:
+    """Return the settings file for `protect --settings`, with the reasons and what was asked for as comments."""
     lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
-    lines.append(f"# Attacker: {found.attacker}; success she may have: {found.confidence:g}; rule: {found.rule}.")
-    for name, value in {"programme": programme, **found.settings}.items():
-        lines.append(f"{name} = {_toml(value)}")
+    wanted = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in asked.items() if value is not None)
+    lines += [f"# {line}" for line in textwrap.wrap(f"Asked for: {wanted}.", 110)]
+    unit = found.programme.of(found.populations[0])[0].unit
+    flags = {"programme": _programme(asked["programme"], path), "unit": unit, **found.settings}
+    lines += [f"{name} = {_toml(value)}" for name, value in flags.items()]
     return "\n".join(lines) + "\n"
+
+
+def _programme(spec: str, path: Path) -> str:
+    """Return how the programme is named in a file that lies elsewhere: a path must lead there from any folder."""
+    elsewhere = path.absolute().parent != Path.cwd()
+    return str(Path(spec).absolute()) if elsewhere and Path(spec).exists() else spec
 
 
 def _toml(value: str | float) -> str:

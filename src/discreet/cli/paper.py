@@ -14,7 +14,7 @@ from discreet.cli.progress import Stages
 from discreet.design.paper.published import PARTS
 from discreet.design.paper.reproduce import ALL_PARTS, chosen_parts, reproduce_paper
 from discreet.report.paper_figures import figures_of
-from discreet.report.paper_page import PAGE, check_folder, told, write_paper
+from discreet.report.paper_page import PAGE, check_folder, ours, write_paper
 
 if TYPE_CHECKING:
     from discreet.design.paper.reproduce import Paper
@@ -73,7 +73,7 @@ def show(found: Paper, out: Path | None) -> None:
             typer.echo(f"\n{title}: numbers that do not agree, published and ours")
         said = ""
         for each in rows:
-            typer.echo(f"  {each.id:<38} {each.published:>16} {told(each.ours):>10}")
+            typer.echo(f"  {each.id:<38} {each.published:>16} {ours(each):>10}")
             if each.note != said:
                 typer.echo(textwrap.fill(each.note, width, initial_indent="      ", subsequent_indent="      "))
             said = each.note

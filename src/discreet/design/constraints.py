@@ -8,13 +8,15 @@ demographics at high geographic detail and on upcoming censuses).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.uniform import Uniform
 from discreet.risk.averaging import epsilon_allowed, variance_needed
-from discreet.risk.bound import disclosure_at, largest_variance
+from discreet.risk.bound import LEAST_SURE, disclosures_at, largest_holding, reached_together
 from discreet.utility.accuracy_bound import epsilon_needed
 
 if TYPE_CHECKING:
@@ -25,16 +27,18 @@ ATTACKERS = (OPTIMAL, PAPER)
 """Who is held off: with everything published at once, or with the averages and extreme gaps of the paper."""
 AT_LEAST, AT_MOST = "at least", "at most"
 VARIANCE, BOUND, EPSILON = "variance", "bound", "epsilon"
-AVERAGING, HIDDEN_BOUND, ROOM = "averaging", "hidden bound", "room"
+AVERAGING, AS_PUBLISHED, HIDDEN_BOUND, ROOM = "averaging", "as published", "hidden bound", "room"
 ACCEPTABLE_BOUND, ACCURATE_AREAS = "acceptable bound", "accurate areas"
-PHRASES = {HIDDEN_BOUND: "a hidden bound", ROOM: "its room"}
+PHRASES = {AS_PUBLISHED: "reading counts as published", HIDDEN_BOUND: "a hidden bound", ROOM: "its room"}
 """How constraints are called within a sentence, where their name alone does not do."""
+AVERAGES = {OPTIMAL: "combines everything published", PAPER: "takes the paper's averages"}
+"""How each attacker combines what is published."""
 WEIGHERS = {PAPER: ("gap",), OPTIMAL: ("gap", "likelihood")}
 """How each attacker looks for the bound."""
-COIN = 0.5
-"""Telling two bounds apart starts from the toss of a coin: a smaller confidence asks for nothing."""
 ACCURATE = 20
 """Persons that no total of an area should be off by, as the paper has it."""
+NARROW, WIDE = 0.05, 1e4
+"""Sigmas between which a discrete Gaussian law is looked for."""
 SLACK = 1e-9
 """Relative error of a limit that is found by bisection."""
 
@@ -71,13 +75,16 @@ class Constraint:
         return value >= edge * (1 - SLACK) if self.side == AT_LEAST else value <= edge * (1 + SLACK)
 
 
-def averaging_variance(ratio: float, statistic: str, confidence: float, *, surrogate: bool = False) -> Constraint:
+def averaging_variance(
+    ratio: float, statistic: str, confidence: float, *, attacker: str = OPTIMAL, surrogate: bool = False
+) -> Constraint:
     """Return the least variance at which averaging succeeds no more often than is accepted.
 
     Args:
         ratio: r, the variance of the attacker's estimate in units of V.
         statistic: what she knows best.
         confidence: the success she may have.
+        attacker: whose estimate it is.
         surrogate: whether r is the closed form for levels that divide evenly.
     """
     needed = variance_needed(ratio, confidence)
@@ -87,40 +94,65 @@ def averaging_variance(ratio: float, statistic: str, confidence: float, *, surro
         AT_LEAST,
         lambda _: needed,
         "V >= 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2",
-        _held(statistic, confidence),
+        _held(statistic, confidence, attacker),
         _averaging_assumptions("counts well above the bound", surrogate=surrogate),
     )
 
 
+def as_published(confidence: float) -> Constraint:
+    """Return the least variance at which a count is published as it is no more often than is accepted.
+
+    For noise of a few values the Gaussian limit of averaging says too little: who just reads a count is right with
+    P(x = 0). Of all laws with a variance the one with most entropy and no bound, the discrete Gaussian, has the largest
+    P(x = 0) of those with most entropy, so that its limit serves every bound.
+    """
+    needed = _variance_unread(confidence)
+    return Constraint(
+        AS_PUBLISHED,
+        VARIANCE,
+        AT_LEAST,
+        lambda _: needed,
+        "V with P(x = 0) <= alpha",
+        f"a count is published as it is in at most {confidence:.0%} of cases",
+        ("maximum-entropy noise", "counts above the bound; smaller ones are published as they are more or less often"),
+    )
+
+
+@lru_cache(maxsize=64)
+def _variance_unread(confidence: float) -> float:
+    """Return the variance of the discrete Gaussian law that leaves a count as it is with a probability."""
+    low, high = NARROW, WIDE
+    while high / low > 1 + SLACK:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if DiscreteGaussian(sigma=middle).pmf(0) > confidence else (low, middle)
+    return DiscreteGaussian(sigma=high).variance
+
+
 def hidden_bound(tuples: Mapping[int, int], confidence: float, attacker: str) -> Constraint:
-    """Return the largest variance, by bound, at which the bound stays hidden.
+    """Return the largest variance, by bound, at which the bound stays hidden from who uses sets of all sizes together.
 
     Args:
         tuples: by number of parts, how many sets of parts and their total are published.
         confidence: from which on the bound counts as found.
         attacker: paper or optimal.
     """
-    ways = [
-        {"tuples": many, "categories": parts, "confidence": confidence, "attacker": how}
-        for parts, many in tuples.items()
-        # The likelihood first: it is the stronger one almost always, and then the other needs one look.
-        for how in reversed(WEIGHERS[attacker])
-        if how == "gap" or confidence > COIN
-    ]
+    held = {"gap": confidence, "likelihood": max(confidence, LEAST_SURE)}
 
-    def hides(variance: float, bound: int, way: dict[str, object]) -> bool:
-        return not disclosure_at(variance, bound, **way).inferable  # type: ignore[arg-type]
+    def hides(variance: float, bound: int, how: str) -> bool:
+        found = disclosures_at(variance, bound, tuples, confidence=confidence, attacker=how)
+        return reached_together(found) < held[how]
 
     @lru_cache(maxsize=512)
     def limit(bound: int) -> float:
         most = Uniform(bound=bound).variance
-        for way in ways:
-            if not hides(most, bound, way):
-                most = largest_variance(bound, **way).value  # type: ignore[arg-type]
+        # The likelihood first: it is the stronger one almost always, and then the other needs one look.
+        for how in reversed(WEIGHERS[attacker]):
+            most = largest_holding(partial(hides, bound=bound, how=how), most)
         return most
 
     def holds(variance: float, bound: int) -> bool:
-        return variance <= Uniform(bound=bound).variance and all(hides(variance, bound, way) for way in ways)
+        fits = variance <= Uniform(bound=bound).variance
+        return fits and all(hides(variance, bound, how) for how in WEIGHERS[attacker])
 
     return Constraint(
         HIDDEN_BOUND,
@@ -130,7 +162,12 @@ def hidden_bound(tuples: Mapping[int, int], confidence: float, attacker: str) ->
         "V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))"
         + (", and the same for the likelihood of all gaps" if attacker == OPTIMAL else ""),
         f"the bound is found with a confidence below {confidence:.0%}",
-        ("maximum-entropy noise", "counts well above the bound", "sets of parts and total independent of each other"),
+        (
+            "maximum-entropy noise",
+            "counts well above the bound",
+            "sets of parts and total independent of each other",
+            "sets of 2 to 4 parts next to a total; those with more parts, and within levels, tell more",
+        ),
         holds,
     )
 
@@ -159,7 +196,9 @@ def acceptable_bound(largest: int) -> Constraint:
     )
 
 
-def averaging_epsilon(ratio: float, statistic: str, confidence: float, *, surrogate: bool = False) -> Constraint:
+def averaging_epsilon(
+    ratio: float, statistic: str, confidence: float, *, attacker: str = OPTIMAL, surrogate: bool = False
+) -> Constraint:
     """Return the largest epsilon of a count at which averaging succeeds no more often than is accepted."""
     allowed = epsilon_allowed(ratio, confidence)
     return Constraint(
@@ -168,7 +207,7 @@ def averaging_epsilon(ratio: float, statistic: str, confidence: float, *, surrog
         AT_MOST,
         lambda _: allowed,
         "eps <= sqrt(2 / V), V = 1 / (4 z^2 r); at one sigma sqrt(8 r)",
-        _held(statistic, confidence),
+        _held(statistic, confidence, attacker),
         (
             "every table has noise of its own",
             *_averaging_assumptions("counts well above the noise", surrogate=surrogate),
@@ -196,10 +235,9 @@ def accurate_areas(areas: int, confidence: float, within: float = ACCURATE) -> C
     )
 
 
-def _held(statistic: str, confidence: float) -> str:
-    return (
-        f"who combines everything published is right about a count of {statistic} in at most {confidence:.0%} of cases"
-    )
+def _held(statistic: str, confidence: float, attacker: str) -> str:
+    who = f"who {AVERAGES[attacker]} is right about a count of {statistic}"
+    return f"{who} in at most {confidence:.0%} of cases"
 
 
 def _averaging_assumptions(counts: str, *, surrogate: bool) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ other, greedily: each time the one that buys most for what is given up,
 
     log(V before / V after) / log(cells before / cells after);
 
-of equals the one with the smaller variance, then the first. The same programme always gives the same order. Coarsening
-takes the finest level off a breakdown wherever it is used; a breakdown of one level is left out.
+of equals the one with the smaller variance, then the first. Where nothing is left, the way ends with a cut that leaves
+something, at the place where most cells are kept then. The same programme always gives the same way. Coarsening takes
+the finest level off a breakdown wherever it is used; a breakdown of one level is left out.
 
 A cut takes noises away and nothing else, so that all cuts are weighed on one lattice.
 """
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.design.constraints import PAPER
-from discreet.equations.closed_form import best_ratios
+from discreet.equations.closed_form import ratios_beside
 from discreet.programme.lattice import lattice_by_table
 from discreet.risk.averaging import smallest_greedy, variance_needed
 
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
 
     Ints = NDArray[np.int64]
+    Weighed = tuple["Cut", "Output"]
 
 TABLE, BREAKDOWN = "table", "breakdown"
+FINE = 1e-3
+"""The share to which the largest variance that is accepted is found."""
 ALIKE = 1e-9
 """Variances that differ by less than this share are the same."""
 
@@ -121,17 +125,26 @@ class Output:
         return int(self.lattice.cells[self.lattice.published].sum())
 
     def worst(self, attacker: str, known: str | None) -> tuple[float, str]:
-        """Return the smallest ratio of any statistic, and its name."""
+        """Return the smallest ratio of any statistic that is not known, and its name; infinite where all are known."""
         found = self.lattice
         if attacker == PAPER:
             ratio, place = smallest_greedy(found)
         else:
-            ratios = best_ratios(found, found.published.astype(float), known)
+            ratios = ratios_beside(found, found.published.astype(float), self._inside(known))
             # What is known is no secret to keep.
             kept = np.where(found.published & (ratios > 0), ratios, np.inf)
             place = int(kept.argmin())
             ratio = float(kept[place])
         return ratio, _name(found, place)
+
+    def _inside(self, known: str | None) -> NDArray[np.bool_] | None:
+        """Return which statistics follow from one that is known, whether it is still published or not."""
+        if known is None:
+            return None
+        names = self.lattice.names()
+        at = names.index(" ".join(sorted(known.split())) if known != "total" else known)
+        inside: NDArray[np.bool_] = (self.lattice.depths <= self.lattice.depths[at]).all(axis=1)
+        return inside
 
     def without_table(self, name: str) -> Output:
         """Return the output without one table."""
@@ -194,6 +207,7 @@ def curate(
     confidence: float,
     steps: int,
     farthest: int = 0,
+    floor: float = 0.0,
     accepts: Callable[[Lattice, float], bool],
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Curation:
@@ -204,34 +218,70 @@ def curate(
         attacker: who is held off.
         known: a statistic whose true counts are public.
         confidence: the success she may have.
-        steps: how many cuts to take one after the other; with 0 none is weighed.
-        farthest: how many to take at most where after these nothing acceptable is left.
+        steps: how many cuts to take one after the other where something is left; with 0 none is weighed.
+        farthest: how many to take at most until something is left.
+        floor: the variance that other tables ask for, which no cut here lowers.
         accepts: whether a variance has an acceptable bound, given what is published.
         progress: called with a stage, what is done and what there is to do.
     """
 
-    def weighed(kind: str, name: str, words: str, left: Output) -> Cut:
+    def weighed(kind: str, name: str, words: str, left: Output) -> Weighed:
         ratio, statistic = left.worst(attacker, known)
-        return Cut(kind, name, words, variance_needed(ratio, confidence), statistic, ratio, left.cells)
+        variance = max(variance_needed(ratio, confidence), floor)
+        return Cut(kind, name, words, variance, statistic, ratio, left.cells), left
 
     def judged(cut: Cut, left: Output) -> Cut:
         return replace(cut, feasible=accepts(left.lattice, cut.variance))
 
-    whole = judged(weighed("", "", "publish everything", output), output)
+    def choices(at: Output) -> list[Weighed]:
+        found = [weighed(*cut) for cut in at.cuts()]
+        # What leaves nothing to hide is no way to publish less.
+        return [each for each in found if each[0].variance > 0]
+
+    whole = judged(*weighed("", "", "publish everything", output))
     if not steps:
         return Curation(whole, (), ())
-    choice = [(weighed(*cut), cut[-1]) for cut in output.cuts()]
-    alone = sorted((cut for cut, _ in choice), key=lambda cut: (_rounded(cut.variance), -cut.cells))
+    choice = choices(output)
+    alone = sorted((judged(*each) for each in choice), key=lambda cut: (_rounded(cut.variance), -cut.cells))
     path: list[Cut] = []
-    last = whole
-    while choice and (len(path) < steps or (len(path) < farthest and not last.feasible)):
+    best: list[Cut] = []
+    last, at = whole, output
+    while choice and len(path) < (steps if whole.feasible else max(steps, farthest)):
+        if not last.feasible:
+            ends = _enough(choice, _accepted(accepts, at.lattice, last.variance))
+            best = _better(best, path, [judged(*each) for each in ends])
         found, at = min(choice, key=lambda each: (-_bought(last, each[0]), _rounded(each[0].variance)))
         last = judged(found, at)
         path.append(last)
         if progress:
             progress("cutting", len(path), None)
-        choice = [(weighed(*cut), cut[-1]) for cut in at.cuts()]
-    return Curation(whole, tuple(alone), tuple(path))
+        done = last.feasible or (best and last.cells <= best[-1].cells) or last.variance <= floor
+        if not whole.feasible and done:
+            break
+        choice = choices(at)
+    return Curation(whole, tuple(alone), tuple(_better(best, path[:-1], path[-1:]) if path else ()))
+
+
+def _better(best: list[Cut], before: list[Cut], ends: list[Cut]) -> list[Cut]:
+    """Return the way that ends where something is left and keeps most cells; where none does, the longer one."""
+    end = max(ends, key=lambda cut: (cut.feasible, cut.cells), default=None)
+    if end is None or (best and (not end.feasible or end.cells <= best[-1].cells)):
+        return best
+    return [*before, end]
+
+
+def _accepted(accepts: Callable[[Lattice, float], bool], lattice: Lattice, most: float) -> float:
+    """Return the largest variance, up to one, that has an acceptable bound with all that is published now."""
+    low, high = 0.0, most
+    while high - low > FINE * most:
+        middle = (low + high) / 2
+        low, high = (middle, high) if accepts(lattice, middle) else (low, middle)
+    return low
+
+
+def _enough(choice: list[Weighed], variance: float) -> list[Weighed]:
+    """Return the cuts that surely leave something: where less is published, no smaller variance is accepted."""
+    return [each for each in choice if each[0].variance <= variance]
 
 
 def _bought(before: Cut, after: Cut) -> float:

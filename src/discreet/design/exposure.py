@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.design.constraints import OPTIMAL, PAPER
+from discreet.design.constraints import AVERAGES, OPTIMAL, PAPER
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
 from discreet.results import Result
@@ -35,12 +35,12 @@ class Exposure:
     def result(self, variance: float, attacker: str) -> Result:
         """Return how often she is right, in a sentence."""
         share = self.success(variance)
-        with_what = {OPTIMAL: "combines everything published", PAPER: "takes the paper's averages"}[attacker]
         return Result(
             name=f"success_of_{attacker}_attacker",
             value=share,
             unit="1",
-            sentence=f"An attacker who {with_what} is right about a count of {self.statistic} in {share:.1%} of cases.",
+            sentence=f"An attacker who {AVERAGES[attacker]} is right about a count of {self.statistic} in {share:.1%} "
+            "of cases.",
             worst=self.statistic,
             assumptions=("counts well above the bound", "errors of the estimate close to Gaussian"),
             equation="P(|N(0, V r)| < 1/2)",

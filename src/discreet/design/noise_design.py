@@ -13,20 +13,20 @@ from discreet.design.constraints import (
     ACCURATE,
     ATTACKERS,
     BOUND,
-    COIN,
     EPSILON,
     OPTIMAL,
     VARIANCE,
     acceptable_bound,
     accurate_areas,
+    as_published,
     averaging_epsilon,
     averaging_variance,
     hidden_bound,
     room,
 )
+from discreet.design.counted import Counted, counted
 from discreet.design.curation import curate
 from discreet.design.curation import output_of as cuttable
-from discreet.design.exposure import exposures
 from discreet.design.on_data import try_on_data
 from discreet.design.recommendation import best_setting, promises, reasons, risks, uses
 from discreet.design.region import Plane, allowed, phrase
@@ -34,13 +34,12 @@ from discreet.design.relaxation import of_line, of_plane
 from discreet.design.sensitivity import CONFIDENCES, by_confidence
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.eu2021.census import member_states
-from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.results import Result
 from discreet.risk.assess import SUREST
-from discreet.risk.averaging import ONE_SIGMA, averaging, variance_needed
-from discreet.risk.tuples import tuples_by_size
+from discreet.risk.averaging import ONE_SIGMA, variance_needed
+from discreet.risk.bound import LEAST_SURE
 from discreet.utility.release_areas import area_topic
 
 if TYPE_CHECKING:
@@ -62,8 +61,12 @@ MAX_BOUND = 10
 MOST_BOUND = 50
 CUTS = 3
 """Cuts of the output that are taken one after the other, unless told otherwise."""
-MOST_CUTS = 40
+MOST_CUTS = 60
 """Cuts that are tried where nothing is left."""
+LEVELS = "levels"
+"""The rule whose ratios are a surrogate."""
+LEAST = 0.01
+"""The smallest success that an attacker can be held to: below it rounding decides."""
 UNITS = {VARIANCE: "persons squared", BOUND: "persons", EPSILON: "1"}
 
 
@@ -73,6 +76,7 @@ class Design:
 
     Attributes:
         programme: what is published.
+        populations: what the tables count that are designed for.
         attacker: who is held off.
         confidence: the success she may have.
         max_bound: the largest bound that users accept.
@@ -80,7 +84,7 @@ class Design:
         exposed: by attacker, the most exposed statistic where a count has one noise in all tables.
         exposed_fresh: the same where every table has noise of its own.
         exposed_total_known: the same as `exposed` where the true total is known anyway; None if it is not published.
-        tuples: by number of parts, how many sets of parts and their total are published.
+        sets: by attacker and number of parts, how many sets of parts and their total she looks at.
         areas: how many there are of the finest level of the geographic topic.
         constraints: all of them.
         plane: variance and bound, for noise that is bounded and shared.
@@ -99,6 +103,7 @@ class Design:
     """
 
     programme: Programme
+    populations: tuple[str, ...]
     attacker: str
     confidence: float
     max_bound: int
@@ -106,7 +111,7 @@ class Design:
     exposed: dict[str, Exposure]
     exposed_fresh: dict[str, Exposure]
     exposed_total_known: Exposure | None
-    tuples: dict[int, int]
+    sets: dict[str, dict[int, int]]
     areas: int
     constraints: tuple[Constraint, ...]
     plane: Plane
@@ -141,11 +146,11 @@ class Design:
         if self.recommended is None:
             widest = self.plane.rows[-1]
             return (
-                f"Nothing is left for {self.programme.name}: {widest.low_by} asks for a variance of at least "
+                f"Nothing is left for {self.programme.name}: {phrase(widest.low_by)} asks for a variance of at least "
                 f"{widest.low:.3g}, and at a bound of {widest.bound} {phrase(widest.high_by)} allows at most "
                 f"{widest.high:.3g}."
             )
-        return f"Take a variance of {self.recommended.variance:.6g} and a bound of {self.recommended.bound}."
+        return f"Take a variance of {self.recommended.variance:.10g} and a bound of {self.recommended.bound}."
 
     @property
     def line_answer(self) -> str:
@@ -179,7 +184,8 @@ class Design:
             "relaxations": [asdict(each) for each in (*self.relaxations, *self.line_relaxations)],
             "exposed": {attacker: asdict(each) for attacker, each in self.exposed.items()},
             "exposed_fresh": {attacker: asdict(each) for attacker, each in self.exposed_fresh.items()},
-            "tuples": {str(parts): many for parts, many in self.tuples.items()},
+            "sets": {who: {str(parts): many for parts, many in each.items()} for who, each in self.sets.items()},
+            "populations": list(self.populations),
             "areas": self.areas,
             "by_confidence": [asdict(each) for each in self.by_confidence],
             "curation": self.curation.to_json(),
@@ -252,6 +258,7 @@ def design(
     known: str | None = None,
     population: str | None = None,
     areas: str | None = None,
+    hide_bound: bool = True,
     cuts: int = CUTS,
     progress: Callable[[str, int, int | None], None] | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
@@ -266,8 +273,9 @@ def design(
         attacker: `optimal` or `paper`.
         rule: `levels` or `flat`.
         known: a statistic whose true counts are public.
-        population: which tables, by what they count.
+        population: which tables, by what they count; all that count the unit of most tables if left out.
         areas: the topic of areas.
+        hide_bound: whether the bound is to stay hidden.
         cuts: how many cuts of the output to take one after the other, to see what they buy; 0 for none at all.
         progress: called with a stage, what is done and what there is to do.
         reading: what else `protect` takes, as `id` or `count`.
@@ -277,32 +285,39 @@ def design(
     """
     _check(confidence, max_bound, attacker, cuts)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
-    found = lattice(spec, rule, population=population)
-    exposed, fresh = (exposures(averaging(found, spsn=spsn, known=known)) for spsn in (True, False))
-    tuples = _tuples(found)
+    found = counted(spec, rule, population)
+    exposed, fresh = (found.exposed(spsn=spsn, known=known) for spsn in (True, False))
+    sets = {who: found.sets(who) for who in ATTACKERS}
     number = _areas(spec, areas)
-    shared = exposed[attacker]
-    constraints = (
-        averaging_variance(shared.ratio, shared.statistic, confidence, surrogate=rule == "levels"),
-        *((hidden_bound(tuples, confidence, attacker),) if tuples else ()),
-        room(),
-        acceptable_bound(max_bound),
+    shown = sets[attacker] if hide_bound else {}
+
+    def bounded(alpha: float) -> Plane:
+        return _plane(exposed[attacker], shown, alpha, attacker=attacker, rule=rule, max_bound=max_bound)
+
+    plane = bounded(confidence)
+    unbounded = (
         averaging_epsilon(
-            fresh[attacker].ratio, fresh[attacker].statistic, confidence, surrogate=rule == "levels"
+            fresh[attacker].ratio,
+            fresh[attacker].statistic,
+            confidence,
+            attacker=attacker,
+            surrogate=rule == LEVELS,
         ),
         accurate_areas(number, confidence),
-    )  # fmt: skip
-    plane = Plane(constraints[:-2], max_bound)
-    line = allowed(constraints, EPSILON)
+    )
+    line = allowed(unbounded, EPSILON)
     setting = best_setting(plane)
-    curation = curate(
-        cuttable(spec, rule=rule, population=population),
+    curation = _curation(
+        spec,
+        found,
+        rule=rule,
         attacker=attacker,
         known=known,
         confidence=confidence,
-        steps=cuts,
-        farthest=MOST_CUTS if cuts and setting is None else 0,
-        accepts=lambda left, variance: _accepts(left, variance, confidence, attacker, max_bound),
+        cuts=cuts,
+        max_bound=max_bound,
+        hide_bound=hide_bound,
+        feasible=setting is not None,
         progress=progress,
     )
     tried = None
@@ -310,6 +325,7 @@ def design(
         tried = try_on_data(data, spec, setting, progress=progress, **reading)
     return Design(
         programme=spec,
+        populations=tuple(found.lattices),
         attacker=attacker,
         confidence=confidence,
         max_bound=max_bound,
@@ -317,42 +333,100 @@ def design(
         exposed=exposed,
         exposed_fresh=fresh,
         exposed_total_known=_total_known(found, attacker, known),
-        tuples=tuples,
+        sets=sets,
         areas=number,
-        constraints=constraints,
+        constraints=(*plane.constraints, *unbounded),
         plane=plane,
         line=line,
         recommended=setting,
         reasons=reasons(setting, plane) if setting else (),
-        relaxations=() if setting else tuple(of_plane(plane, shared, confidence, curation.enough)),
+        relaxations=() if setting else tuple(of_plane(plane, bounded, confidence, curation)),
         line_relaxations=()
         if line.feasible
         else tuple(of_line(line, number, ACCURATE, fresh[attacker], confidence)),
         curation=curation,
-        by_confidence=by_confidence(shared, tuples, attacker, sorted({*CONFIDENCES, confidence})),
-        risk=tuple(risks(setting, exposed, tuples, confidence)) if setting else (),
-        promised=promises(setting, spec, rule=rule, population=population) if setting else (),
+        by_confidence=by_confidence(bounded, sorted({*CONFIDENCES, confidence})),
+        risk=tuple(risks(setting, exposed, sets, confidence)) if setting else (),
+        promised=promises(setting, spec, found.statistics) if setting else (),
         utility=tuple(uses(setting, _member_state(programme))) if setting else (),
         on_data=tried,
         warnings=tuple(
-            _warnings(tuples, confidence, attacker, known, no_release=data is not None and setting is None)
+            _warnings(
+                sets[attacker],
+                confidence,
+                attacker,
+                known,
+                rule=rule,
+                left_out=_left_out(spec, tuple(found.lattices)),
+                has_cuts=bool(curation.alone),
+                no_release=data is not None and setting is None,
+                tried=tried,
+            )
         ),
     )  # fmt: skip
 
 
+def _plane(
+    exposed: Exposure, sets: dict[int, int], confidence: float, *, attacker: str, rule: str, max_bound: int
+) -> Plane:
+    """Return the constraints on variance and bound at a confidence."""
+    averaging = averaging_variance(
+        exposed.ratio, exposed.statistic, confidence, attacker=attacker, surrogate=rule == LEVELS
+    )
+    hidden = (hidden_bound(sets, confidence, attacker),) if sets else ()
+    return Plane((averaging, as_published(confidence), *hidden, room(), acceptable_bound(max_bound)), max_bound)
+
+
+def _curation(
+    programme: Programme,
+    found: Counted,
+    *,
+    rule: str,
+    attacker: str,
+    known: str | None,
+    confidence: float,
+    cuts: int,
+    max_bound: int,
+    hide_bound: bool,
+    feasible: bool,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> Curation:
+    """Return what cuts buy in the population that asks for most; the others stay as they are."""
+    needed = {
+        name: variance_needed(each[attacker].ratio, confidence)
+        for name, each in found.by_population(known=known).items()
+    }
+    worst = max(needed, key=needed.__getitem__)
+    others = [each for name, each in found.lattices.items() if name != worst]
+
+    def accepts(left: Lattice, variance: float) -> bool:
+        sets = Counted({str(n): each for n, each in enumerate([left, *others])}).sets(attacker) if hide_bound else {}
+        hidden = hidden_bound(sets, confidence, attacker) if sets else room()
+        return hidden.allows(variance, max_bound)
+
+    return curate(
+        cuttable(programme, rule=rule, population=worst),
+        attacker=attacker,
+        known=known,
+        confidence=confidence,
+        steps=cuts,
+        farthest=MOST_CUTS if cuts and not feasible else 0,
+        floor=max((each for name, each in needed.items() if name != worst), default=0.0),
+        accepts=accepts,
+        progress=progress,
+    )
+
+
 def _check(confidence: float, max_bound: int, attacker: str, cuts: int) -> None:
-    if not 0 < confidence <= SUREST:
-        raise ParameterError.outside("design", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    if not LEAST <= confidence <= SUREST:
+        words = f"a share from {LEAST} to {SUREST}, which an attacker may be right in"
+        raise ParameterError.outside("design", "confidence", confidence, words, "0.5 to 0.7; more is less noise")
     if not 1 <= max_bound <= MOST_BOUND:
         raise ParameterError.outside("design", "max-bound", max_bound, f"from 1 to {MOST_BOUND}", "5 to 10")
     if not 0 <= cuts <= MOST_CUTS:
         raise ParameterError.outside("design", "cuts", cuts, f"from 0 to {MOST_CUTS}", "3 to 10")
     if attacker not in ATTACKERS:
         raise UnknownNameError.among("attacker", attacker, ATTACKERS)
-
-
-def _tuples(found: Lattice) -> dict[int, int]:
-    return {parts: many for parts, (_, many) in tuples_by_size(found, spsn=True).items()}
 
 
 def _areas(programme: Programme, asked: str | None) -> int:
@@ -369,32 +443,56 @@ def _member_state(programme: Programme | str | Path) -> str | None:
     return country if kind == "eu2021" and country in member_states() else None
 
 
-def _accepts(left: Lattice, variance: float, confidence: float, attacker: str, max_bound: int) -> bool:
-    """Say whether a variance has an acceptable bound, given what is published."""
-    tuples = _tuples(left)
-    hidden = hidden_bound(tuples, confidence, attacker) if tuples else room()
-    return hidden.allows(variance, max_bound)
-
-
-def _total_known(found: Lattice, attacker: str, known: str | None) -> Exposure | None:
-    """Return the statistic known best where the total is known too; nothing where that is so already or not asked."""
-    if known is not None or attacker != OPTIMAL or len(found) == 1 or not found.published[0]:
+def _total_known(found: Counted, attacker: str, known: str | None) -> Exposure | None:
+    """Return the statistic known best where the totals are known too; nothing where that is so already or not asked."""
+    if known is not None or attacker != OPTIMAL or any(len(each) == 1 for each in found.lattices.values()):
         return None
-    return exposures(averaging(found, known="total"))[OPTIMAL]
+    if not all(each.published[0] for each in found.lattices.values()):
+        return None
+    return found.exposed(spsn=True, known="total")[OPTIMAL]
+
+
+def _left_out(programme: Programme, populations: tuple[str, ...]) -> str:
+    """Return which tables the design is not about."""
+    others = [f"{len(t)} of {name}" for name, t in programme.populations.items() if name not in populations]
+    return ", ".join(others)
 
 
 def _warnings(
-    tuples: dict[int, int], confidence: float, attacker: str, known: str | None, *, no_release: bool
+    sets: dict[int, int],
+    confidence: float,
+    attacker: str,
+    known: str | None,
+    *,
+    rule: str,
+    left_out: str,
+    has_cuts: bool,
+    no_release: bool,
+    tried: OnData | None,
 ) -> Iterator[str]:
-    if not tuples:
+    if tried is not None:
+        yield from tried.alarms(confidence)
+    if left_out:
+        yield f"Not designed for: tables that count something else ({left_out}); name them with --population."
+    if rule == LEVELS:
+        yield (
+            "By the rule levels every category divides evenly. Real ones do not, and may ask for less noise or more: "
+            "discreet assess --exact solves one statistic as it is."
+        )
+    if has_cuts and attacker != OPTIMAL:
+        yield (
+            "Cuts are weighed by the paper's averages, which stop where they first get worse: some cuts look better "
+            "than they are against an attacker who does not stop."
+        )
+    if not sets:
         yield (
             "No level next to a published total has 2 to 4 categories, such as sexes: the bound cannot be found from "
             "parts and totals, and nothing but its room limits the variance from above."
         )
-    if attacker == OPTIMAL and confidence <= COIN:
+    if attacker == OPTIMAL and sets and confidence < LEAST_SURE:
         yield (
-            f"At a confidence of {confidence:.0%} or less the toss of a coin tells two bounds apart as well: only "
-            "extreme gaps are held off."
+            f"Who tosses a coin between two bounds is right in half of the cases: finding the bound is held to "
+            f"{LEAST_SURE:.0%}, not to {confidence:.0%}."
         )
     if known is not None and attacker != OPTIMAL:
         yield "The paper's averages make no use of what is known: only the optimal attacker does."

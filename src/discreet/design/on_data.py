@@ -14,19 +14,22 @@ from discreet.programme.choose import choose_tables
 from discreet.utility.measured import utility_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from discreet.design.recommendation import Setting
     from discreet.programme.model import Programme
     from discreet.results import Result
 
-ATTACKS = ("projection", "margins")
+ATTACKS = ("projection", "margins", "bound")
 BUDGET = 60.0
 """Seconds of the attacks."""
 LAW = "max-entropy"
+SINGLE = ("projection: single persons", "margins: posterior: single persons")
+BOUND = "bound"
 TOLD = (
     ("projection",),
-    ("projection: single persons", "margins: posterior: single persons"),
+    SINGLE,
+    (BOUND,),
     ("expected_absolute_distance",),
     ("totals_apart",),
     ("counts_off_by_20_percent",),
@@ -55,6 +58,17 @@ class OnData:
             there = [each for each in self.results if each.name in names]
             found += sorted(there, key=lambda each: -each.value)[:1]
         return found
+
+    def alarms(self, confidence: float) -> Iterator[str]:
+        """Say where these data are known better than the formulas for large counts promise."""
+        single = max((each.value for each in self.results if each.name in SINGLE), default=0.0)
+        if single > confidence:
+            yield (
+                f"On these data {single:.1%} of the cells of one person are named exactly, more than "
+                f"{confidence:.1%}: the constraints are about large counts."
+            )
+        if any(each.name == BOUND and each.value >= 1 for each in self.results):
+            yield "On these data the attack on the bound found it."
 
 
 def try_on_data(

@@ -6,14 +6,17 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from discreet.design.constraints import ATTACKERS, COIN, WEIGHERS
+from discreet.design.constraints import ATTACKERS, WEIGHERS
 from discreet.design.region import phrase
 from discreet.noise.by_count import by_count
+from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.json_form import programme_to_json
 from discreet.release.record import Record
+from discreet.results import Result
 from discreet.risk.assess import assess
-from discreet.risk.bound import disclosure_at
+from discreet.risk.bound import disclosures_at, reached_together
+from discreet.risk.privacy import composed
 from discreet.utility.area_files import load_areas
 from discreet.utility.small_areas import small_areas
 from discreet.utility.what_to_expect import what_to_expect
@@ -24,15 +27,14 @@ if TYPE_CHECKING:
     from discreet.design.exposure import Exposure
     from discreet.design.region import Plane
     from discreet.programme.model import Programme
-    from discreet.results import Result
 
-PROMISES = ("epsilon_delta", "composition")
-"""What a setting promises a person, in one count and in all that count her."""
+LOOKS_FOR = {"gap": "waits for an extreme gap", "likelihood": "knows law and variance and weighs every gap"}
+"""How the bound is looked for."""
 LIST = "lau:2016"
 """The municipalities of all Member States with their residents."""
 OF_VILLAGES = ("counts_off_by_20_percent", "areas_off_by_20_percent")
-STEP = 10
-"""A variance is told in tenths, rounded up, where that still keeps the constraints."""
+STEPS = (10, 1000, 100_000)
+"""A variance is told in tenths, rounded up, or, where that breaks a constraint, in smaller parts."""
 
 
 class Setting(NamedTuple):
@@ -60,8 +62,8 @@ def best_setting(plane: Plane) -> Setting | None:
     if not plane.feasible:
         return None
     row = plane.feasible[0]
-    tenths = math.ceil(row.low * STEP) / STEP
-    return Setting(tenths if plane.allows(tenths, row.bound) else row.low, row.bound)
+    rounded = (math.ceil(row.low * step) / step for step in STEPS)
+    return Setting(next((each for each in rounded if plane.allows(each, row.bound)), row.low), row.bound)
 
 
 def reasons(setting: Setting, plane: Plane) -> tuple[str, ...]:
@@ -72,49 +74,52 @@ def reasons(setting: Setting, plane: Plane) -> tuple[str, ...]:
     else:
         less = plane.at(setting.bound - 1)
         below = (
-            f"At a bound of {less.bound} {less.low_by} asks for a variance of at least {less.low:.3g}, and "
+            f"At a bound of {less.bound} {phrase(less.low_by)} asks for a variance of at least {less.low:.3g}, and "
             f"{phrase(less.high_by)} allows at most {less.high:.3g}."
         )
     most = f"{phrase(row.high_by)} would allow up to {row.high:.3g}"
     return (
         f"The bound is the smallest that leaves something. {below}",
-        f"The variance is the least that {row.low_by} asks for there ({row.low:.3g}); {most}.",
+        f"The variance is the least that {phrase(row.low_by)} asks for there ({row.low:.3g}); {most}.",
     )
 
 
 def risks(
-    setting: Setting, exposed: Mapping[str, Exposure], tuples: Mapping[int, int], confidence: float
+    setting: Setting, exposed: Mapping[str, Exposure], sets: Mapping[str, Mapping[int, int]], confidence: float
 ) -> Iterator[Result]:
     """Give what each attacker achieves against a setting: by averaging, and on the bound."""
     for attacker in ATTACKERS:
         yield exposed[attacker].result(setting.variance, attacker)
     for attacker in ATTACKERS:
-        if tuples:
-            yield _bound_found(setting, tuples, confidence, attacker)
+        if sets[attacker]:
+            yield _bound_found(setting, sets[attacker], confidence, attacker)
 
 
-def _bound_found(setting: Setting, tuples: Mapping[int, int], confidence: float, attacker: str) -> Result:
+def _bound_found(setting: Setting, sets: Mapping[int, int], confidence: float, attacker: str) -> Result:
     """Return how surely the bound is found in the way that serves an attacker best."""
-    found = [
-        disclosure_at(
-            setting.variance, setting.bound, tuples=many, categories=parts, confidence=confidence, attacker=how
-        )
-        for parts, many in tuples.items()
+    ways = {
+        how: disclosures_at(setting.variance, setting.bound, sets, confidence=confidence, attacker=how)
         for how in WEIGHERS[attacker]
-        if how == "gap" or confidence > COIN
-    ]
-    told = max(found, key=lambda each: each.reached).result()
-    return replace(
-        told,
+    }
+    best = max(ways, key=lambda how: reached_together(ways[how]))
+    reached, told = reached_together(ways[best]), ways[best][0]
+    verdict = "can" if reached >= told.confidence else "cannot"
+    counted = " and ".join(f"{many:,} sets of {parts} parts and total" for parts, many in sets.items())
+    return Result(
         name=f"bound_found_by_{attacker}_attacker",
-        assumptions=("maximum-entropy noise", *told.assumptions),
+        value=reached,
+        unit="1",
+        sentence=f"An attacker who {LOOKS_FOR[best]} {verdict} find the bound {setting.bound} with a confidence of "
+        f"{told.confidence:.1%}: she does with probability {reached:.3g}, from {counted}.",
+        assumptions=("maximum-entropy noise", *told.assumptions, "sets within levels, and of more parts, tell more"),
+        equation="1 - b prod (1 - p)^sets",
     )
 
 
-def promises(setting: Setting, programme: Programme, *, rule: str, population: str | None) -> tuple[Result, ...]:
+def promises(setting: Setting, programme: Programme, statistics: int) -> tuple[Result, ...]:
     """Return epsilon and delta of one count and of all that count a person, with their conditions."""
-    record = setting.record(programme)
-    return assess(record, measures=PROMISES, rule=rule, population=population).results
+    one = assess(setting.record(programme), measures=["epsilon_delta"]).results
+    return (*one, *composed(MaxEntropy(variance=setting.variance, bound=setting.bound), statistics))
 
 
 def uses(setting: Setting, country: str | None) -> list[Result]:

@@ -10,9 +10,9 @@ from discreet.design.constraints import ACCEPTABLE_BOUND, ACCURATE_AREAS, AVERAG
 from discreet.equations.closed_form import success
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from discreet.design.curation import Cut
+    from discreet.design.curation import Curation
     from discreet.design.exposure import Exposure
     from discreet.design.region import Allowed, Plane
 
@@ -34,32 +34,36 @@ class Relaxation:
     value: float
 
 
-def of_plane(plane: Plane, exposed: Exposure, confidence: float, cuts: Sequence[Cut]) -> Iterator[Relaxation]:
+def of_plane(
+    plane: Plane, plane_at: Callable[[float], Plane], confidence: float, curation: Curation
+) -> Iterator[Relaxation]:
     """Give what each constraint on bounded noise would have to be, the others as they are.
 
     Args:
         plane: variance and bound.
-        exposed: the statistic that is known best.
+        plane_at: the same at another confidence.
         confidence: the success an attacker was to have at most.
-        cuts: of the output, after which something is left; none where they do not lead there.
+        curation: what cuts of the output buy.
     """
     wider = plane.smallest_bound()
     if wider is not None and wider > plane.largest:
         yield Relaxation(
             ACCEPTABLE_BOUND,
-            f"Accept a bound of {wider} instead of {plane.largest}: a variance of {plane.needed:.3g} keeps everything "
-            "else there.",
+            f"Accept a bound of {wider} instead of {plane.largest} (--max-bound {wider}): a variance of "
+            f"{plane.needed:.3g} keeps everything else there.",
             float(wider),
         )
-    widest = plane.rows[-1]
-    share = success(widest.high, exposed.ratio)
-    yield Relaxation(
-        AVERAGING,
-        f"Accept that the attacker is right in {_upwards(share)} of cases instead of {confidence:.1%}: bound "
-        f"{widest.bound} leaves a variance of {widest.high:.3g}.",
-        share,
-    )
+    share = _least_confidence(plane_at, confidence, plane.largest)
+    if share is not None:
+        yield Relaxation(
+            AVERAGING,
+            f"Accept that the attacker is right in {share:.1%} of cases instead of {confidence:.1%}, and finds the "
+            f"bound as surely (--confidence {share:g}): bound {plane.largest} then leaves a variance of "
+            f"{plane_at(share).needed:.3g}.",
+            share,
+        )
     yield from _bound_told(plane)
+    cuts = curation.enough
     if cuts:
         yield Relaxation(
             PROGRAMME,
@@ -68,16 +72,43 @@ def of_plane(plane: Plane, exposed: Exposure, confidence: float, cuts: Sequence[
             float(cuts[-1].cells),
         )
 
+    elif curation.path:
+        last, many = curation.path[-1], len(curation.path)
+        kept = f"keeping {last.cells / curation.whole.cells:.0%} of the cells"
+        yield Relaxation(
+            PROGRAMME,
+            f"Publish far less: after {many} {'cut' if many == 1 else 'cuts'}, {kept}, a variance of "
+            f"{last.variance:.3g} is still needed.",
+            float(last.cells),
+        )
+
+
+def _least_confidence(plane_at: Callable[[float], Plane], confidence: float, bound: int) -> float | None:
+    """Return the smallest confidence, in thousandths, at which a bound leaves something; None where none does."""
+
+    def enough(thousandths: int) -> bool:
+        plane = plane_at(thousandths / 1000)
+        return plane.allows(plane.needed, bound)
+
+    low, high = math.floor(confidence * 1000), 999
+    if low >= high or not enough(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high / 1000
+
 
 def _bound_told(plane: Plane) -> Iterator[Relaxation]:
     """Give what is left where the bound need not stay hidden."""
     room = next(each for each in plane.constraints if each.name == ROOM)
-    if plane.rows[-1].high_by == HIDDEN_BOUND and room.allows(plane.needed, plane.largest):
+    hidden = any(each.name == HIDDEN_BOUND for each in plane.constraints)
+    if hidden and room.allows(plane.needed, plane.largest):
         first = next(row.bound for row in plane.rows if room.allows(plane.needed, row.bound))
         yield Relaxation(
             HIDDEN_BOUND,
-            f"Let the bound be known: a bound of {first} then has room for a variance of {plane.needed:.3g}. Published "
-            "parts and totals that lie far apart then tell true counts for certain.",
+            f"Let the bound be known (--no-hide-bound): a bound of {first} then has room for a variance of "
+            f"{plane.needed:.3g}. Published parts and totals that lie far apart then tell true counts for certain.",
             plane.needed,
         )
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.design.constraints import averaging_variance, hidden_bound, room
-from discreet.design.region import Plane
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from discreet.design.exposure import Exposure
+    from discreet.design.region import Plane
 
 CONFIDENCES = (0.5, 0.6, 0.6827, 0.8, 0.9, 0.95)
 
@@ -31,14 +28,15 @@ class AtConfidence:
     bound: int | None
 
 
-def by_confidence(
-    exposed: Exposure, tuples: Mapping[int, int], attacker: str, confidences: Sequence[float] = CONFIDENCES
-) -> tuple[AtConfidence, ...]:
-    """Return what is needed at several confidences, all else as it is."""
+def by_confidence(plane_at: Callable[[float], Plane], confidences: Sequence[float]) -> tuple[AtConfidence, ...]:
+    """Return what is needed at several confidences, all else as it is.
+
+    Args:
+        plane_at: the constraints on variance and bound at a confidence.
+        confidences: to look at.
+    """
     found = []
     for confidence in confidences:
-        averaging = averaging_variance(exposed.ratio, exposed.statistic, confidence)
-        hidden = (hidden_bound(tuples, confidence, attacker),) if tuples else ()
-        plane = Plane((averaging, room(), *hidden), 1)
+        plane = plane_at(confidence)
         found.append(AtConfidence(confidence, plane.needed, plane.smallest_bound()))
     return tuple(found)

@@ -32,12 +32,17 @@ def best_ratios(lattice: Lattice, times: Floats, known: str | None = None) -> Fl
         times: how often each is published with noise of its own, 0 for those that are not published.
         known: a statistic whose true counts are known: components inside it carry no error.
     """
+    inside = None if known is None else (lattice.depths <= lattice.depths[lattice.position(known)]).all(axis=1)
+    return ratios_beside(lattice, times, inside)
+
+
+def ratios_beside(lattice: Lattice, times: Floats, inside: NDArray[np.bool_] | None) -> Floats:
+    """Return the same where the counts of some statistics and of all coarser ones are known, published or not."""
     step = lattice.along(lambda axis: np.diff([0, 1, *axis.sizes]).tolist())
     # What nothing published refines is not known at all; no published statistic has such a part.
     with np.errstate(divide="ignore"):
         error = step / precision(lattice, times)
-    if known is not None:
-        inside = (lattice.depths <= lattice.depths[lattice.position(known)]).all(axis=1)
+    if inside is not None:
         error = np.where(inside, 0.0, error)
     ratio: Floats = lattice.over_coarser(error) / lattice.cells**2
     return ratio

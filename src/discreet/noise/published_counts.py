@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 RAREST = 1e-4
 """Published counts at the ends that are rarer than this are left out."""
+EQUALLY = 1e-9
+"""Chances that differ by less, by rounding alone, are equal."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class PublishedCounts:
     """The law of what is published for one true count.
 
     Attributes:
-        usual: the shortest range that holds as often as is asked for.
+        usual: the shortest range that holds as often as is asked for; where two are equally likely, both together.
         published: published counts, but for rare ones at the ends.
         chances: of each.
         stays: the chance that the true count is published.
@@ -60,10 +62,14 @@ def published_counts(law: LawByCount, count: int, share: float = USUAL) -> Publi
 
 
 def _shortest(total: np.ndarray, share: float) -> tuple[int, int, float]:
-    """Return first and last place of the shortest stretch with that much probability; of several the likeliest."""
+    """Return first and last place of the shortest stretch with that much probability; equally likely ones together.
+
+    A law that is the same on both sides then has a range that is.
+    """
     for width in range(1, len(total)):
         within = total[width:] - total[:-width]
-        start = int(within.argmax())
-        if within[start] >= share:
+        if within.max() >= share:
             break
-    return start, start + width - 1, float(within[start])
+    likeliest = np.flatnonzero(within >= within.max() - EQUALLY)
+    low, high = int(likeliest[0]), int(likeliest[-1]) + width - 1
+    return low, high, float(total[high + 1] - total[low])

@@ -1,4 +1,8 @@
-"""A law of noise that fits what a release tells its users: a typical size and a vague bound."""
+"""What a release tells its users of its noise, a typical size and a vague bound, and a law that fits it.
+
+The size is told to one decimal and stands for a range: half a unit of that decimal either way. Where noise
+protects, its least size is the careful one; where users ask how far off a count may be, its largest.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,36 @@ if TYPE_CHECKING:
     from discreet.noise.by_count import LawByCount
 
 TOLD_BOUND = re.compile(r"about (\d+)")
+HALF_A_UNIT = 0.05
+"""Of the last decimal of the size that is told."""
+
+
+def told_range(told: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the least and the largest standard deviation that the told one may stand for; None where none is told.
+
+    >>> told_range({"typical_noise": 1.3})
+    (1.25, 1.35)
+    """
+    typical = float(told.get("typical_noise") or 0.0)
+    if not typical:
+        return None
+    return round(max(typical - HALF_A_UNIT, HALF_A_UNIT), 6), round(typical + HALF_A_UNIT, 6)
 
 
 def told_law(told: dict[str, Any]) -> LawByCount:
-    """Return the law with most entropy within the bound that is told, geometric where none is."""
-    typical, non_negative, zeros = float(told.get("typical_noise") or 0.0), "negative" in told, "zeros" in told
-    if not typical:
+    """Return the law with most entropy within the bound that is told, geometric where none is.
+
+    It has the largest size that rounds to what is told: intervals made with it hold at least as often as they say.
+    """
+    spread, non_negative, zeros = told_range(told), "negative" in told, "zeros" in told
+    if spread is None:
         return by_count(None)
-    bound = TOLD_BOUND.search(str(told.get("bound", "")))
+    variance, bound = spread[1] ** 2, TOLD_BOUND.search(str(told.get("bound", "")))
     if bound is None:
         # Variance 2q / (1 - q)^2 = v, solved for q = exp(-epsilon).
-        v = typical**2
-        law = TwoSidedGeometric(epsilon=-math.log((v + 1 - math.sqrt(2 * v + 1)) / v))
+        law = TwoSidedGeometric(epsilon=-math.log((variance + 1 - math.sqrt(2 * variance + 1)) / variance))
         return by_count(law, zeros=zeros, non_negative=non_negative)
-    # The bound is below the number told; the variance may not need all of it.
-    table = PTable.max_entropy(variance=typical**2, bound=int(bound[1]) - 1, perturb_zeros=zeros)
+    # The bound is below the number told; the variance may not need all of it, and is never more than it has room for.
+    most = int(bound[1]) - 1
+    table = PTable.max_entropy(variance=min(variance, most * (most + 1) / 3), bound=most, perturb_zeros=zeros)
     return by_count(table, non_negative=non_negative)

@@ -18,19 +18,22 @@ RECOMMENDED = "recommended"
 
 
 def plane_chart_of(design: Design, chosen: tuple[float, int] | None = None) -> PlaneChart:
-    """Return the plane of variance and bound.
+    """Return the plane of variance and bound, with the constraints that bind somewhere in it.
 
     Args:
         design: what the constraints leave.
         chosen: variance and bound of a release, to be marked as `you are here`; the recommendation if left out.
     """
     plane = design.plane
+    binding = {row.low_by for row in plane.rows} | {row.high_by for row in plane.rows}
     marked, label = (chosen, HERE) if chosen else (design.recommended, RECOMMENDED)
     return PlaneChart(
         title=_where(design, chosen) if chosen else _left(design),
         rows=tuple(PlaneRow(row.bound, row.low, row.high) for row in plane.rows),
         edges=tuple(
-            _edge(each, [row.bound for row in plane.rows]) for each in plane.constraints if each.about == VARIANCE
+            _edge(each, [row.bound for row in plane.rows])
+            for each in plane.constraints
+            if each.about == VARIANCE and each.name in binding
         ),
         chosen=(PlanePoint(*marked, label),) if marked else (),
     )

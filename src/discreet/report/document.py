@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.charts.exposed_statistics import exposed
 from discreet.programme.words import statistic_words
+from discreet.release.told import told_range
 from discreet.report.drawing import as_data, program, static_svg
 from discreet.report.pictures import MOST_EXPOSED, achieved_by, design_chart
 
@@ -91,6 +92,7 @@ def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Ch
         "ptable": _ptable(found),
         "noise": dict(_noise(found)),
         "expected": [each for each in found.expected if not (found.is_public and each.name == "typical_noise")],
+        "least_noise": _least_noise(found),
         "design_drawn": design_chart(found) is not None,
         "limits": list(_limits(found)),
         "measures": _measures(found),
@@ -131,7 +133,12 @@ def value_words(result: Result) -> str:
 def limit_words(light: Light) -> tuple[str, str]:
     """Return number and limit of a light as they are shown."""
     form = share_words if light.is_share else "{:,.3g}".format
-    return "-" if light.result is None else form(light.result.value), f"at most {form(light.limit)}"
+    limit = f"at most {form(light.limit)}"
+    if light.result is None:
+        return "-", limit
+    most = form(light.result.value)
+    least = most if light.mildest is None else form(light.mildest)
+    return most if least == most else f"{least} to {most}", limit
 
 
 def share_words(share: float) -> str:
@@ -203,6 +210,18 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
         yield "promise", f"{said}; {privacy['condition']}"
 
 
+def _least_noise(found: Gathered) -> str:
+    """Return with what noise the risk of a page for everybody is computed, "" where it tells none."""
+    sizes = told_range(found.release.description["noise"])
+    if not found.is_public or found.assessment is None or sizes is None:
+        return ""
+    told = found.release.description["noise"]["typical_noise"]
+    return (
+        f"±{told} is rounded and may stand for ±{sizes[0]:g} to ±{sizes[1]:g}. Figures of risk are for the least, "
+        f"±{sizes[0]:g}; with more noise there is less risk."
+    )
+
+
 @dataclass(frozen=True)
 class Limit:
     """One constraint of the design as it stands in the table: at the bound of the release where it depends on it."""
@@ -226,8 +245,14 @@ def _limits(found: Gathered) -> Iterator[Limit]:
 
 
 def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
-    by_measure = found.assessment.by_measure if found.assessment else {}
-    return {MEASURES.get(name, name): results for name, results in by_measure.items() if results}
+    """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
+    shown = {
+        MEASURES.get(name, name): tuple(
+            each for each in results if not (found.is_public and each.name == "variance_needed")
+        )
+        for name, results in (found.assessment.by_measure if found.assessment else {}).items()
+    }
+    return {name: results for name, results in shown.items() if results}
 
 
 def _settings(found: Gathered) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics, table_sizes
 from discreet.release.record import REPEATABLE
 from discreet.release.release import Release, open_release
-from discreet.release.told import told_law
+from discreet.release.told import told_law, told_range
 from discreet.report.public_side import public_side, told_record
 from discreet.risk.assess import SUREST, assess
 from discreet.risk.averaging import ONE_SIGMA
@@ -77,7 +77,9 @@ class Gathered:
         small: the same for some small counts.
         expected: what users can expect of the law.
         utility: what the noise does to users.
-        assessment: what formulas say that an attacker could learn.
+        assessment: what formulas say that an attacker could learn; for the public, with the least noise that what is
+            told may stand for.
+        mildest: for the public, the same with the largest.
         attacks: what attacks learnt, None where they cannot be scored.
         design: what noise the programme needs.
         absent: by section, why something is not there and what to do about it.
@@ -98,6 +100,7 @@ class Gathered:
     expected: tuple[Result, ...]
     utility: Utility
     assessment: Assessment | None
+    mildest: Assessment | None
     attacks: AttackReport | None
     design: Design | None
     absent: dict[str, str]
@@ -150,7 +153,7 @@ def gather(
     absent: dict[str, str] = {}
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
-    assessment = _assessment(source, record, confidence, absent)
+    mildest, assessment = _assessments(source, record, confidence, absent)
     design = _design(source, record, confidence, absent)
     tell("assessing", 1, 1)
     return Gathered(
@@ -166,6 +169,7 @@ def gather(
         expected=tuple(what_to_expect(law)) if law.variance else (),
         utility=utility_of(source, areas=areas, seed=seed, progress=progress),
         assessment=assessment,
+        mildest=mildest,
         attacks=_attacks(source, budget, seed, progress, absent, public=public),
         design=design,
         absent=absent,
@@ -185,19 +189,23 @@ def _with_record(release: Release | Path | str) -> Release:
     return found
 
 
-def _assessment(
+def _assessments(
     release: Release, record: Record | None, confidence: float, absent: dict[str, str]
-) -> Assessment | None:
+) -> tuple[Assessment | None, Assessment | None]:
+    """Return what an attacker could learn, at the mildest and at the worst; for the curator, who knows it, once."""
     if record is None:
-        told, promise = told_record(release), release.description["noise"].get("privacy")
-        if told is None or promise:
+        sizes, promise = told_range(release.description["noise"]), release.description["noise"].get("privacy")
+        if sizes is None or promise:
             absent["risk"] = UNTOLD_SPLIT.format(**promise) if promise else UNTOLD
-            return None
-        return assess(told, measures=TOLD_MEASURES, confidence=confidence)
+            return None, None
+        least, largest = (
+            assess(told_record(release, size), measures=TOLD_MEASURES, confidence=confidence) for size in sizes
+        )
+        return largest, least
     if record.law == "none":
         absent["risk"] = EXACT
-        return None
-    return assess(record, measures=MEASURES, confidence=confidence)
+        return None, None
+    return None, assess(record, measures=MEASURES, confidence=confidence)
 
 
 def _design(release: Release, record: Record | None, confidence: float, absent: dict[str, str]) -> Design | None:

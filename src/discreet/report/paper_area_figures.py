@@ -136,9 +136,6 @@ def accuracy(found: AccuracyCurves) -> PaperFigure:
                         f"{name}, t = {found.areas[name]:,}", tuple(values.tolist()), CURVES[name], "-", *PLACES[name]
                     )
                     for name, values in found.epsilon.items()
-                    for (name, values), at, above in zip(
-                        found.epsilon.items(), (0.45, 0.3, 0.6), (False, True, True), strict=True
-                    )
                 ),
                 "largest error E of a total, persons",
                 "least epsilon of one count",

@@ -70,6 +70,11 @@ def told(value: float | None) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
+def ours(number: Number) -> str:
+    """Return our number as it is read, in the unit of the print."""
+    return f"{told(number.ours)} {number.unit if number.ours is not None else ''}".rstrip()
+
+
 def paper_page(paper: Paper) -> str:
     """Return the page as HTML."""
     return _page(paper, [Shown(figure, figure_picture(figure)) for figure in figures_of(paper)])
@@ -79,7 +84,7 @@ def _page(paper: Paper, shown: Sequence[Shown]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"told": told}
+    environment.filters |= {"told": _or_none}
     template = files("discreet.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
     return environment.from_string(template).render(_content(paper, shown))
 
@@ -90,7 +95,7 @@ def _content(paper: Paper, shown: Sequence[Shown]) -> dict[str, Any]:
     return {
         "sentences": paper.sentences(),
         "reasons": reasons(paper),
-        "parts": [(PARTS[part], rows) for part in PARTS if (rows := _of(paper, part))],
+        "parts": [(PARTS[part], rows) for part in PARTS if (rows := _rows(paper, part))],
         "first": first,
         "second": [each for each in shown if is_second(each.figure.name)],
         "rules": [(rule, both) for rule in RULES if (both := list(pairs(paper.states, rule)))],
@@ -133,8 +138,28 @@ def is_second(name: str) -> bool:
     return name.endswith(("-optimal", "-paper"))
 
 
-def _of(paper: Paper, part: str) -> list[Number]:
-    return [each for each in paper.numbers if each.part == part]
+@dataclass(frozen=True)
+class Row:
+    """A number as it stands in a table of the page; ours is None where it cannot be computed."""
+
+    id: str
+    where: str
+    published: str
+    ours: str | None
+    agrees: bool
+    note: str
+
+
+def _rows(paper: Paper, part: str) -> list[Row]:
+    return [
+        Row(each.id, each.where, each.published, None if each.ours is None else ours(each), each.agrees, each.note)
+        for each in paper.numbers
+        if each.part == part
+    ]
+
+
+def _or_none(text: str | None) -> str:
+    return told(None) if text is None else text
 
 
 def pairs(states: Sequence[State], rule: str) -> Iterator[tuple[State, State]]:
@@ -144,9 +169,9 @@ def pairs(states: Sequence[State], rule: str) -> Iterator[tuple[State, State]]:
 
 
 def reasons(paper: Paper) -> list[str]:
-    """Return the numbers that should agree, because they follow from the paper itself, and do not, with the reasons."""
+    """Return the numbers that should agree and do not, with the reasons: they follow from the paper, or our reading."""
     return [
-        f"{each.where}: published {each.published}, ours {told(each.ours)}. {_sentence(each.note)}"
+        f"{each.where}: published {each.published}, ours {ours(each)}. {_sentence(each.note)}"
         for each in paper.apart
         if each.basis == FORMULA
     ]
@@ -160,9 +185,11 @@ def _sentence(note: str) -> str:
 
 
 def check_folder(out: Path, *, replace: bool) -> None:
-    """Refuse before any work what would be overwritten, and make the folder."""
+    """Refuse before any work what would be overwritten or has no place, and make the folder."""
+    if not out.absolute().parent.is_dir():
+        raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(exist_ok=True)
         (out / FIGURES).mkdir(exist_ok=True)
     except OSError as error:
         raise FileWriteError.to(out, error.strerror or "not a folder", "Choose another folder.") from error
@@ -202,7 +229,7 @@ def write_paper(
 
 def numbers_csv(numbers: Sequence[Number]) -> str:
     """Return all numbers as CSV: the keys of --json, then part and basis."""
-    rows = [{**each.to_json(), "part": each.part, "basis": each.basis} for each in numbers]
+    rows = [{**each.to_json(), "part": each.part, "basis": each.kind} for each in numbers]
     return _csv(rows, ["id", "where", "published", "ours", "agrees", "note", "part", "basis"])
 
 

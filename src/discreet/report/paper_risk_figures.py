@@ -102,7 +102,8 @@ def averaging_maps(maps: tuple[AveragingMap, ...], *, optimal: bool = False) -> 
         f"or epsilon = {epsilon.meets(epsilon.decisive):.2f} with new noise in every table"
     )
     second = (
-        " The dotted ratios are those of the programme, for averages and for the best linear estimate from all cells."
+        " The dotted ratios are those of the programme, for averages and for the best linear estimate from all cells, "
+        "levels of one category merged with the total."
         if optimal
         else " The dotted ratios are the smallest that the paper found."
     )
@@ -180,7 +181,7 @@ def ratios(found: tuple[Ratios, ...]) -> PaperFigure:
         "ratios-optimal" if optimal else "ratios",
         f"New noise in every table lowers the variance of the {what} of a statistic up to {gain:.1f} times",
         "Figure 7 of the paper: the ratio of every statistic that is the same in all countries, with noise shared "
-        "between tables (SPSN) and without; then the quotient of both, 1 left out."
+        "between tables (SPSN) and without; then the quotient of both, 1 left out. Levels of one category are kept."
         + (" Here the ratio of the best linear estimate instead of k / t^2." if optimal else ""),
         words,
         tuple(panels),

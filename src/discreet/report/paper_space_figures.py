@@ -34,16 +34,17 @@ def space(found: Space) -> PaperFigure:
         else "Read strictly, no variance and bound up to 10 are left"
     )
     line = f"and an epsilon of {low:.2f} to {high:.2f}" if low <= high else "and no epsilon"
-    name, which, where = "parameter-space", "Figure 6", ""
+    name, which, where, merged = "parameter-space", "Figure 6", "", ""
     if found.inputs != PUBLISHED_INPUTS:
         name = f"parameter-space-{found.inputs}-{found.attacker}"
         which = "As figure 6"
         where = f" (the programme by the rule {found.inputs}, {CALLED[found.attacker]})"
+        merged = " Levels of one category are merged with the total."
     return PaperFigure(
         name,
         f"{strictly}, {line}{where}",
         f"{which} of the paper: what all constraints leave. Blue: every Member State is safe, {found.strict.basis}, "
-        f"the areas of France. Yellow: with slack, {found.relaxed.basis}, the areas of Malta.",
+        f"the areas of France. Yellow: with slack, {found.relaxed.basis}, the areas of Malta.{merged}",
         _space_words(found),
         (_plane(found), _line(found)),
         height=4.6,

@@ -46,7 +46,7 @@ def _attacker(found: Gathered) -> Iterator[Chart]:
     if chart := design_chart(found):
         yield chart
     if found.assessment and (rows := exposed(found.assessment, MOST_EXPOSED)):
-        yield exposed_chart(rows, found.confidence)
+        yield exposed_chart(rows, found.confidence, at_most=found.is_public)
     if achieved := achieved_by(found):
         yield achieved_chart(achieved)
 

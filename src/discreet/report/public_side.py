@@ -46,21 +46,23 @@ def public_side(release: Release | Path | str) -> Release:
     return Release(None, release.description, held=_Tables(release))
 
 
-def told_record(release: Release) -> Record | None:
-    """Return a record with the variance that a release tells, enough for averaging; None where it tells none.
+def told_record(release: Release, size: float) -> Record:
+    """Return a record with noise of a size that what a release tells may stand for, enough for averaging.
 
     The bound is the vague one that is told, or one so wide that it changes nothing.
+
+    Args:
+        release: what tells.
+        size: a standard deviation within `told_range`.
     """
     told = release.description["noise"]
-    typical = told.get("typical_noise")
-    if not typical:
-        return None
     bound = TOLD_BOUND.search(str(told.get("bound", "")))
+    most = int(bound[1]) if bound else math.ceil(WIDE * size) + 1
     shared = bool(told.get("same_count_same_noise", True))
     return Record(
         programme=release.description["name"],
         definition=release.description["programme"],
         mechanism="cell-key" if shared else "fresh",
         spsn=shared,
-        parameters={"variance": typical**2, "bound": int(bound[1]) if bound else math.ceil(WIDE * typical) + 1},
+        parameters={"variance": min(size**2, most * (most + 1) / 3), "bound": most},
     )

@@ -20,9 +20,16 @@ ACCEPTED_LOSS = 0.05
 NONE_CERTAIN = 0.0
 EXPECTED_CERTAIN = 1.0
 """Fewer sets than one are expected to give their counts away."""
-FOR_THE_CURATOR = "not told on a page for everybody"
 CERTAIN = "margins: certain"
 """The attack that knows counts for certain."""
+BOUND = "bound"
+"""The attack that looks for the bound."""
+COUNTED = "sets of parts next to a total, of the one level that has most"
+"""What the formula for the bound counts."""
+UNTOLD = (
+    "Risk by margins, risk of the bound and utility for small areas are not told here: they need true counts or the "
+    "exact noise, which would help an attacker."
+)
 ATTACKER, USERS = "attacker", "users"
 """Sections that a light leads to."""
 
@@ -32,6 +39,7 @@ class Verdict(Enum):
 
     KEPT = ("kept", "●")
     OPEN = ("kept so far", "◐")
+    ABOUT = ("about at the limit", "◆")
     ABOVE = ("above the limit", "▲")
     UNKNOWN = ("no number", "○")
 
@@ -58,6 +66,7 @@ class Light:
         reason: why there is no number; else what number it is.
         is_share: whether number and limit are shares.
         is_open: whether the number may be too small, for time ran out.
+        mildest: the least that the number may be, where what is told stands for a range; the result is the most.
     """
 
     area: str
@@ -67,6 +76,7 @@ class Light:
     reason: str
     is_share: bool = True
     is_open: bool = False
+    mildest: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -74,7 +84,7 @@ class Light:
         if self.result is None:
             return Verdict.UNKNOWN
         if self.result.value > self.limit:
-            return Verdict.ABOVE
+            return Verdict.ABOUT if self.mildest is not None and self.mildest <= self.limit else Verdict.ABOVE
         return Verdict.OPEN if self.is_open else Verdict.KEPT
 
 
@@ -84,11 +94,13 @@ class Summary:
 
     Attributes:
         sentences: the report in short.
-        lights: risk by averaging, by margins, by the bound, and utility for small areas.
+        lights: risk by averaging, by margins, by the bound, and utility for small areas; for everybody the first.
+        untold: what a page for everybody does not tell and why, "" where nothing is left out.
     """
 
     sentences: tuple[str, ...]
     lights: tuple[Light, ...]
+    untold: str = ""
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -98,9 +110,10 @@ class Summary:
 
 def summary_of(found: Gathered) -> Summary:
     """Return what a report says first."""
+    if found.is_public:
+        return Summary(tuple(_of_public(found)), (_averaging(found),), UNTOLD)
     lights = (_averaging(found), _margins(found), _bound(found), _small_areas(found))
-    sentences = _of_public(found) if found.is_public else _of_curator(found)
-    return Summary(tuple(sentences), lights)
+    return Summary(tuple(_of_curator(found)), lights)
 
 
 def _averaging(found: Gathered) -> Light:
@@ -110,7 +123,13 @@ def _averaging(found: Gathered) -> Light:
         result, reason = _all_known(), "every count is published as it is"
     elif result is None:
         reason = found.absent.get("risk", "nothing can be averaged")
-    return Light(area, ATTACKER, result, found.confidence, reason)
+    return Light(area, ATTACKER, result, found.confidence, reason, mildest=_mildest(found))
+
+
+def _mildest(found: Gathered) -> float | None:
+    """Return the success of averaging if the noise is the largest that is told so; None where it is known."""
+    named = [each.value for each in found.mildest.results if each.name == "averaging_success"] if found.mildest else []
+    return max(named, default=None)
 
 
 def _all_known() -> Result:
@@ -130,8 +149,7 @@ def _margins(found: Gathered) -> Light:
         reason = "sets of parts and total that are expected to give their true counts away with certainty"
         return Light(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False)
     unbounded = "without a bound no published count leaves a true one certain"
-    reason = found.absent.get("risk") or (FOR_THE_CURATOR if found.is_public else unbounded)
-    return Light(area, ATTACKER, None, NONE_CERTAIN, reason, is_share=False)
+    return Light(area, ATTACKER, None, NONE_CERTAIN, found.absent.get("risk", unbounded), is_share=False)
 
 
 def _certain(outcome: Outcome) -> Result:
@@ -146,20 +164,41 @@ def _certain(outcome: Outcome) -> Result:
 
 
 def _bound(found: Gathered) -> Light:
-    result = found.risk("bound_revealed")
-    reason = "chance that totals which do not add up give the bound away"
-    if result is None:
-        none = "this noise has no bound, or no totals of few parts show it"
-        reason = found.absent.get("risk") or (FOR_THE_CURATOR if found.is_public else none)
-    return Light("Risk of the bound", ATTACKER, result, found.confidence, reason)
+    """Return the light of the bound: the worse of what the formula says and of what the attack on it found."""
+    area, outcome = "Risk of the bound", _outcome(found, BOUND)
+    result, reason = found.risk("bound_revealed"), f"chance that totals which do not add up give it away ({COUNTED})"
+    if outcome is None or outcome.score is None:
+        if result is None:
+            reason = found.absent.get("risk", "this noise has no bound, or no totals of few parts show it")
+        return Light(area, ATTACKER, result, found.confidence, reason)
+    if outcome.score.right.all():
+        reason = "found in this release: the widest gap between a total and its parts tells it"
+        if result is not None:
+            reason += f"; the formula alone gives it a chance of {result.value:.1%} ({COUNTED})"
+        return Light(area, ATTACKER, _found_out(outcome, 1.0), found.confidence, reason)
+    late, chance = bool(outcome.finding.cut_off), outcome.headline().predicted
+    if chance is not None and (result is None or chance > result.value):
+        result, reason = _found_out(outcome, chance), "chance that all sets of parts and totals in this release show it"
+    reason += "; the attack on this release did not find it" + (", and time ran out" if late else "")
+    return Light(area, ATTACKER, result, found.confidence, reason, is_open=late)
+
+
+def _found_out(outcome: Outcome, chance: float) -> Result:
+    return Result(
+        name="bound_found",
+        value=chance,
+        unit="1",
+        sentence=outcome.sentence,
+        assumptions=outcome.finding.assumptions,
+        equation="1 where the attack names the bound, else 1 - prod (1 - p1)^m",
+    )
 
 
 def _small_areas(found: Gathered) -> Light:
     area, small = "Utility for small areas", found.utility.small_areas
     if small is None or not small.single[0].small.number:
         none = "no area of this release has fewer than 500 persons of a kind"
-        reason = FOR_THE_CURATOR if found.is_public else found.absent.get("truth", none)
-        return Light(area, USERS, None, ACCEPTED_LOSS, reason)
+        return Light(area, USERS, None, ACCEPTED_LOSS, found.absent.get("truth", none))
     single = small.single[0]
     share = single.small.expected / single.small.number
     result = Result(
@@ -201,20 +240,29 @@ def _of_public(found: Gathered) -> Iterator[str]:
 
 
 def _averaging_sentence(found: Gathered) -> str:
-    right, needed = found.risk("averaging_success"), found.risk("variance_needed")
-    if right is None or needed is None or found.assessment is None:
+    light, needed = _averaging(found), found.risk("variance_needed")
+    if light.result is None or needed is None or found.assessment is None:
         return "Nothing that is published can be averaged, so that averaging tells an attacker nothing more."
-    case = found.assessment.case
-    tables, kept = case.programme.of(case.population), right.value <= found.confidence
-    every = len(case.programme.tables)
+    case, right = found.assessment.case, light.result
+    tables, every = case.programme.of(case.population), len(case.programme.tables)
     which = f"all {every} tables" if len(tables) == every else f"{len(tables)} of {every} tables, which count the same,"
-    remedy = f"; a variance of {needed.value:.2f} instead of {case.record.variance:.3g} would hold her"
-    than = f"{'no more than' if kept else 'more than'} the {found.confidence:.1%} to which she was to be held"
+    than = {Verdict.ABOVE: "more than", Verdict.ABOUT: "about"}.get(light.verdict, "no more than")
+    remedy = ""
+    if light.verdict is Verdict.ABOVE and not found.is_public:
+        remedy = f"; a variance of {needed.value:.2f} instead of {case.record.variance:.3g} would hold her"
     return (
         f"An attacker who combines {which} gets a count of {statistic_words(case.programme, right.worst or '')} right "
-        f"to the person in {right.value:.1%} of cases, {than}, if counts are well above the noise and the errors of "
-        f"her estimate are close to Gaussian{'' if kept else remedy}."
+        f"to the person in {_how_often(light)} of cases, {than} the {found.confidence:.1%} to which she was to be "
+        f"held, if counts are well above the noise and the errors of her estimate are close to Gaussian{remedy}."
     )
+
+
+def _how_often(light: Light) -> str:
+    """Return the number of a light in percent, as a range where it is one."""
+    assert light.result is not None  # noqa: S101 - asked for where there is a number
+    most = f"{light.result.value:.1%}"
+    least = most if light.mildest is None else f"{light.mildest:.1%}"
+    return most if least == most else f"{least.removesuffix('%')} to {most}"
 
 
 def _attack_sentence(found: Gathered) -> str:
@@ -230,10 +278,14 @@ def _attack_sentence(found: Gathered) -> str:
             f"{share.naive / share.cells:.1%} of {share.cells:,}{late}."
         )
     without = f", {share.naive / share.cells:.1%} without any attack" if share.naive is not None else ""
+    exposed = found.risk("averaging_success")
+    bridge = ""
+    if exposed is not None and exposed.value > share.achieved:
+        bridge = f"; this is over all {best.finding.subject}, most of which are less exposed than the one above"
     return (
         f"In this release the attack {best.finding.name} names {share.right:,} of {share.cells:,} "
         f"{best.finding.subject} above 0 exactly ({share.achieved:.1%}{without}), if she knows the law of the noise "
-        f"but not the keys{late}."
+        f"but not the keys{bridge}{late}."
     )
 
 
@@ -243,9 +295,9 @@ def _users_sentence(found: Gathered) -> str:
     if cells is None:
         typical = found.utility.typical.sentence
         return f"{typical} Of what is published, {totals}." if apart.totals else typical
-    told = f"A published count above 0 is {cells.distances.absolute.mean:.1f} persons off on average, {{}}"
-    gone = f"{cells.zeros.gone:.1%} of them are published as 0 or less"
-    return told.format(f"{gone}, and {totals}." if apart.totals else f"and {gone}.")
+    off = f"Counts above 0 are published {cells.distances.absolute.mean:.1f} persons off on average"
+    gone = f"{cells.zeros.gone:.1%} of them as 0 or less"
+    return f"{off}, {gone}; {totals}." if apart.totals else f"{off}, and {gone}."
 
 
 def best_outcome(found: Gathered) -> Outcome | None:

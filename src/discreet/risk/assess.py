@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
+from discreet.programme.json_form import programme_to_json
+from discreet.programme.model import Programme
 from discreet.release.folder import recover
 from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
@@ -65,7 +67,7 @@ class Assessment:
 
 
 def assess(
-    source: str | Path | Record | Release,
+    source: str | Path | Programme | Record | Release,
     *,
     measures: Sequence[str] | None = None,
     rule: str = "levels",
@@ -80,10 +82,11 @@ def assess(
     """Return the risk of a record, or of a programme with the noise described by keywords.
 
     Args:
-        source: a Release or its folder, a Record or the path of a record.json, or a programme (`eu2021:LU`, a file).
+        source: a Release or its folder, a Record or the path of a record.json, or a programme (`eu2021:LU`, a file,
+            a Programme).
         measures: names of the measures to take, all by default.
         rule: `levels` or `flat`.
-        keep_single: count levels with one category as levels, as the paper did.
+        keep_single: count levels with one category as levels, as the paper seems to have done.
         population: which tables, by what they count; those of the most common unit by default.
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
@@ -106,10 +109,12 @@ def assess(
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 
 
-def _record(source: str | Path | Record | Release, noise: dict[str, Any]) -> Record:
+def _record(source: str | Path | Programme | Record | Release, noise: dict[str, Any]) -> Record:
     if isinstance(source, Record | Release):
         _refuse_noise(noise)
         return source.record if isinstance(source, Release) else source
+    if isinstance(source, Programme):
+        return _of_programme(source.name, noise, definition=programme_to_json(source))
     path = Path(source)
     recover(path)
     if path.is_dir():
@@ -126,9 +131,13 @@ def _record(source: str | Path | Record | Release, noise: dict[str, Any]) -> Rec
                 f"{path} cannot be read: {why}. Check the path.",
                 parameter="source",
             ) from error
+    return _of_programme(str(source), noise)
+
+
+def _of_programme(name: str, noise: dict[str, Any], **more: Any) -> Record:  # noqa: ANN401 - of a record
     law, spsn = noise.pop("law", "max-entropy"), noise.pop("spsn", True)
     mechanism = "cell-key" if spsn else "fresh"
-    return Record(programme=str(source), mechanism=mechanism, law=law, spsn=spsn, parameters=noise)
+    return Record(programme=name, mechanism=mechanism, law=law, spsn=spsn, parameters=noise, **more)
 
 
 def _refuse_noise(noise: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +25,16 @@ from discreet.results import Result
 from discreet.risk.gap import check_tuples, extreme_gap, gap_law, largest_noise, probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from discreet.noise.base import Noise
     from discreet.noise.rounded import RoundedRow
 
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
+
+LEAST_SURE = 0.55
+"""The least confidence to which who tells two bounds apart is held: the toss of a coin gives 0.5."""
 
 ATTACKERS = {
     "gap": "waits for an extreme gap (weighing every gap can take far fewer sets)",
@@ -140,7 +143,7 @@ def bound_disclosure(
         p = probabilities(law)
         bound, worst = len(p) // 2, "tuples of counts above the bound"
         chance = extreme_gap([p] * categories, p)
-        which = "all counts above the bound; tuples of small counts reveal more (pass the whole p-table)"
+        which = "all counts above the bound; tuples of small counts reveal more"
     return BoundDisclosure(
         bound=bound,
         categories=categories,
@@ -153,7 +156,7 @@ def bound_disclosure(
         assumptions=(
             which,
             "independent noise of parts and total, independent tuples",
-            "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples (bounds_told_apart)",
+            "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples",
             "no true count is known from elsewhere",
         ),
     )
@@ -208,6 +211,31 @@ def bounds_told_apart(
     )
 
 
+def disclosures_at(
+    variance: float, bound: int, tuples: Mapping[int, int], *, confidence: float = CONFIDENCE, attacker: str = "gap"
+) -> list[BoundDisclosure]:
+    """Return how surely an attacker finds the bound of maximum-entropy noise from tuples of each size by themselves.
+
+    The attacker "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V. By guessing alone she is
+    right in half of the cases, so that she cannot be held to less than LEAST_SURE.
+
+    Args:
+        variance: V.
+        bound: E.
+        tuples: by number of parts, how many tuples there are.
+        confidence: from which on the bound counts as found.
+        attacker: one of ATTACKERS.
+    """
+    if attacker not in ATTACKERS:
+        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
+    _check_confidence(confidence)
+    law = MaxEntropy(variance=variance, bound=bound)
+    if attacker == "gap":
+        return [bound_disclosure(law, tuples=n, categories=c, confidence=confidence) for c, n in tuples.items()]
+    wider, sure = MaxEntropy(variance=variance, bound=bound + 1), max(confidence, LEAST_SURE)
+    return [bounds_told_apart(law, wider, tuples=n, categories=c, confidence=sure) for c, n in tuples.items()]
+
+
 def disclosure_at(
     variance: float,
     bound: int,
@@ -217,17 +245,18 @@ def disclosure_at(
     confidence: float = CONFIDENCE,
     attacker: str = "gap",
 ) -> BoundDisclosure:
-    """Return how surely an attacker finds the bound of maximum-entropy noise.
+    """Return how surely an attacker finds the bound of maximum-entropy noise from tuples of one size."""
+    (found,) = disclosures_at(variance, bound, {categories: tuples}, confidence=confidence, attacker=attacker)
+    return found
 
-    The attacker "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V.
-    """
-    if attacker not in ATTACKERS:
-        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
-    settings: dict[str, Any] = {"tuples": tuples, "categories": categories, "confidence": confidence}
-    law = MaxEntropy(variance=variance, bound=bound)
-    if attacker == "gap":
-        return bound_disclosure(law, **settings)
-    return bounds_told_apart(law, MaxEntropy(variance=variance, bound=bound + 1), **settings)
+
+def reached_together(found: Sequence[BoundDisclosure]) -> float:
+    """Return 1 - b prod (1 - p)^tuples: how surely tuples of several sizes give one bound away to one attacker."""
+    if any(each.chance >= 1 and each.tuples for each in found):
+        return 1.0
+    failing = sum(each.tuples * math.log1p(-each.chance) for each in found if each.tuples)
+    blind = found[0].blind
+    return 1 - blind - blind * math.expm1(failing)
 
 
 def largest_variance(
@@ -238,13 +267,13 @@ def largest_variance(
     By bisection on V, up to E (E + 1) / 3, where the law is uniform. Of the attackers
     "gap" and "likelihood" neither is always the stronger: a design takes the smaller of both variances.
     """
-    settings: dict[str, Any] = {"tuples": tuples, "categories": categories, "confidence": confidence}
 
     def disclosure(variance: float) -> BoundDisclosure:
-        return disclosure_at(variance, bound, attacker=attacker, **settings)
+        kind = {"tuples": tuples, "categories": categories}
+        return disclosure_at(variance, bound, confidence=confidence, attacker=attacker, **kind)
 
     uniform = Uniform(bound=bound).variance
-    variance = _largest(lambda v: not disclosure(v).inferable, uniform)
+    variance = largest_holding(lambda v: not disclosure(v).inferable, uniform)
     held = disclosure(variance)
     limit = ", the variance of uniform noise" if variance == uniform else ""
     return Result(
@@ -279,7 +308,7 @@ def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
     return bound, found[worst], f"true parts {', '.join(map(str, worst))}"
 
 
-def _largest(holds: Callable[[float], bool], highest: float) -> float:
+def largest_holding(holds: Callable[[float], bool], highest: float) -> float:
     """Return the largest number up to the highest that holds, from below, to nine digits."""
     if holds(highest):
         return highest

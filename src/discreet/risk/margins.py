@@ -70,7 +70,7 @@ class ForcedTuples:
             f"{self.bound}: each set with probability {self.chance:.2g}.",
             assumptions=(
                 "the attacker knows the bound",
-                "all counts above the bound; small counts force more patterns (pattern_table)",
+                "all counts above the bound; small counts force more patterns",
                 "independent noise of parts and total",
                 "counts certainty alone: a near-certain guess is not in this number",
             ),

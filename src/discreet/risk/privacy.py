@@ -85,7 +85,11 @@ def _promised(record: Record) -> list[Result]:
 @measure("composition")
 def composition(case: Case) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
-    law, t = _law(case), statistics_of_a_person(case)
+    return composed(_law(case), statistics_of_a_person(case))
+
+
+def composed(law: Noise, t: int) -> list[Result]:
+    """Return what t counts of a person promise together, exactly and by the theorems beside it."""
     together = compose(law, t)
     results = [sensitivity(t), together.floor(), together.epsilon_above_floor(SLACK)]
     theorems = [

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.risk.bound import bound_disclosure, bounds_told_apart
+from discreet.risk.bound import LEAST_SURE, bound_disclosure, bounds_told_apart
 from discreet.risk.margins import forced_tuples
 from discreet.risk.patterns import pattern_table
 from discreet.risk.registry import measure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from discreet.programme.lattice import Lattice
     from discreet.results import Result
     from discreet.risk.case import Case
 
 MOST_CATEGORIES = 4
 """Levels with more categories reveal a bound so rarely that they add nothing."""
-COIN = 0.5
-"""Telling two bounds apart starts from a coin toss: a confidence below it asks for nothing."""
 WIDEST_ENUMERATED = 100
 """The largest bound for which patterns are enumerated."""
 SMALL = 6
@@ -36,24 +36,37 @@ RARE = 1e-6
 
 
 def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]]:
-    """Return, by the number of categories, the first level that offers most independent tuples, and how many.
+    """Return, by the number of categories, the first level that offers most independent tuples, and how many."""
+    found: dict[int, tuple[str, int]] = {}
+    for size, level, tuples in _offered(lattice, spsn=spsn):
+        if tuples > found.get(size, ("", 0))[1]:
+            found[size] = (level, tuples)
+    return dict(sorted(found.items()))
+
+
+def all_tuples(lattice: Lattice, *, spsn: bool) -> dict[int, int]:
+    """Return, by the number of categories, how many tuples all levels next to a total offer together."""
+    found: dict[int, int] = {}
+    for size, _, tuples in _offered(lattice, spsn=spsn):
+        if tuples:
+            found[size] = found.get(size, 0) + tuples
+    return dict(sorted(found.items()))
+
+
+def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
+    """Give for every level of few categories next to the total its size, its name and its tuples.
 
     A tuple is a published cell together with its parts along one axis: every cell of a
     statistic at the axis' first level, grouped by the rest, whose total is published too.
     """
     times = np.where(lattice.published, 1 if spsn else lattice.tables, 0)
-    found: dict[int, tuple[str, int]] = {}
     for number, axis in enumerate(lattice.axes):
         size = axis.sizes[0]
-        if not 2 <= size <= MOST_CATEGORIES:
-            continue
-        parts = lattice.published & (lattice.depths[:, number] == 1)
-        whole = lattice.coarser(number)
-        parts &= (whole >= 0) & lattice.published[whole]
-        tuples = int((times * lattice.cells)[parts].sum() / size)
-        if tuples > found.get(size, ("", 0))[1]:
-            found[size] = (axis.levels[0], tuples)
-    return dict(sorted(found.items()))
+        if 2 <= size <= MOST_CATEGORIES:
+            parts = lattice.published & (lattice.depths[:, number] == 1)
+            whole = lattice.coarser(number)
+            parts &= (whole >= 0) & lattice.published[whole]
+            yield size, axis.levels[0], int((times * lattice.cells)[parts].sum() / size)
 
 
 @measure("bound")
@@ -68,10 +81,12 @@ def bound(case: Case) -> list[Result]:
     ]
     worst = max(largest, key=lambda found: found.reached)
     results = [worst.result()]
-    if case.record.has_ptable and case.confidence > COIN:
+    if case.record.has_ptable:
         wider = MaxEntropy(variance=law.variance, bound=int(law.bound) + 1)
         categories, (_, tuples) = next(iter(offered.items()))
-        told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=case.confidence)
+        # Who guesses is right in half of the cases already.
+        sure = max(case.confidence, LEAST_SURE)
+        told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=sure)
         results.append(told.result())
     return results
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.design.paper.numbers import NOT_COMPUTED, Number, number, rounds_to
+from discreet.design.paper.numbers import FORMULA, NOT_COMPUTED, PROGRAMME, READING, Number, number, rounds_to
 from discreet.design.paper.published import PUBLISHED
 
 EDGES = [
@@ -79,6 +79,21 @@ def test_a_variant_stands_behind_the_name() -> None:
     assert found.id == "tuples/flat"
     assert (found.where, found.published) == (PUBLISHED["tuples"].where, "2.8e7")
     assert found.agrees
+
+
+def test_a_reading_is_counted_as_one_whatever_ours_rests_on() -> None:
+    for basis in (FORMULA, PROGRAMME):
+        found = number("uniform-variance", 10.0, "at E = 5", basis=basis)
+        assert (found.published, found.read_as, found.kind) == ("E (E + 1) / 3", "10", READING)
+        assert found.agrees
+        assert found.note == 'our reading of "maximum variance V = E (E + 1) / 3", taken for 10: at E = 5'
+    assert not number("uniform-variance", 11.0).agrees
+    assert number("residents-of-graden", None, "why").kind == NOT_COMPUTED
+
+
+def test_what_is_printed_in_percent_has_ours_in_percent() -> None:
+    assert number("us-share", 11.25).unit == "%"
+    assert number("uniform-variance", 10.0).unit == ""
 
 
 def test_json_has_no_infinity() -> None:

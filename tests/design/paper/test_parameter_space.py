@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.design.paper.parameter_space import Reading, programme_space, published_space
+from discreet.design.paper.parameter_space import Reading, numbers, programme_space, published_space
 from discreet.risk.bound import disclosure_at
 
 if TYPE_CHECKING:
@@ -50,8 +50,52 @@ def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(readings: tuple
     assert [round(readings[0].plane.at(bound).high, 2) for bound in (5, 6)] == [1.82, 2.84]
 
 
+def test_each_attacker_is_told_by_the_constraints(readings: tuple[Reading, Reading]) -> None:
+    averages = [each for each in readings[0].constraints if each.name == "averaging"]
+    assert len(averages) == 2
+    assert all(each.reason.startswith("who takes the paper's averages") for each in averages)
+    optimal = Reading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
+    assert all("everything published" in each.reason for each in optimal.constraints if each.name == "averaging")
+
+
+def test_the_window_has_both_ends_of_one_reading(sources: Sources, readings: tuple[Reading, Reading]) -> None:
+    found = {each.id: each for each in numbers(sources)}
+    ends = [math.log(68 / 0.32) / 20, math.sqrt(8 * 0.0170)]
+    assert found["window-middle"].ours == pytest.approx(sum(ends) / 2, rel=1e-4)
+    assert "both relaxed" in found["window-middle"].note
+    assert not readings[0].line.feasible
+
+
+def test_the_band_has_averaging_below_and_areas_above(sources: Sources) -> None:
+    found = {each.id: each for each in numbers(sources)}
+    assert found["band-least"].ours == pytest.approx(math.sqrt(8 * 0.0118), rel=1e-4)
+    assert found["band-most"].ours == pytest.approx(math.log(1000 / 0.32) / 20)
+    assert found["band-least"].agrees
+    assert found["band-most"].agrees
+
+
+def test_the_programme_is_compared_with_levels_of_one_category_kept(sources: Sources) -> None:
+    found = {each.id: each for each in numbers(sources)}
+    kept, merged = (programme_space(sources, "flat", "paper", keep_single=keep).strict for keep in (True, False))
+    assert kept.ratio < merged.ratio
+    assert found["variance-range/flat"].ours == kept.plane.needed
+    assert "levels of one category kept" in found["variance-range/flat"].note
+    ratios = sorted(
+        {
+            name: min(
+                dict(zip(counted.names, counted.greedy.tolist(), strict=True))[name]
+                for counted in (sources.averaging(c, "flat", spsn=False, keep_single=True) for c in ("MT", "IE"))
+            )
+            for name in sources.averaging("MT", "flat", spsn=False, keep_single=True).names
+        }.values()
+    )
+    assert found["window-most/flat"].ours == pytest.approx(math.sqrt(8 * ratios[1]), rel=1e-4)
+
+
 def test_the_optimal_attacker_leaves_less(sources: Sources) -> None:
-    paper, optimal = (programme_space(sources, "flat", attacker) for attacker in ("paper", "optimal"))
+    paper, optimal = (
+        programme_space(sources, "flat", attacker, keep_single=False) for attacker in ("paper", "optimal")
+    )
     assert optimal.strict.plane.needed > paper.strict.plane.needed
     for mine, hers in zip(paper.strict.plane.rows, optimal.strict.plane.rows, strict=True):
         assert hers.high <= mine.high

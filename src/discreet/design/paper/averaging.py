@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.design.paper.numbers import DRAW, PROGRAMME, number
 from discreet.design.paper.published import PUBLISHED, SMALLEST, SMALLEST_FRESH
-from discreet.design.paper.sources import RULES
+from discreet.design.paper.sources import KEPT, RULES
 from discreet.equations.closed_form import chances, success
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed, variance_needed
@@ -46,8 +46,8 @@ def numbers(sources: Sources) -> Iterator[Number]:
     ):
         yield number(name, limit(published), f"{limit(published):.3g} from the published ratio {published}")
         for rule in RULES:
-            found = sources.smallest(rule, spsn=spsn)
-            note = f"rule {rule}: smallest k / t^2 {found.ratio:.4f}, {found.statistic} of {found.country}"
+            found = sources.smallest(rule, spsn=spsn, keep_single=True)
+            note = f"rule {rule}, {KEPT}: smallest k / t^2 {found.ratio:.4f}, {found.statistic} of {found.country}"
             yield number(name, limit(found.ratio), note, variant=rule, basis=PROGRAMME)
     levels = {level.name: level.size for level in sources.programme("DE").topics["AGE"].levels}
     yield number("age-groups", float(levels[AGE_GROUPS]), basis=PROGRAMME)
@@ -62,8 +62,8 @@ def numbers(sources: Sources) -> Iterator[Number]:
         yield number(name, SAMPLES * share, note, basis=DRAW, likely=likely)
     yield number("spsn-gain", SMALLEST / SMALLEST_FRESH, "0.0867 / 0.0118")
     for rule in RULES:
-        with_spsn, without = (sources.smallest(rule, spsn=spsn).ratio for spsn in (True, False))
-        note = f"rule {rule}: {with_spsn:.4f} / {without:.4f}"
+        with_spsn, without = (sources.smallest(rule, spsn=spsn, keep_single=True).ratio for spsn in (True, False))
+        note = f"rule {rule}, {KEPT}: {with_spsn:.4f} / {without:.4f}"
         yield number("spsn-gain", with_spsn / without, note, variant=rule, basis=PROGRAMME)
 
 
@@ -117,14 +117,14 @@ def published_maps() -> tuple[AveragingMap, ...]:
 def best_maps(sources: Sources) -> tuple[AveragingMap, ...]:
     """Return the same with the ratios of the programme, of averages and of the best linear estimate.
 
-    Variance has the ratios with SPSN, epsilon those without.
+    Variance has the ratios with SPSN, epsilon those without. Levels of one category are merged with the total.
     """
     found = []
     for parameter in PARAMETERS:
         levels = {}
         for rule in RULES:
             for kind, words in (("greedy", "averages"), ("optimal", "best estimate")):
-                ratio = sources.smallest(rule, spsn=parameter == "V", attacker=kind).ratio
+                ratio = sources.smallest(rule, spsn=parameter == "V", keep_single=False, attacker=kind).ratio
                 levels[f"{ratio:.4f}, {rule}, {words}"] = ratio
         found.append(averaging_map(parameter, levels, min(levels.values()), most_variance=24))
     return tuple(found)

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.design.paper.numbers import PROGRAMME, number
 from discreet.design.paper.published import TUPLES
-from discreet.design.paper.sources import COUNTRIES, RULES
+from discreet.design.paper.sources import COUNTRIES, KEPT, RULES
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.uniform import Uniform
 from discreet.risk.bound import bound_disclosure, disclosure_at, largest_variance
@@ -34,20 +34,18 @@ BOTH_TAILS = "both tails of F + M - T, as in the footnote on uniform noise; the 
 
 def numbers(sources: Sources) -> Iterator[Number]:
     """Give the numbers of this part."""
-    yield number("uniform-chance", bound_disclosure(Uniform(bound=5), tuples=1).chance)
-    yield number("uniform-variance", Uniform(bound=5).variance)
+    yield number("uniform-chance", bound_disclosure(Uniform(bound=5), tuples=1).chance, "the formula at E = 5")
+    yield number("uniform-variance", Uniform(bound=5).variance, "the formula at E = 5")
     example = bound_disclosure(MaxEntropy(variance=2, bound=5), tuples=TUPLES["DE"])
-    yield number("tuples-times-chance", example.needed * example.chance, "-log(1 - alpha): 15 % more than 1 / p1")
+    yield number("tuples-times-chance", example.needed * example.chance, "-log(1 - alpha), 15 % more than 1")
     yield number("extreme-chance", example.chance, BOTH_TAILS)
     wide = bound_disclosure(MaxEntropy(variance=4, bound=10), tuples=TUPLES["DE"])
     yield number("extreme-expected", wide.chance * wide.tuples, f"p1 = {wide.chance:.1e} times 2.8e7 sets")
     for name, country in zip(("tuples", "tuples-least"), COUNTRIES, strict=True):
         for rule in RULES:
             ours, merged = (sources.tuples(country, rule, keep_single=keep) for keep in (True, False))
-            note = f"{country} by the rule {rule}; the paper's rule is not told and lies between our two"
-            apart = (
-                f". Levels of one category kept, as the paper did; without them {merged:,}" if merged != ours else ""
-            )
+            note = f"{country} by the rule {rule}, {KEPT}; the paper's rule is not told and lies between our two"
+            apart = f". Without those levels {merged:,}" if merged != ours else ""
             yield number(name, float(ours), note + apart, variant=rule, basis=PROGRAMME)
     yield number("grid-tuples", None, "populated cells of the 1 km2 grid are not in the regulation or our lists")
     yield number("grid-share", 100 * GRID_TUPLES / TUPLES["DE"], "3.6e5 / 2.8e7, both published")

@@ -34,13 +34,14 @@ def numbers(_sources: Sources) -> Iterator[Number]:
     yield number(
         "forced-chance",
         forced.chance,
-        f"2 p_E^3: all three noises at the bound. The paper takes p1 = {extreme.chance:.2g}, the chance that a gap "
-        "shows the bound, which does not yet tell the counts. Counts above the bound; small ones force more patterns",
+        f"2 p_E^3, all three noises at the bound, for a set that is divulged for certain. The paper means p1, ours "
+        f"{extreme.chance:.2g}: the chance that a gap shows the bound, which does not yet tell the counts. Counts "
+        "above the bound; small ones force more patterns",
     )
     yield number(
         "removed-tuples",
         extreme.chance * extreme.tuples,
-        f"p1 times 2.8e7 at V = 2, E = 5, as the paper reads it; for certain {forced.expected:.2g} are divulged",
+        f"p1 times 2.8e7 at V = 2, E = 5; for certain {forced.expected:.2g} are divulged",
     )
     yield number("risk-of-others-most", None, ELSEWHERE)
     yield number("risk-of-others-least", None, ELSEWHERE)

@@ -1,7 +1,8 @@
 """One published number beside ours, and when the two agree: within the rounding of the print, no more.
 
 What is printed is read as it stands: 0.0867 is 0.0867 give or take half a unit of its last digit, 2.8e7 is 2.75e7 to
-2.85e7, O(10^-7) is the nearest power of ten, 2 to 3 is anything from one to the other, 9/16 is exactly that.
+2.85e7, O(10^-7) is the nearest power of ten, 2 to 3 is anything from one to the other, 9/16 is exactly that. Where
+words or a formula are printed, ours is held against the number that `readings` takes them for, and counted apart.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.design.paper.published import PUBLISHED
+from discreet.design.paper.readings import READINGS
 
 if TYPE_CHECKING:
     from discreet.design.paper.published import Published
+    from discreet.design.paper.readings import ReadAs
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 PRINTED = re.compile(rf"(?:(?P<low>{NUMBER}) to )?(?P<value>{NUMBER})(?: %)?")
@@ -26,13 +29,15 @@ HAIR = 1e-9
 EXACT = 1e-14
 """Relative error of a sum of floating-point numbers."""
 
-FORMULA, PROGRAMME, AREAS, DRAW, NOT_COMPUTED = "formula", "programme", "areas", "draw", "not computed"
+FORMULA, READING, PROGRAMME, AREAS = "formula", "reading", "programme", "areas"
+DRAW, NOT_COMPUTED = "draw", "not computed"
 BASES = {
-    FORMULA: "that follow from a formula and from what the paper itself publishes",
-    PROGRAMME: "that are counted in the 2021 EU census programme, each under two rules of counting",
-    AREAS: "that are counted in public lists of local administrative units",
-    DRAW: "tell of the paper's one draw of noise",
-    NOT_COMPUTED: "cannot be computed from what is public",
+    FORMULA: "printed in the paper and computed from its own formulas and inputs",
+    READING: "not printed as such but read by us in its formulas, sentences and figures",
+    PROGRAMME: "counted in the 2021 EU census programme, mostly under two rules of counting",
+    AREAS: "counted in public lists of local administrative units",
+    DRAW: "counted by the paper in its one draw of noise",
+    NOT_COMPUTED: "not to be had from what is public",
 }
 """What our number rests on, in words that follow on how many there are."""
 
@@ -50,6 +55,7 @@ class Number:
         part: the part of the paper that it belongs to.
         basis: what ours rests on, one of BASES.
         likely: of a draw of noise, whether the published number is within what 19 of 20 draws show.
+        read_as: what is printed in words or as a formula, as the number that we take it for; else empty.
     """
 
     id: str
@@ -60,11 +66,22 @@ class Number:
     part: str
     basis: str = FORMULA
     likely: bool | None = None
+    read_as: str = ""
 
     @property
     def agrees(self) -> bool:
-        """Say whether ours rounds to what is printed."""
-        return self.ours is not None and rounds_to(self.ours, self.published)
+        """Say whether ours rounds to what is printed, or to what we read in it."""
+        return self.ours is not None and rounds_to(self.ours, self.read_as or self.published)
+
+    @property
+    def kind(self) -> str:
+        """Return what it is counted among, one of BASES: a reading is one whatever ours rests on."""
+        return READING if self.read_as and self.ours is not None else self.basis
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the print, percent or none."""
+        return "%" if self.published.endswith("%") else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the number as an object; JSON has no infinity, so such a number is null."""
@@ -101,7 +118,17 @@ def number(
     printed: Published = PUBLISHED[name]
     basis = NOT_COMPUTED if ours is None else basis
     full = f"{name}/{variant}" if variant else name
-    return Number(full, printed.where, printed.text, ours, note, printed.part, basis, likely)
+    read = READINGS.get(name)
+    if read:
+        note = f"{_our_reading(read, printed.text)}: {note}"
+    return Number(
+        full, printed.where, printed.text, ours, note, printed.part, basis, likely, read.value if read else ""
+    )
+
+
+def _our_reading(read: ReadAs, text: str) -> str:
+    taken = "" if read.value == text else f", taken for {read.value}"
+    return f'our reading of "{read.words}"{taken}'
 
 
 def rounds_to(ours: float, published: str) -> bool:

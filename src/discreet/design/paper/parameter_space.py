@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discreet.design.constraints import (
+    ACCURATE,
     OPTIMAL,
     PAPER,
     acceptable_bound,
@@ -23,10 +24,10 @@ from discreet.design.constraints import (
 )
 from discreet.design.paper.numbers import PROGRAMME, number
 from discreet.design.paper.published import LAUS, NEXT_FRESH, SHARED, SMALLEST, SMALLEST_FRESH, TUPLES
-from discreet.design.paper.sources import COUNTRIES, RULES
+from discreet.design.paper.sources import COUNTRIES, KEPT, RULES
 from discreet.design.region import Allowed, Plane, allowed
 from discreet.equations.closed_form import success
-from discreet.risk.averaging import ONE_SIGMA
+from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
 from discreet.utility.accuracy_bound import epsilon_needed
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ PUBLISHED_INPUTS = "published"
 WORST = "the worst statistic"
 ROUNDED_SIGMA = 0.68
 """The confidence of the paper's constraint on areas."""
+MANY_AREAS = 1000
+"""Areas that most countries have more of, as the paper says."""
 RATIOS = {PAPER: "greedy", OPTIMAL: "optimal"}
 """By attacker, the ratios she reaches."""
 
@@ -57,7 +60,7 @@ class Reading:
         tuples: sets of women, men and total.
         fresh: the ratio of averaging without SPSN.
         country: whose areas are to be accurate.
-        attacker: who looks for the bound.
+        attacker: who averages and looks for the bound.
     """
 
     name: str
@@ -77,11 +80,11 @@ class Reading:
     def constraints(self) -> tuple[Constraint, ...]:
         """Return all constraints: on variance, bound and epsilon."""
         return (
-            averaging_variance(self.ratio, WORST, ONE_SIGMA),
+            averaging_variance(self.ratio, WORST, ONE_SIGMA, attacker=self.attacker),
             hidden_bound({2: self.tuples}, ONE_SIGMA, self.attacker),
             room(),
             acceptable_bound(MOST_BOUND),
-            averaging_epsilon(self.fresh, WORST, ONE_SIGMA),
+            averaging_epsilon(self.fresh, WORST, ONE_SIGMA, attacker=self.attacker),
             accurate_areas(LAUS[self.country], ROUNDED_SIGMA),
         )
 
@@ -125,25 +128,42 @@ class Space:
 def numbers(sources: Sources) -> Iterator[Number]:
     """Give the numbers of this part."""
     space = published_space()
-    strict, relaxed = space.strict, space.relaxed
-    yield number("band-least", strict.line.high, "sqrt(8 x 0.0118), above which the worst count is averaged away")
-    yield number("band-most", relaxed.line.high, "sqrt(8 x 0.0170), the next smallest ratio")
-    low = strict.plane.needed
-    yield number("variance-range", low, f"strictly from {low:.2f} on (0.0867)")
+    yield from _band(space)
+    yield from _least_variances(space)
+    yield from _least_bounds(space)
+    yield from _window(space)
+    for rule in RULES:
+        yield from _own(sources, rule)
+
+
+def _band(space: Space) -> Iterator[Number]:
+    """Give both ends as the paper argues for them: averaging from 0.3 on, distorted areas up to 0.4."""
+    note = f"sqrt(8 x {SMALLEST_FRESH}), above which the worst count is averaged away: the limit of section 3.3 again"
+    yield number("band-least", space.strict.line.high, note)
+    needed = epsilon_needed(ACCURATE, MANY_AREAS, ROUNDED_SIGMA)
+    note = f"log({MANY_AREAS:,} / 0.32) / {ACCURATE}, below which most countries are distorted: as said in section 4.3"
+    yield number("band-most", needed, note)
+
+
+def _least_variances(space: Space) -> Iterator[Number]:
+    low = space.strict.plane.needed
+    yield number("variance-range", low, f"strictly, variances are left from {low:.2f} on (ratio {SMALLEST})")
     right = success(2, SMALLEST)
     note = (
-        f"averaging asks for {low:.2f}: at V = 2 the worst count is right in {right:.1%} of cases instead of 68 %, "
-        "which is the paper's relaxed reading"
+        f"strictly, averaging asks for {low:.2f}: at V = 2 the worst count is right in {right:.1%} of cases instead of "
+        f"68 %. Relaxed (ratio {SHARED}) it asks for {space.relaxed.plane.needed:.2f}"
     )
     yield number("least-variance", low, note)
-    yield from _least_bounds(space)
-    yield number("window-least", relaxed.line.low, "log(68 / 0.32) / 20, Malta; France needs 0.58")
-    yield number("window-most", relaxed.line.high, "sqrt(8 x 0.0170), the next smallest ratio; the smallest gives 0.31")
-    note = f"middle of {relaxed.line.low:.3f} (Malta) and {strict.line.high:.3f} (smallest ratio)"
-    yield number("window-middle", (relaxed.line.low + strict.line.high) / 2, note)
-    for rule in RULES:
-        own = programme_space(sources, rule, PAPER)
-        yield from _own(own, rule)
+
+
+def _window(space: Space) -> Iterator[Number]:
+    """Give the yellow band and its middle."""
+    strict, (low, high) = space.strict.line, (space.relaxed.line.low, space.relaxed.line.high)
+    yield number("window-least", low, f"log(68 / 0.32) / {ACCURATE}, Malta; France needs {strict.low:.2f}")
+    note = f"sqrt(8 x {NEXT_FRESH:.4f}), the next smallest ratio; the smallest gives {strict.high:.2f}"
+    yield number("window-most", high, note)
+    note = f"the middle of {low:.3f} and {high:.3f}, both relaxed; read strictly there is no window"
+    yield number("window-middle", (low + high) / 2, note)
 
 
 def _least_bounds(space: Space) -> Iterator[Number]:
@@ -153,13 +173,18 @@ def _least_bounds(space: Space) -> Iterator[Number]:
         yield number("least-bound", float(first.bound), note, variant=variant)
 
 
-def _own(space: Space, rule: str) -> Iterator[Number]:
-    plane, note = space.strict.plane, f"rule {rule}: {space.strict.basis}"
-    first = plane.smallest_bound()
-    yield number("variance-range", plane.needed, note, variant=rule, basis=PROGRAMME)
+def _own(sources: Sources, rule: str) -> Iterator[Number]:
+    strict = programme_space(sources, rule, PAPER, keep_single=True).strict
+    note = f"rule {rule}, {KEPT}: {strict.basis}, read strictly"
+    first = strict.plane.smallest_bound()
+    yield number("variance-range", strict.plane.needed, note, variant=rule, basis=PROGRAMME)
     yield number("least-bound", None if first is None else float(first), note, variant=rule, basis=PROGRAMME)
-    note = f"rule {rule}: sqrt(8 x {space.strict.fresh:.4f}), the smallest ratio without SPSN"
-    yield number("window-most", space.strict.line.high, note, variant=rule, basis=PROGRAMME)
+    found = sources.next_smallest(rule, spsn=False)
+    note = (
+        f"rule {rule}, {KEPT}: sqrt(8 x {found.ratio:.4f}), the next smallest ratio without SPSN, {found.statistic} of "
+        f"{found.country}"
+    )
+    yield number("window-most", epsilon_allowed(found.ratio), note, variant=rule, basis=PROGRAMME)
 
 
 def published_space() -> Space:
@@ -172,17 +197,25 @@ def published_space() -> Space:
     )
 
 
-def programme_space(sources: Sources, rule: str, attacker: str) -> Space:
-    """Return the same for the programme as it is, under a rule of counting and an attacker."""
+def programme_space(sources: Sources, rule: str, attacker: str, *, keep_single: bool) -> Space:
+    """Return the same for the programme as it is, under a rule of counting and an attacker.
+
+    Args:
+        sources: the programmes.
+        rule: of counting levels.
+        attacker: `paper` or `optimal`.
+        keep_single: whether levels of one category are kept.
+    """
     kind = RATIOS[attacker]
 
     def most_exposed(*, spsn: bool) -> list[float]:
         return sorted(
-            sources.smallest(rule, spsn=spsn, attacker=kind, country=country).ratio for country in sources.countries
+            sources.smallest(rule, spsn=spsn, keep_single=keep_single, attacker=kind, country=country).ratio
+            for country in sources.countries
         )
 
     shared, fresh = most_exposed(spsn=True), most_exposed(spsn=False)
-    tuples = [sources.tuples(country, rule) for country in COUNTRIES]
+    tuples = [sources.tuples(country, rule, keep_single=keep_single) for country in COUNTRIES]
     return Space(
         rule,
         attacker,

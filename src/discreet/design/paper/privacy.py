@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.design.paper.example import histogram
 from discreet.design.paper.numbers import PROGRAMME, number
 from discreet.design.paper.published import TABLE_1
-from discreet.design.paper.sources import RULES
+from discreet.design.paper.sources import KEPT, RULES
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
 from discreet.risk.reconstruction import epsilon_of_reconstruction, exponential_attack
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 TENTH = 10
 LEAST_EPSILON, MOST_EPSILON = 1, 10
+ENDS = {True: "the smaller t with the larger epsilon", False: "the larger t with the smaller epsilon"}
+"""Which noise is the least and the most, by whether SPSN holds."""
 
 
 def numbers(sources: Sources) -> Iterator[Number]:
     """Give the numbers of this part."""
     yield number(
-        "records-wrong", float(exponential_attack(1000, 5).value), "of 1,000 records, if all counts were published"
+        "records-wrong",
+        float(exponential_attack(1000, 5).value),
+        "with E = 5, of 1,000 records, if all counts were published",
     )
     # The budget of the i-th query is 1 / 2^i.
     yield number("halving-noise", laplace_scale(2.0**-TENTH, 1).value * math.sqrt(2), "sqrt(2) 2^10 persons")
@@ -42,11 +46,13 @@ def numbers(sources: Sources) -> Iterator[Number]:
         ("global-noise-most", LEAST_EPSILON, False),
     ):
         published = int(TABLE_1["total"][0 if spsn else 1][0])
-        yield number(name, _deviation(epsilon, published), f"sqrt(2) {published} / {epsilon}, the paper's t")
+        yield number(
+            name, _deviation(epsilon, published), f"{ENDS[spsn]}; sqrt(2) {published} / {epsilon}, the paper's t"
+        )
         for rule in RULES:
             found = sources.averaging("DE", rule, spsn=spsn, keep_single=True)
             t = int(found.t[found.names.index("total")])
-            note = f"sqrt(2) {t} / {epsilon}, t of the total as the rule {rule} counts it"
+            note = f"{ENDS[spsn]}; sqrt(2) {t} / {epsilon}, t of the total as the rule {rule} counts it, {KEPT}"
             yield number(name, _deviation(epsilon, t), note, variant=rule, basis=PROGRAMME)
     yield number("us-reconstructed", None, "told of an attack on records that are not public")
 

@@ -2,7 +2,8 @@
 
 Bach, "Differential privacy and noisy confidentiality concepts for European population statistics" (2020). Powers of ten
 are written as 2.8e7, orders of magnitude as O(10^-7), shares with their percent sign. Sections, equations, tables and
-figures have the numbers of the paper.
+figures have the numbers of the paper. Where the paper has words or a formula instead, `readings` says what they are
+taken for.
 """
 
 from __future__ import annotations
@@ -62,17 +63,17 @@ US_DEVIATION = ("56.6", "28.3", "14.1", "7.1", "3.5", "1.8")
 
 
 NAMED = {
-    ("FR", "Aragnouet"): 239,
-    ("CZ", "Blažejov"): 434,
-    ("AT", "Graden"): 482,
-    ("FR", "Mélagues"): 63,
-    ("FR", "Velleguindry-et-Levrecey"): 158,
-    ("FR", "Lavans-sur-Valouse"): 139,
-    ("FR", "Landremont"): 135,
-    ("ES", "Cidamón"): 30,
-    ("HU", "Ellend"): 206,
+    ("FR", "Aragnouet"): "239",
+    ("CZ", "Blažejov"): "247 + 187",
+    ("AT", "Graden"): "252 + 230",
+    ("FR", "Mélagues"): "63",
+    ("FR", "Velleguindry-et-Levrecey"): "82 + 76",
+    ("FR", "Lavans-sur-Valouse"): "77 + 62",
+    ("FR", "Landremont"): "135",
+    ("ES", "Cidamón"): "30",
+    ("HU", "Ellend"): "206",
 }
-"""Residents of the areas that the paper names, by country and name; women and men summed where it has no total."""
+"""Residents of the areas that the paper names, by country and name; women and men where it has no total."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,7 @@ def _us() -> dict[str, Published]:
 
 def _named() -> dict[str, Published]:
     return {
-        slug("residents of", name): Published(
-            "small_areas", f"section 4.2: residents of {name} in 2011", str(residents)
-        )
+        slug("residents of", name): Published("small_areas", f"section 4.2: residents of {name} in 2011", residents)
         for (_, name), residents in NAMED.items()
     }
 
@@ -151,7 +150,7 @@ _P = Published
 PUBLISHED: dict[str, Published] = {
     # --- Privacy budgets ---
     "records-wrong": _P(
-        "privacy", "section 2.1: records that exponential reconstruction gets wrong, 4 E with E = 5", "20"
+        "privacy", "section 2.1: records that exponential reconstruction gets wrong at most, here E = 5", "4 E"
     ),
     "halving-noise": _P(
         "privacy", "section 2.4: noise of the tenth query when epsilon = 1 is halved each time", "O(10^3)"
@@ -160,32 +159,28 @@ PUBLISHED: dict[str, Published] = {
     "reconstruction-epsilon": _P(
         "privacy", "section 3.1, equation (8): epsilon of non-privacy, n = 1e6, 99 %", "0.024"
     ),
-    "global-noise-least": _P(
-        "privacy", "section 3.3: least noise for one global epsilon, t = 2775, epsilon 10", "O(10^3)"
-    ),
-    "global-noise-most": _P(
-        "privacy", "section 3.3: most noise for one global epsilon, t = 6378, epsilon 1", "O(10^4)"
-    ),
+    "global-noise-least": _P("privacy", "section 3.3: least noise of a count for one global epsilon", "O(10^3 - 10^4)"),
+    "global-noise-most": _P("privacy", "section 3.3: most noise of a count for one global epsilon", "O(10^3 - 10^4)"),
     "us-reconstructed": _P("privacy", "section 3.4, footnote: records of the US census 2010 reconstructed", "50 %"),
     # --- Revealing the bound ---
     "uniform-chance": _P(
-        "bound", "section 3.2, footnote: p1 = 20 / (2E + 1)^3 of uniform noise, here E = 5", "20/1331"
+        "bound", "section 3.2, footnote: chance p1 of an extreme gap, uniform noise, here E = 5", "20 / (2E + 1)^3"
     ),
-    "uniform-variance": _P("bound", "section 3.2: largest variance E (E + 1) / 3, here E = 5", "10"),
-    "tuples-times-chance": _P("bound", "section 3.2, equation (11): m p1 at 68 %", "1"),
+    "uniform-variance": _P("bound", "section 3.2: largest variance, here E = 5", "E (E + 1) / 3"),
+    "tuples-times-chance": _P("bound", "section 3.2, equation (11): m times p1 at 68 %", "m = 1 / p1"),
     "extreme-chance": _P("bound", "section 3.2: p1 at V = 2, E = 5", "O(10^-7)"),
-    "extreme-expected": _P("bound", "section 3.2: extreme gaps in Germany at V = 4, E = 10, `practically zero`", "0"),
+    "extreme-expected": _P("bound", "section 3.2: extreme gaps in Germany at V = 4, E = 10", "practically zero"),
     "tuples": _P("bound", "section 3.2: sets of women, men and total in Germany", "2.8e7"),
-    "tuples-least": _P("bound", "section 3.2 and table 1: sets of women, men and total in Malta", "7.1e5"),
+    "tuples-least": _P("bound", "table 1: sets of women, men and total in Malta", "7.1e5"),
     "grid-tuples": _P("bound", "section 3.2, footnote: more sets from the census grid of Germany", "3.6e5"),
     "grid-share": _P("bound", "section 3.2, footnote: share that the grid adds", "1 %"),
-    "hidden-from": _P("bound", "section 3.2: smallest bound that stays hidden at V = 2", "5"),
+    "hidden-from": _P("bound", "section 3.2: smallest bound that stays hidden at V = 2", "5 to 10"),
     # --- Exploiting margins ---
     "forced-women": _P("margins", "section 3.2: true F of F = 3, M = 2, T = 11 with E = 2", "5"),
     "forced-men": _P("margins", "section 3.2: true M of the same", "4"),
     "forced-total": _P("margins", "section 3.2: true T of the same", "9"),
     "forced-chance": _P("margins", "section 3.2: chance that a set is divulged, V = 2, E = 5", "O(10^-7)"),
-    "removed-tuples": _P("margins", "section 3.2: sets with noise removed in Germany, `single digits`", "0 to 9"),
+    "removed-tuples": _P("margins", "section 3.2: sets with noise removed in Germany", "single digits"),
     "risk-of-others-most": _P(
         "margins", "section 3.2: risk in a typical scenario with E = 2, from elsewhere", "O(10^-3)"
     ),
@@ -199,9 +194,7 @@ PUBLISHED: dict[str, Published] = {
     "gaussian-success": _P("averaging", "annex B.3, footnote: success at V = 2, k / t^2 = 0.1", "73.6 %"),
     "sampled-bound-10": _P("averaging", "annex B.3, footnote: successes among 1000 samples, E = 10", "741"),
     "sampled-bound-5": _P("averaging", "annex B.3, footnote: successes among 1000 samples, E = 5", "725"),
-    "spsn-gain": _P(
-        "averaging", "annex B.4: smallest k / t^2 with SPSN over that without, `almost an order`", "O(10^1)"
-    ),
+    "spsn-gain": _P("averaging", "annex B.4: smallest k / t^2 with SPSN over that without", "almost an order"),
     # --- Counting redundancies ---
     "tables": _P("redundancy", "section 2.4 and annex B.4: tables of persons in the programme", "103"),
     "dimensions-least": _P("redundancy", "annex B.4: fewest breakdowns of a table", "3"),
@@ -209,13 +202,20 @@ PUBLISHED: dict[str, Published] = {
     "breakdowns": _P("redundancy", "annex B.4: different breakdowns", "32"),
     "example-cells": _P("redundancy", "section 3.3, footnote: cells of SEX x AGE with margins", "9"),
     "example-total-t": _P("redundancy", "section 3.3, footnote: t of the total in SEX x AGE", "4"),
-    "example-total-k": _P("redundancy", "section 3.3, footnote: k of the total", "9"),
+    "example-terms-total": _P("redundancy", "section 3.3, footnote: k of the total from itself", "1"),
+    "example-terms-margin": _P("redundancy", "section 3.3, footnote: k of the total from a margin", "2"),
+    "example-terms-inner": _P("redundancy", "section 3.3, footnote: k of the total from the inner cells", "4"),
+    "example-total-k": _P("redundancy", "section 3.3, footnote: k of the total, all together, in 9/16", "9"),
     "example-total-ratio": _P("redundancy", "section 3.3, footnote: k / t^2 of the total", "9/16"),
     "example-margin-t": _P("redundancy", "section 3.3, footnote: t of a margin", "2"),
     "example-margin-k": _P("redundancy", "section 3.3, footnote: k of a margin", "3"),
-    "example-margin-ratio": _P("redundancy", "section 3.3, footnote, and figure 7: k / t^2 of a margin", "3/4"),
+    "example-margin-ratio": _P("redundancy", "section 3.3, footnote: k / t^2 of a margin", "3/4"),
     "example-inner-t": _P("redundancy", "section 3.3, footnote: t of an inner cell", "1"),
     "example-inner-k": _P("redundancy", "section 3.3, footnote: k of an inner cell", "1"),
+    "example-inner-ratio": _P("redundancy", "section 3.3, footnote: k / t^2 of an inner cell", "1"),
+    "frequent-ratio-1": _P("redundancy", "annex B.4, footnote, and figure 7: a very frequent k / t^2", "1"),
+    "frequent-ratio-0.75": _P("redundancy", "annex B.4, footnote, and figure 7: the other very frequent one", "0.75"),
+    "table-92-breakdowns": _P("redundancy", "annex B.1: breakdowns of table 9.2", "4"),
     "table-92-margins": _P("redundancy", "annex B.1: sub-tables of table 9.2", "16"),
     "table-92-irrs": _P("redundancy", "annex B.1: representations of GEO.M x SEX in table 9.2", "4"),
     **_table_1(),
@@ -225,26 +225,33 @@ PUBLISHED: dict[str, Published] = {
         "settings", "section 4.1, equation (14): share of the global epsilon for a table, 67.5 % / 6", "10 %"
     ),
     **_us(),
-    "rinott-least-bound": _P("settings", "section 4.1: smallest bound of the truncated laws of Rinott et al.", "7"),
-    "rinott-largest-bound": _P("settings", "section 4.1: largest bound of the same", "12"),
+    "rinott-least-bound": _P(
+        "settings", "section 4.1: smallest bound of the truncated laws of Rinott et al.", "7 to 12"
+    ),
+    "rinott-largest-bound": _P("settings", "section 4.1: largest bound of the same", "7 to 12"),
     # --- Demographics at high geographic detail ---
     "laus": _P("small_areas", "section 4.2 and figure 5: local administrative units (LAUs) of the EU", "1.1e5"),
     "residents": _P("small_areas", "section 4.2: people in the EU", "4.5e8"),
     "us-tracts": _P("small_areas", "section 4.2: tracts of the US census", "75000"),
     "us-residents": _P("small_areas", "section 4.2: people in the US", "3.3e8"),
     "tiny-laus": _P("small_areas", "section 4.2: populated LAUs with less than 10 people", "450"),
+    "smallest-lau": _P("small_areas", "section 4.2: residents of the smallest populated LAUs", "O(10^0)"),
     "largest-lau": _P("small_areas", "section 4.2: residents of the largest LAU, Berlin", "3.3e6"),
     "huge-laus": _P("small_areas", "section 4.2: LAUs with more than a million", "14"),
     "small-counts": _P("small_areas", "section 4.2: counts of F, M or T below 500, about", "1.67e5"),
-    "tail-of-laplace": _P("small_areas", "section 4.2, equation (15): Pr(|x| > E)", "-exp(eps E)"),
+    "tail-of-laplace": _P(
+        "small_areas", "section 4.2, equation (15): Pr(|x| > E), here epsilon = 0.1, E = 40", "-exp(eps E)"
+    ),
     "bin-counts": _P("small_areas", "section 4.2, footnote: counts in the bin (60, 80]", "11680"),
     "bin-chance": _P("small_areas", "section 4.2, footnote: chance of 50 % error at 80, epsilon = 0.1", "1.83 %"),
     "bin-expected": _P("small_areas", "section 4.2, footnote: counts of the bin expected to be so far off", "214"),
     "bin-drawn": _P("small_areas", "section 4.2, footnote: the same in the sampled data", "339"),
     "off-above-100": _P("small_areas", "section 4.2: counts above 100 off by 100 % or more, epsilon = 0.025", "1648"),
     "off-above-200": _P("small_areas", "section 4.2: counts above 200 off by 100 % or more, epsilon = 0.025", "87"),
-    "share-of-totals": _P("small_areas", "section 4.2: every which of the counts so far off is a total", "3"),
-    "share-wiped-out": _P("small_areas", "section 4.2: every which of them is a total below -100 %", "6"),
+    "share-of-totals": _P("small_areas", "section 4.2: every third of the counts so far off is a total", "3"),
+    "share-wiped-out": _P(
+        "small_areas", "section 4.2: every 6th of the counts so far off is a total below -100 %", "6"
+    ),
     "off-above-40": _P("small_areas", "section 4.2: counts above 40 off by 100 % or more, epsilon = 0.1", "122"),
     "off-above-60": _P("small_areas", "section 4.2: counts above 60 off by 100 % or more, epsilon = 0.1", "11"),
     "broadband-above-40": _P("small_areas", "section 4.2: LAUs above 40, broadband -100 %, epsilon = 0.025", "28"),
@@ -276,7 +283,8 @@ PUBLISHED: dict[str, Published] = {
         "small_areas", "section 4.2: residents of the largest at 20 %, epsilon = 0.1, Ellend", "206"
     ),
     "cidamon": _P("small_areas", "section 4.2: residents of Cidamón with 15 women and 20 men", "30"),
-    "noise-of-named": _P("small_areas", "section 4.2: published counts of the LAUs that are named", "-7, 257, -58, .."),
+    "sexes-of-named": _P("small_areas", "section 4.2: women and men of the LAUs that are named", "187, 230, 76, .."),
+    "noise-of-named": _P("small_areas", "section 4.2: counts of the same with noise", "-7, 257, -58, .."),
     **_named(),
     # --- The accuracy of small areas ---
     "laus-france": _P("accuracy", "figure 5: LAUs of France", "3.7e4"),
@@ -285,13 +293,17 @@ PUBLISHED: dict[str, Published] = {
     "epsilon-small": _P("accuracy", "section 4.2: epsilon that small countries need", "0.3"),
     "epsilon-1000": _P("accuracy", "section 4.3: epsilon below which countries of 10^3 LAUs are distorted", "0.4"),
     # --- The parameter space ---
-    "band-least": _P("parameter_space", "section 4.3: lower end of the band of epsilon", "0.3"),
-    "band-most": _P("parameter_space", "section 4.3: upper end of the band of epsilon", "0.4"),
-    "variance-range": _P("parameter_space", "section 5: least variance that is left", "2 to 3"),
-    "least-variance": _P("parameter_space", "section 5: lower end of that range", "2"),
-    "least-bound": _P("parameter_space", "section 5: smallest bound that is left", "5"),
+    "band-least": _P("parameter_space", "section 4.3: lower end of the band of epsilon, 0.3 to 0.4", "0.3"),
+    "band-most": _P("parameter_space", "section 4.3: upper end of the band of epsilon, 0.3 to 0.4", "0.4"),
+    "variance-range": _P("parameter_space", "section 5: least variance that is left, within V of 2 to 3", "2 to 3"),
+    "least-variance": _P(
+        "parameter_space", "section 5: least variance that is left, as lower end of V of 2 to 3", "2 to 3"
+    ),
+    "least-bound": _P(
+        "parameter_space", "section 5: smallest bound that is left, as lower end of E of 5 to 10", "5 to 10"
+    ),
     "window-least": _P("parameter_space", "figure 6: lower end of the yellow band of epsilon", "0.27"),
     "window-most": _P("parameter_space", "figure 6: upper end of the yellow band of epsilon", "0.37"),
-    "window-middle": _P("parameter_space", "section 5: the window around which epsilon is left", "0.3"),
+    "window-middle": _P("parameter_space", "section 5: middle of the narrow window of epsilon that is left", "0.3"),
 }
 """All of them, by a short name."""

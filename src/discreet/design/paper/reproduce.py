@@ -18,7 +18,7 @@ from discreet.design.paper import (
     settings,
     small_areas,
 )
-from discreet.design.paper.numbers import AREAS, BASES, DRAW, FORMULA, NOT_COMPUTED, PROGRAMME
+from discreet.design.paper.numbers import AREAS, BASES, DRAW, FORMULA, NOT_COMPUTED, PROGRAMME, READING
 from discreet.design.paper.published import PARTS
 from discreet.design.paper.sources import RULES, Sources
 from discreet.errors import ParameterError, UnknownNameError
@@ -77,7 +77,7 @@ class Paper:
 
     def _agreement(self) -> Iterator[Result]:
         for basis in BASES:
-            rows = [each for each in self.numbers if each.basis == basis]
+            rows = [each for each in self.numbers if each.kind == basis]
             if rows:
                 agree = sum(each.agrees for each in rows)
                 yield Result(
@@ -96,9 +96,12 @@ class Paper:
         return "\n".join(self.sentences())
 
 
+IN_NOTES = "the notes say why not all do"
 WHY_APART = {
-    FORMULA: "each of the others says why",
-    PROGRAMME: "the paper does not tell how it counted levels, and its t and k lie between our two rules",
+    FORMULA: IN_NOTES,
+    READING: IN_NOTES,
+    PROGRAMME: "the paper does not tell how it counted levels, and its t and k lie between our two rules. Levels of "
+    "one category are kept in both, as the paper seems to have done",
     AREAS: "the paper has the census of 2011, our lists mostly registers of 2013 to 2017",
 }
 """What keeps numbers of one kind from agreeing."""
@@ -106,17 +109,22 @@ WHY_APART = {
 
 def _told(basis: str, rows: Sequence[Number], agree: int) -> str:
     """Return how many numbers of one kind agree, and what to expect of them."""
-    many = f"{len(rows)} numbers {BASES[basis]}"
+    many = f"{len(rows)} {'number' if len(rows) == 1 else 'numbers'} {BASES[basis]}"
     if basis == NOT_COMPUTED:
-        return f"{many}; each says why."
+        return f"There {'is' if len(rows) == 1 else 'are'} {many}; the notes say why."
     if basis == DRAW:
         likely = sum(bool(each.likely) for each in rows)
         return (
-            f"{many}, where another draw gives other numbers: {likely} of the paper's lie within what 19 of 20 draws "
-            f"on our data show, and {agree} {'is' if agree == 1 else 'are'} what we expect, to the print."
+            f"Another draw of noise gives other numbers: of {many}, {likely} {_verb(likely, 'lie')} within what 19 of "
+            f"20 draws on our data show, and {agree} {'is' if agree == 1 else 'are'} what we expect, to the print."
         )
     why = "" if agree == len(rows) else f"; {WHY_APART[basis]}"
-    return f"Of {many}, {agree} agree within the published rounding{why}."
+    held = "with what we read" if basis == READING else "within the published rounding"
+    return f"Of {many}, {agree} {_verb(agree, 'agree')} {held}{why}."
+
+
+def _verb(many: int, word: str) -> str:
+    return f"{word}s" if many == 1 else word
 
 
 def reproduce_paper(
@@ -134,8 +142,10 @@ def reproduce_paper(
     """
     parts = chosen_parts(only)
     sources = sources or Sources(progress=progress)
-    if COUNTED.intersection(parts) or SECOND in parts:
-        sources.count_all()
+    if COUNTED.intersection(parts):
+        sources.count_all(keep_single=True)
+    if SECOND in parts:
+        sources.count_all(keep_single=False)
     numbers: list[Number] = []
     figures: dict[str, Any] = {}
     for done, part in enumerate(parts, start=1):
@@ -165,7 +175,9 @@ def _optimal_figures(sources: Sources) -> dict[str, Any]:
         "averaging-map-optimal": averaging.best_maps(sources),
         "ratios-optimal": tuple(redundancy.ratios(sources, rule, "optimal") for rule in RULES),
         **{
-            f"parameter-space-{rule}-{attacker}": parameter_space.programme_space(sources, rule, attacker)
+            f"parameter-space-{rule}-{attacker}": parameter_space.programme_space(
+                sources, rule, attacker, keep_single=False
+            )
             for rule in RULES
             for attacker in (PAPER, OPTIMAL)
         },

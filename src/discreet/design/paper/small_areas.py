@@ -156,6 +156,7 @@ def _sizes(areas: Areas) -> Iterator[PaperNumber]:
         "tiny-laus", float((areas.total < TINY).sum()), f"{LIST}; which country lacks them is not known", basis=AREAS
     )
     german = areas.of_countries(["DE"])
+    yield number("smallest-lau", float(areas.total.min()), LIST, basis=AREAS)
     yield number("largest-lau", float(german.total.max()), f"Berlin, {LIST}", basis=AREAS)
     note = f"{LIST}. Paris is one LAU here; the paper's data may have its 20 districts"
     yield number("huge-laus", float((areas.total > MILLION).sum()), note, basis=AREAS)
@@ -168,8 +169,8 @@ def _sizes(areas: Areas) -> Iterator[PaperNumber]:
 def _worked_example(areas: Areas) -> Iterator[PaperNumber]:
     chance = math.exp(-MIDDLE * 40)
     misprint = (
-        "a misprint: exp(-eps E) is meant, which the paper's own example uses; as printed it would be negative. "
-        "Ours is exp(-0.1 x 40)"
+        "a misprint, negative at epsilon = 0.1 and E = 40 as everywhere: exp(-eps E) is meant, which the paper's own "
+        "example uses. Ours is exp(-0.1 x 40)"
     )
     yield number("tail-of-laplace", chance, misprint)
     yield number("bin-chance", 100 * chance, "exp(-0.1 x 40)")
@@ -214,6 +215,7 @@ def _largest(areas: Areas) -> Iterator[PaperNumber]:
         yield _size(name, largest(*question.chances(areas)))
     note = f"{CIDAMON[0]} women and {CIDAMON[1]} men; the paper prints T = 30, a misprint or rounded data"
     yield number("cidamon", float(sum(CIDAMON)), note)
+    yield number("sexes-of-named", None, "our list has residents alone, the census of 2011 is not in it")
     yield number("noise-of-named", None, "drawn at random by the paper; its seed is not public")
 
 
@@ -222,7 +224,7 @@ def _named(areas: Areas) -> Iterator[PaperNumber]:
     listed = dict(zip(zip(areas.countries, areas.names, strict=True), areas.total.tolist(), strict=True))
     for country, name in NAMED:
         found = listed.get((country, name))
-        note = LIST if found is not None else "not in our list under this name"
+        note = LIST if found is not None else "no area of our list has this name"
         yield number(slug("residents of", name), None if found is None else float(found), note, basis=AREAS)
 
 
