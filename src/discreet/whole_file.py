@@ -27,10 +27,10 @@ def check_writable(path: Path, *, replace: bool) -> None:
         raise FileWriteError.to(path, error.strerror or "the path is not usable", "Choose another name.") from error
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file whole or not at all; see `open_whole`."""
     check_writable(path, replace=True)
-    with open_whole(path) as file:
+    with open_whole(path, private=private) as file:
         file.write(data)
 
 

@@ -48,4 +48,16 @@ def test_without_topics_there_is_no_map() -> None:
 def test_without_crossings_a_topic_alone_is_the_message() -> None:
     chart = crossed_chart([SharedStatistic("total", 3, 1), SharedStatistic("SEX", 2, 2)], PROGRAMME)
     assert chart
-    assert chart.title == "No table crosses two topics; sex stands in 2"
+    assert chart.title == "No table crosses two topics; sex stands in 2 tables"
+
+
+def test_crossings_that_are_in_one_table_do_not_come_back() -> None:
+    shared = [
+        SharedStatistic("total", 2, 1),
+        SharedStatistic("SEX", 2, 2),
+        SharedStatistic("AGE.M SEX", 1, 6),
+        SharedStatistic("AGE.M", 1, 3),
+    ]
+    chart = crossed_chart(shared, PROGRAMME)
+    assert chart
+    assert chart.title == "No statistic of two topics comes back: each is in one table alone"

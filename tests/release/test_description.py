@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +50,29 @@ def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: 
         read_description(tmp_path)
     assert str(caught.value).startswith(f"{tmp_path} has")
     assert caught.value.path == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"typical_noise": "1.4"}, "noise.typical_noise is not a number"),
+        ({"typical_noise": True}, "noise.typical_noise is not a number"),
+        ({"typical_noise": -1}, "noise.typical_noise is less than 0 or endless"),
+        ({"typical_noise": float("nan")}, "noise.typical_noise is less than 0 or endless"),
+        ({"typical_noise": float("inf")}, "noise.typical_noise is less than 0 or endless"),
+        ({"bound": 10}, "noise.bound is not text"),
+        ({"method": None}, "noise.method is not text"),
+        ({"smallest_published": 2.5}, "noise.smallest_published is not a whole number"),
+        ({"smallest_published": 0}, "noise.smallest_published is less than 1 or endless"),
+        ({"privacy": 3}, "noise.privacy is not an object"),
+        ({"privacy": {"epsilon": "1", "delta": 0, "condition": ""}}, "noise.privacy.epsilon is not a number"),
+        ({"privacy": {"epsilon": 1}}, "noise.privacy.delta is missing"),
+    ],
+)
+def test_what_is_told_of_the_noise_is_checked(told: dict[str, Any], message: str, tmp_path: Path) -> None:
+    (tmp_path / "release.json").write_text(json.dumps({**GOOD, "noise": told}))
+    with pytest.raises(ReleaseError, match=re.escape(message)):
+        read_description(tmp_path)
 
 
 @pytest.mark.parametrize("lacking", ["name", "noise", "format", "files", "programme"])

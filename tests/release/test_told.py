@@ -41,6 +41,22 @@ def test_noise_on_empty_cells_is_told(bound: int | None) -> None:
     assert not told_law(still).zeros_are_noisy
 
 
+@pytest.mark.parametrize("threshold", [1, 2, 3])
+def test_small_counts_that_are_never_published_are_told(threshold: int) -> None:
+    record = Record(programme="x", parameters={"variance": 5, "bound": 8, "threshold": threshold})
+    told = record.public()
+    assert told["smallest_published"] == threshold + 1
+    law, counts = told_law(told), np.arange(60)[:, None]
+    assert not law.chance(counts, np.arange(1, threshold + 1)[None, :]).any()
+    assert (law.chance(counts, np.array([[threshold + 1]])) > 0).any()
+    assert "smallest_published" not in Record(programme="x", parameters={"variance": 4, "bound": 8}).public()
+
+
+def test_where_there_is_no_room_for_it_the_size_counts() -> None:
+    told = {"typical_noise": 1.0, "bound": "not more than about 5", "smallest_published": 4}
+    assert told_law(told).variance == pytest.approx(1.05**2)
+
+
 def test_no_noise_is_told_by_no_size() -> None:
     assert told_law({"method": "none"}).variance == 0
 

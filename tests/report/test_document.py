@@ -46,7 +46,7 @@ def risk(name: str) -> Tamper:
             measure: tuple(replace(each, value=ODD) if each.name == name else each for each in results)
             for measure, results in found.assessment.by_measure.items()
         }
-        return replace(found, assessment=replace(found.assessment, by_measure=changed))
+        return replace(found, assessments=(replace(found.assessment, by_measure=changed),))
 
     return tamper
 

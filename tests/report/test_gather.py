@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
 from discreet.design.experiments import attack
+from discreet.errors import ParameterError
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.noise.ranges import published_range
 from discreet.report.gather import MEASURES, TOLD_MEASURES, VILLAGE, gather
+from discreet.report.summary import summary_of
 from discreet.risk.assess import assess
 from discreet.utility.measured import utility_of
+from tests.cli import town
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from discreet.engines.base import Engine
     from discreet.report.gather import Gathered
 
 
@@ -23,11 +31,56 @@ def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path
     release = town_folder / "out"
     assert gathered.assessment
     assert gathered.attacks
-    assert gathered.assessment.results == assess(release, measures=MEASURES).results
+    case = gathered.assessment.case
+    assert gathered.assessment.results == assess(release, measures=MEASURES, population=case.population).results
     assert gathered.utility.results == utility_of(release).results
     assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
     assert gathered.absent == {}
     assert gathered.mildest is None
+
+
+def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
+    gathered: Gathered, told: Gathered, curators_page: str
+) -> None:
+    for found in (gathered, told):
+        rights = {
+            each.case.population: next(row.value for row in each.results if row.name == "averaging_success")
+            for each in found.assessments
+        }
+        assert set(rights) == set(found.release.programme.populations)
+        assert list(rights.values()) == sorted(rights.values(), reverse=True)
+        risk = found.risk("averaging_success")
+        assert risk
+        assert risk.value == max(rights.values())
+    assert "These figures are for tables of persons, which are most exposed." in curators_page
+    assert f"<li>{gathered.assessments[1].case.population}: " in curators_page
+
+
+def test_few_tables_of_some_may_tell_more_than_many_of_all(tmp_path: Path, engine: Engine) -> None:
+    town.make(tmp_path)
+    # All persons have two tables of one topic, women one of two topics, with the finer ages: more to add up.
+    wide = """
+    [[tables]]
+    id = "3"
+    columns = ["AREA"]
+    [[tables]]
+    id = "4"
+    columns = ["SEX"]
+    [[tables]]
+    id = "5"
+    columns = ["AREA", "AGE"]
+    universe = "SEX = F"
+    """
+    (tmp_path / "town.toml").write_text(town.PROGRAMME.partition("[[tables]]")[0] + textwrap.dedent(wide))
+    mechanism = Coordinates(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
+    protect(tmp_path / "town.csv", tmp_path / "town.toml", mechanism, engine=engine, out=tmp_path / "out")
+    found = gather(tmp_path / "out", public=True)
+    assert next(iter(found.release.programme.populations)) == "persons"
+    assert [each.case.population for each in found.assessments] == ["persons where SEX = F", "persons"]
+    said = summary_of(found).sentences[1]
+    assert said.startswith(
+        "An attacker who combines 1 of 3 tables, which counts persons where SEX = F, gets a count of "
+    )
 
 
 def test_the_village_is_that_of_the_ptable(gathered: Gathered) -> None:
@@ -77,3 +130,21 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
         "discreet report out --confidence 0.9 --budget 20s --seed 3 --areas AREA --out report.html",
     )
     assert str(town_folder) not in " ".join(found.commands)
+
+
+def test_true_counts_may_lie_elsewhere(gathered: Gathered, town_folder: Path, tmp_path: Path) -> None:
+    for name in ("out", "out.curator"):
+        shutil.copytree(town_folder / name, tmp_path / name)
+    (tmp_path / "out.curator" / "exact").rename(tmp_path / "elsewhere")
+    assert gather(tmp_path / "out").attacks is None
+    found = gather(tmp_path / "out", truth=tmp_path / "elsewhere")
+    assert found.attacks
+    assert gathered.attacks
+    assert found.attacks.results == gathered.attacks.results
+    assert found.utility.results == gathered.utility.results
+    assert found.commands[-1] == "discreet report out --truth TRUTH --out report.html"
+
+
+def test_a_page_for_everybody_takes_no_true_counts(town_folder: Path) -> None:
+    with pytest.raises(ParameterError, match="made without true counts: leave out truth"):
+        gather(town_folder / "out", public=True, truth=town_folder / "out.curator" / "exact")

@@ -84,7 +84,7 @@ def test_one_exposed_statistic_and_all_counts_are_told_apart(gathered: Gathered,
         for each in gathered.assessment.by_measure["averaging"]
     )
     by_measure = {**gathered.assessment.by_measure, "averaging": results}
-    found = replace(gathered, assessment=replace(gathered.assessment, by_measure=by_measure))
+    found = replace(gathered, assessments=(replace(gathered.assessment, by_measure=by_measure),))
     assert ("over all counts, most of which are less exposed" in summary_of(found).sentences[1]) is bridged
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.charts.paper import ACCENT, DARK, LIGHT, SMALL, beside, paper_figure
 from discreet.charts.vega import finished, layered, rows, words
@@ -155,9 +155,17 @@ class BarChart:
             for number, bar in enumerate(self.bars)
             if bar.other is not None
         )
-        look = {"shape": "circle", "size": 60, "fill": "white", "stroke": DARK, "opacity": 1, "yOffset": down}
+        look: dict[str, Any] = {
+            "shape": "circle",
+            "size": 60,
+            "fill": "white",
+            "stroke": DARK,
+            "opacity": 1,
+            "yOffset": down,
+        }
         told = ["name:N", "label:N", alt.Tooltip("value:Q", format=self.form)]
-        return alt.Chart(dots).mark_point(**look).encode(x=x, y=y, tooltip=told)
+        chart: alt.Chart = alt.Chart(dots).mark_point(**look).encode(x=x, y=y, tooltip=told)
+        return chart
 
     def figure(self) -> Figure:
         """Return the figure for a paper."""

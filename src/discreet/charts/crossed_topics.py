@@ -142,11 +142,14 @@ def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> Cr
         if (row, column) in best
     )
     pairs = [each for each in crossings if each.row != each.column]
-    if pairs:
-        most = max(pairs, key=lambda each: each.tables)
-        title = f"Of all crossings of two topics {most.statistic} comes back most often: in {most.tables} tables"
+    most = max(pairs or crossings, key=lambda each: each.tables)
+    where = "one table" if most.tables == 1 else f"{most.tables} tables"
+    if not pairs:
+        title = f"No table crosses two topics; {most.statistic} stands in {where}"
+    elif most.tables == 1:
+        title = "No statistic of two topics comes back: each is in one table alone"
     else:
-        title = f"No table crosses two topics; {crossings[0].statistic} stands in {crossings[0].tables}"
+        title = f"Of all crossings of two topics {most.statistic} comes back most often: in {where}"
     return CrossedChart(title, shown, crossings)
 
 

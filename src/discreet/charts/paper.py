@@ -65,15 +65,15 @@ def beside(  # noqa: PLR0917 - where, then how far from it
     axes.annotate(text, (x, y), xytext=moved, textcoords="offset points", ha=side, path_effects=halo, **look)
 
 
-def save_png(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, whole or not at all."""
+def save_png(figure: Figure, path: Path, *, private: bool = False) -> None:
+    """Write a figure as PNG, whole or not at all; a private one for its owner alone."""
     _dress(figure)
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=130)
-    write_whole(path, image.getvalue())
+    write_whole(path, image.getvalue(), private=private)
 
 
-def save_svg(figure: Figure, path: Path) -> None:
+def save_svg(figure: Figure, path: Path, *, private: bool = False) -> None:
     """Write a figure as SVG, whole or not at all; the same figure gives the same file."""
     from matplotlib import rc_context
 
@@ -81,7 +81,7 @@ def save_svg(figure: Figure, path: Path) -> None:
     image = io.BytesIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": path.stem}):
         figure.savefig(image, format="svg", metadata={"Date": None})
-    write_whole(path, image.getvalue())
+    write_whole(path, image.getvalue(), private=private)
 
 
 def _dress(figure: Figure) -> None:

@@ -29,6 +29,9 @@ def report(
     public: Annotated[
         bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
     ] = False,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
+    ] = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
     ] = None,
@@ -56,6 +59,7 @@ def report(
             release,
             out,
             public=public,
+            truth=truth,
             figures=figures,
             replace=replace,
             confidence=confidence,
@@ -68,6 +72,7 @@ def report(
         settings = {
             "release": str(release),
             "public": public,
+            "truth": written.found.utility.truth,
             "confidence": confidence,
             "budget": seconds(budget),
             "areas": written.found.utility.areas.topic,
@@ -107,5 +112,5 @@ def _show(written: Report) -> None:
         typer.echo(textwrap.fill(f"{written.figures[0].parent} holds its {many}.", width))
     for sentence in written.missing:
         typer.echo(textwrap.fill(f"Note: {sentence}", width))
-    if not written.found.is_public:
+    if not written.found.is_public and not written.found.is_exact:
         typer.echo("Next: discreet report --public, for a page that everybody may read.")

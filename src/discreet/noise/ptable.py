@@ -221,6 +221,21 @@ class PTable:
         """Say whether a true 0 may be published as something else."""
         return self.rows[0].bound > 0
 
+    @property
+    def smallest_published(self) -> int:
+        """Return the smallest count above 0 that can be published: a threshold leaves out the first ones.
+
+        >>> PTable.max_entropy(variance=3, bound=5, threshold=2).smallest_published
+        3
+        """
+        able = (
+            row.count + noise
+            for row in self.rows
+            for noise, chance in zip(row.values, row.probabilities, strict=True)
+            if chance > 0
+        )
+        return min((published for published in able if published > 0), default=1)
+
     @cached_property
     def rounded(self) -> tuple[RoundedRow, ...]:
         """Return the rows on the table's own key space: the law that is used in plain mode."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,24 @@ from discreet.release.folder import RELEASE, TABLES
 from discreet.release.record import SCHEMA
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    Kind = type | tuple[type, ...]
 
 KIND = "release"
 ENTRIES: dict[str, type] = {"name": str, "noise": dict, "format": str, "files": list, "programme": dict}
 FILE_ENTRIES: dict[str, type] = {"id": str, "file": str, "rows": int, "bytes": int, "sha256": str}
-WORDS = {str: "text", dict: "an object", list: "a list", int: "a whole number"}
+NOISE_ENTRIES: dict[str, Kind] = {
+    "method": str,
+    "typical_noise": (int, float),
+    "bound": str,
+    "smallest_published": int,
+    "privacy": dict,
+}
+"""What may be told of the noise, and is read again."""
+PRIVACY_ENTRIES: dict[str, Kind] = {"epsilon": (int, float), "delta": (int, float), "condition": str}
+WORDS = {str: "text", dict: "an object", list: "a list", int: "a whole number", (int, float): "a number"}
 AGAIN = "Make the release again."
 
 
@@ -35,8 +48,18 @@ def read_description(folder: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
         raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {SCHEMA}", AGAIN)
     _check_entries(folder, content, ENTRIES, "")
+    _check_noise(folder, content["noise"])
     _check_files(folder, content["files"])
     return content
+
+
+def _check_noise(folder: Path, told: dict[str, Any]) -> None:
+    _check_entries(folder, told, {name: kind for name, kind in NOISE_ENTRIES.items() if name in told}, "noise.")
+    if "privacy" in told:
+        _check_entries(folder, told["privacy"], PRIVACY_ENTRIES, "noise.privacy.")
+    for name, least in (("typical_noise", 0), ("smallest_published", 1)):
+        if not least <= told.get(name, least) < math.inf:
+            raise _wrong(folder, f"noise.{name} is less than {least} or endless")
 
 
 def _check_files(folder: Path, entries: list[Any]) -> None:
@@ -58,7 +81,7 @@ def _check_file(folder: Path, entry: object, where: str) -> None:
         raise _wrong(folder, f"{where}.file is not in the release")
 
 
-def _check_entries(folder: Path, content: dict[str, Any], wanted: dict[str, type], where: str) -> None:
+def _check_entries(folder: Path, content: dict[str, Any], wanted: Mapping[str, Kind], where: str) -> None:
     for name, kind in wanted.items():
         if name not in content:
             raise _wrong(folder, f"{where}{name} is missing")

@@ -43,6 +43,8 @@ WITHOUT_LAW = ("p-table", "none")
 UNBOUNDED = ("geometric", "laplace")
 METHOD = {"cell-key": " with cell keys", "eps-dp": " within a privacy budget"}
 """What may be told of a mechanism beside that it adds noise."""
+TRUE_COUNTS = "none: these are true counts, not for publication"
+"""The method of a release without noise."""
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
 
@@ -210,6 +212,11 @@ class Record:
         return self.ptable().perturbs_zeros if self.has_ptable else self.perturb_zeros
 
     @property
+    def smallest_published(self) -> int:
+        """Return the smallest count above 0 that can be published: a p-table may leave out the first ones."""
+        return self.ptable().smallest_published if self.has_ptable else 1
+
+    @property
     def largest_variance(self) -> float:
         """Return the variance of the count with most noise, where a budget is split unevenly; else that of any."""
         return (self._noisiest or self.noise()).variance
@@ -248,7 +255,7 @@ class Record:
         bound helps an attacker (see the measure `bound`).
         """
         if self.law == "none":
-            return {"programme": self._public_name, "method": "none: these are true counts, not for publication"}
+            return {"programme": self._public_name, "method": TRUE_COUNTS}
         bound = self.bound
         told: dict[str, Any] = {
             # Its name: where the file lies on the curator's machine is nobody's business.
@@ -262,6 +269,9 @@ class Record:
             told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if bound < vague)}"
         if self.zeros_are_noisy:
             told["zeros"] = "Empty cells carry noise, too: a published count may stand for nobody."
+        if self.smallest_published > 1:
+            # Whoever looks at the tables sees it.
+            told["smallest_published"] = self.smallest_published
         if self.non_negative:
             told["negative"] = "What would have been negative is published as 0: small counts are too high on average."
         if self.privacy:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from discreet.errors import InfeasibleError
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
@@ -38,6 +40,7 @@ def told_law(told: dict[str, Any]) -> LawByCount:
     """Return the law with most entropy within the bound that is told, geometric where none is.
 
     It has the largest size that rounds to what is told: intervals made with it hold at least as often as they say.
+    Small counts that are told never to be published have no chance, unless this is more than the size has room for.
     """
     spread, non_negative, zeros = told_range(told), "negative" in told, "zeros" in told
     if spread is None:
@@ -49,5 +52,9 @@ def told_law(told: dict[str, Any]) -> LawByCount:
         return by_count(law, zeros=zeros, non_negative=non_negative)
     # The bound is below the number told; the variance may not need all of it, and is never more than it has room for.
     most = int(bound[1]) - 1
-    table = PTable.max_entropy(variance=min(variance, most * (most + 1) / 3), bound=most, perturb_zeros=zeros)
+    fits = partial(PTable.max_entropy, variance=min(variance, most * (most + 1) / 3), bound=most, perturb_zeros=zeros)
+    try:
+        table = fits(threshold=int(told.get("smallest_published", 1)) - 1)
+    except InfeasibleError:
+        table = fits()
     return by_count(table, non_negative=non_negative)

@@ -96,6 +96,7 @@ def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Ch
         "design_drawn": design_chart(found) is not None,
         "limits": list(_limits(found)),
         "measures": _measures(found),
+        "less_exposed": list(_less_exposed(found)),
         "exposed": exposed(found.assessment, MOST_EXPOSED) if found.assessment else (),
         "achieved": achieved_by(found),
         "losses": {LOSSES.get(name, name): each for name, each in found.utility.sections().items() if each},
@@ -199,6 +200,8 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
     elif "typical_noise" in told:
         yield "typical noise", f"±{told['typical_noise']} persons"
         yield "largest noise", str(told.get("bound", "not told"))
+    if "smallest_published" in told:
+        yield "smallest count", f"{told['smallest_published']}, besides 0: nothing below it is ever published"
     if "same_count_same_noise" in told:
         same = "has the same noise in every table" if told["same_count_same_noise"] else "has new noise in every table"
         yield "a statistic", same
@@ -253,6 +256,13 @@ def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
         for name, results in (found.assessment.by_measure if found.assessment else {}).items()
     }
     return {name: results for name, results in shown.items() if results}
+
+
+def _less_exposed(found: Gathered) -> Iterator[str]:
+    """Give a sentence for everything that tables count beside what is most exposed."""
+    for each in found.assessments[1:]:
+        right = next((result for result in each.results if result.name == "averaging_success"), None)
+        yield f"{each.case.population}: {right.sentence if right else 'nothing can be averaged.'}"
 
 
 def _settings(found: Gathered) -> Iterator[tuple[str, str]]:

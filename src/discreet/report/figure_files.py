@@ -25,7 +25,7 @@ def check_figures(folder: Path, *, replace: bool) -> None:
 
 
 def draw_figures(charts: Sequence[Chart], folder: Path, *, private: bool) -> tuple[Path, ...]:
-    """Write every chart as PNG and SVG; what is private goes into a folder that its owner alone can open."""
+    """Write every chart as PNG and SVG; what is private is for its owner alone, the folder too where it is new."""
     try:
         folder.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
     except OSError as error:
@@ -34,5 +34,5 @@ def draw_figures(charts: Sequence[Chart], folder: Path, *, private: bool) -> tup
     for chart in charts:
         for ending, save in ((".png", save_png), (".svg", save_svg)):
             files.append(folder / f"{chart.name}{ending}")
-            save(chart.figure(), files[-1])
+            save(chart.figure(), files[-1], private=private)
     return tuple(files)

@@ -6,7 +6,7 @@ import platform
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.cells.true_tables import keeps_truth
 from discreet.design.experiments import BUDGET
@@ -15,7 +15,7 @@ from discreet.design.noise_design import design as design_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics, table_sizes
-from discreet.release.record import REPEATABLE
+from discreet.release.record import REPEATABLE, TRUE_COUNTS
 from discreet.release.release import Release, open_release
 from discreet.release.told import told_law, told_range
 from discreet.report.public_side import public_side, told_record
@@ -47,7 +47,7 @@ TOLD_MEASURES = ("averaging", "redundancy")
 """What follows from the programme and the size of the noise alone."""
 LIBRARIES = {"DuckDB": "duckdb", "pyarrow": "pyarrow", "NumPy": "numpy"}
 """What a release depends on to the byte, by the name people know."""
-KEEP = "Make the release with `protect --keep-exact` to have them."
+KEEP = "Make the release with `protect --keep-exact` to have them, or name their folder with --truth."
 NO_TRUTH = f"The true counts of this release were not kept, so that nothing can be compared with them. {KEEP}"
 EXACT = "These are true counts without noise: there is nothing to assess, and nothing may be published."
 PUBLIC = (
@@ -77,9 +77,9 @@ class Gathered:
         small: the same for some small counts.
         expected: what users can expect of the law.
         utility: what the noise does to users.
-        assessment: what formulas say that an attacker could learn; for the public, with the least noise that what is
-            told may stand for.
-        mildest: for the public, the same with the largest.
+        assessments: what formulas say that an attacker could learn, one for everything that tables count, the most
+            exposed first; for the public, with the least noise that what is told may stand for.
+        mildest: for the public, the first with the largest.
         attacks: what attacks learnt, None where they cannot be scored.
         design: what noise the programme needs.
         absent: by section, why something is not there and what to do about it.
@@ -99,7 +99,7 @@ class Gathered:
     small: tuple[PublishedCounts, ...]
     expected: tuple[Result, ...]
     utility: Utility
-    assessment: Assessment | None
+    assessments: tuple[Assessment, ...]
     mildest: Assessment | None
     attacks: AttackReport | None
     design: Design | None
@@ -113,9 +113,14 @@ class Gathered:
         """Say whether the release has no noise at all."""
         return not self.law.variance
 
+    @property
+    def assessment(self) -> Assessment | None:
+        """Return that of what is most exposed, None if there is none."""
+        return next(iter(self.assessments), None)
+
     def risk(self, name: str) -> Result | None:
-        """Return the worst result of that name of the assessment, None if there is none."""
-        found = [each for each in self.assessment.results if each.name == name] if self.assessment else []
+        """Return the worst result of that name of all assessments, None if there is none."""
+        found = [result for each in self.assessments for result in each.results if result.name == name]
         return max(found, key=lambda each: each.value, default=None)
 
 
@@ -123,6 +128,7 @@ def gather(
     release: Release | Path | str,
     *,
     public: bool = False,
+    truth: Path | str | None = None,
     confidence: float = ONE_SIGMA,
     budget: float | None = BUDGET,
     seed: int = 0,
@@ -136,6 +142,7 @@ def gather(
     Args:
         release: a Release or its folder.
         public: whether to use nothing but the published files.
+        truth: the folder of true counts; OUT.curator/exact if left out and there.
         confidence: the success an attacker may have.
         budget: seconds for all attacks; None is no limit.
         seed: of attacks and of what is simulated.
@@ -146,14 +153,16 @@ def gather(
     """
     if not 0 < confidence <= SUREST:
         raise ParameterError.outside("report", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
-    source = public_side(release) if public else _with_record(release)
+    if public and truth is not None:
+        raise ParameterError("A page for everybody is made without true counts: leave out truth.", parameter="truth")
+    source = _publishable(public_side(release), _name(release)) if public else _with_record(release)
     record = None if public else source.record
     law = record.by_count() if record else told_law(source.description["noise"])
-    flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas)
+    flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
-    mildest, assessment = _assessments(source, record, confidence, absent)
+    mildest, assessments = _assessments(source, record, confidence, absent)
     design = _design(source, record, confidence, absent)
     tell("assessing", 1, 1)
     return Gathered(
@@ -167,10 +176,10 @@ def gather(
         village=published_counts(law, VILLAGE),
         small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
         expected=tuple(what_to_expect(law)) if law.variance else (),
-        utility=utility_of(source, areas=areas, seed=seed, progress=progress),
-        assessment=assessment,
+        utility=utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress),
+        assessments=assessments,
         mildest=mildest,
-        attacks=_attacks(source, budget, seed, progress, absent, public=public),
+        attacks=_attacks(source, absent, public=public, truth=truth, budget=budget, seed=seed, progress=progress),
         design=design,
         absent=absent,
         commands=(*commands, *_again(_name(release), record, flags)),
@@ -189,23 +198,42 @@ def _with_record(release: Release | Path | str) -> Release:
     return found
 
 
+def _publishable(release: Release, name: str) -> Release:
+    """Return a release that may have a page for everybody."""
+    if release.description["noise"].get("method") == TRUE_COUNTS:
+        what = "holds true counts without any noise, which must not be published"
+        raise ReleaseError.at(Path(name), what, "Give a release with noise, or leave out --public.")
+    return release
+
+
 def _assessments(
     release: Release, record: Record | None, confidence: float, absent: dict[str, str]
-) -> tuple[Assessment | None, Assessment | None]:
+) -> tuple[Assessment | None, tuple[Assessment, ...]]:
     """Return what an attacker could learn, at the mildest and at the worst; for the curator, who knows it, once."""
     if record is None:
         sizes, promise = told_range(release.description["noise"]), release.description["noise"].get("privacy")
         if sizes is None or promise:
             absent["risk"] = UNTOLD_SPLIT.format(**promise) if promise else UNTOLD
-            return None, None
-        least, largest = (
-            assess(told_record(release, size), measures=TOLD_MEASURES, confidence=confidence) for size in sizes
-        )
-        return largest, least
+            return None, ()
+        worst, mildest = (_most_exposed_first(told_record(release, size), TOLD_MEASURES, confidence) for size in sizes)
+        return mildest[0], worst
     if record.law == "none":
         absent["risk"] = EXACT
-        return None, None
-    return None, assess(record, measures=MEASURES, confidence=confidence)
+        return None, ()
+    return None, _most_exposed_first(record, MEASURES, confidence)
+
+
+def _most_exposed_first(record: Record, measures: tuple[str, ...], confidence: float) -> tuple[Assessment, ...]:
+    """Return the risk of everything that tables count, persons as well as those of a universe, the largest first."""
+    found = [
+        assess(record, measures=measures, population=name, confidence=confidence)
+        for name in record.published().populations
+    ]
+    return tuple(sorted(found, key=_success, reverse=True))
+
+
+def _success(assessment: Assessment) -> float:
+    return max((each.value for each in assessment.results if each.name == "averaging_success"), default=0.0)
 
 
 def _design(release: Release, record: Record | None, confidence: float, absent: dict[str, str]) -> Design | None:
@@ -224,12 +252,10 @@ def _design(release: Release, record: Record | None, confidence: float, absent: 
 
 def _attacks(
     release: Release,
-    budget: float | None,
-    seed: int,
-    progress: Tell | None,
     absent: dict[str, str],
     *,
     public: bool,
+    **how: Any,  # noqa: ANN401 - handed on
 ) -> AttackReport | None:
     if public:
         absent["attacks"] = absent["truth"] = PUBLIC
@@ -237,11 +263,11 @@ def _attacks(
     if release.record.law == "none":
         absent["attacks"] = EXACT
         return None
-    if not keeps_truth(release):
+    if how["truth"] is None and not keeps_truth(release):
         absent["attacks"] = absent["truth"] = NO_TRUTH
         return None
     try:
-        return attack_release(release, budget=budget, seed=seed, progress=progress)
+        return attack_release(release, **how)
     except ParameterError as error:
         # The attacks say themselves what noise they are not made for.
         absent["attacks"] = str(error)
@@ -261,7 +287,15 @@ def _again(name: str, record: Record | None, flags: str) -> tuple[str, ...]:
     )
 
 
-def _flags(*, public: bool, confidence: float, budget: float | None, seed: int, areas: str | None) -> str:
+def _flags(
+    *,
+    public: bool,
+    confidence: float,
+    budget: float | None,
+    seed: int,
+    areas: str | None,
+    truth: Path | str | None,
+) -> str:
     """Return the flags of the command that makes this report, those that are not as they are anyway."""
     limit = "none" if budget is None else f"{budget:g}s"
     told = {
@@ -270,6 +304,7 @@ def _flags(*, public: bool, confidence: float, budget: float | None, seed: int, 
         f" --budget {limit}": budget != BUDGET and not public,
         f" --seed {seed}": seed != 0,
         f" --areas {areas}": areas is not None,
+        " --truth TRUTH": truth is not None,
     }
     return "".join(flag for flag, given in told.items() if given)
 

@@ -84,7 +84,6 @@ def _page(paper: Paper, shown: Sequence[Shown]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"told": _or_none}
     template = files("discreet.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
     return environment.from_string(template).render(_content(paper, shown))
 
@@ -156,10 +155,6 @@ def _rows(paper: Paper, part: str) -> list[Row]:
         for each in paper.numbers
         if each.part == part
     ]
-
-
-def _or_none(text: str | None) -> str:
-    return told(None) if text is None else text
 
 
 def pairs(states: Sequence[State], rule: str) -> Iterator[tuple[State, State]]:

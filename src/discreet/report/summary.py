@@ -227,14 +227,15 @@ def _of_curator(found: Gathered) -> Iterator[str]:
 
 def _of_public(found: Gathered) -> Iterator[str]:
     told = found.release.description["noise"]
-    tables = f"{len(found.release.ids)} tables of {found.release.description['name']}"
+    many, name = len(found.release.ids), found.release.description["name"]
+    tables = f"One table of {name} is" if many == 1 else f"{many} tables of {name} are"
     if found.is_exact:
-        yield f"{tables} are published, and no noise is told of (method: {told.get('method', 'not told')})."
+        yield f"{tables} published, and no noise is told of (method: {told.get('method', 'not told')})."
         yield found.absent["risk"]
         yield "If there is none, every published count is the true one."
         return
     bound = f", {told['bound']}" if "bound" in told else ""
-    yield f"{tables} are published with random noise, typically ±{told['typical_noise']}{bound}."
+    yield f"{tables} published with random noise, typically ±{told['typical_noise']}{bound}."
     yield _averaging_sentence(found) if found.assessment else found.absent["risk"]
     yield found.utility.typical.sentence
 
@@ -245,7 +246,10 @@ def _averaging_sentence(found: Gathered) -> str:
         return "Nothing that is published can be averaged, so that averaging tells an attacker nothing more."
     case, right = found.assessment.case, light.result
     tables, every = case.programme.of(case.population), len(case.programme.tables)
-    which = f"all {every} tables" if len(tables) == every else f"{len(tables)} of {every} tables, which count the same,"
+    counts = "counts" if len(tables) == 1 else "count"
+    which = f"{len(tables)} of {every} tables, which {counts} {tables[0].population},"
+    if len(tables) == every:
+        which = "the counts of the one table" if every == 1 else f"all {every} tables"
     than = {Verdict.ABOVE: "more than", Verdict.ABOUT: "about"}.get(light.verdict, "no more than")
     remedy = ""
     if light.verdict is Verdict.ABOVE and not found.is_public:

@@ -15,7 +15,7 @@ from discreet.report.gather import gather
 from discreet.report.pictures import charts_of
 from discreet.report.summary import summary_of
 from discreet.risk.averaging import ONE_SIGMA
-from discreet.whole_file import check_writable, open_whole, write_whole
+from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +64,7 @@ def write_report(
     out: Path | str,
     *,
     public: bool = False,
+    truth: Path | str | None = None,
     figures: Path | str | None = None,
     replace: bool = False,
     confidence: float = ONE_SIGMA,
@@ -80,6 +81,7 @@ def write_report(
         release: a Release or its folder.
         out: the HTML file to write; it needs nothing else. That of the curator is readable by its owner alone.
         public: whether to use nothing but the published files, so that everybody may read it.
+        truth: the folder of true counts; OUT.curator/exact if left out and there.
         figures: a folder for every chart as PNG and SVG, for papers.
         replace: whether to replace files that are there.
         confidence: the success an attacker may have.
@@ -95,6 +97,7 @@ def write_report(
     found = gather(
         release,
         public=public,
+        truth=truth,
         confidence=confidence,
         budget=budget,
         seed=seed,
@@ -105,11 +108,7 @@ def write_report(
     )
     summary, charts = summary_of(found), charts_of(found)
     page = document(found, summary, charts).encode()
-    if public:
-        write_whole(path, page)
-    else:
-        with open_whole(path, private=True) as file:
-            file.write(page)
+    write_whole(path, page, private=not public)
     drawn = tuple(chart for each in charts.values() for chart in each)
     return Report(
         path, found, summary, drawn, () if folder is None else draw_figures(drawn, folder, private=not public)

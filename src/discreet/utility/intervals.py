@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 FLAT = "before the publication all true counts are equally likely"
+KNOWN, FITTING = "the law of the noise is known", "the law of the noise fits what is told of it"
 ROUNDING = 1e-12
 """Probabilities closer than this are equal: sums of doubles are no more exact."""
 RARE = 1e-8
@@ -128,28 +129,30 @@ def first_published(law: AnyLaw, start: int) -> int:
     return next((each for each in candidates if _possible_at_all(law, np.array([each]))[0]), start)
 
 
-def interval_result(law: AnyLaw, published: int, level: float = USUAL) -> Result:
-    """Return in words what one published count stands for.
+def interval_result(law: AnyLaw, published: int, level: float = USUAL, *, guessed: bool = False) -> Result:
+    """Return in words what one published count stands for; of a law that was guessed, without what is certain.
 
     >>> from discreet.noise.ptable import PTable
     >>> interval_result(PTable.max_entropy(variance=3, bound=5), 12).sentence.split(",")[0]
     'A published 12 stands for 9 to 15 persons in at least 19 of 20 cases'
     """
     likely, certain = likely_intervals(law, published, level), certain_intervals(law, published)
-    if certain is None:
-        limits = "No count is impossible."
+    if guessed:
+        limits = ""
+    elif certain is None:
+        limits = " No count is impossible."
     elif certain.lower > 0:
-        limits = f"It never stands for less than {certain.lower} or more than {certain.upper}."
+        limits = f" It never stands for less than {certain.lower} or more than {certain.upper}."
     else:
-        limits = f"It never stands for more than {certain.upper}."
+        limits = f" It never stands for more than {certain.upper}."
     return Result(
         name=f"interval_of_{published}",
         equation="n with P(less | y) and P(more | y) of at most (1 - level) / 2, P(n | y) = P(y | n) / sum of P(y | m)",
         value=float(likely.width),
         unit="persons",
         sentence=f"A published {published} stands for {_span(int(likely.lower), int(likely.upper))} in at least "
-        f"{_share(level)} cases, if all true counts are equally likely beforehand. {limits}",
-        assumptions=(FLAT, "the law of the noise is known"),
+        f"{_share(level)} cases, if all true counts are equally likely beforehand.{limits}",
+        assumptions=(FLAT, FITTING if guessed else KNOWN),
     )
 
 
@@ -171,7 +174,7 @@ class Coverage:
 
     def results(self) -> list[Result]:
         """Return the share that held and the mean width."""
-        assumptions = (FLAT, "they were not, so the share may miss the level", "the law of the noise is known")
+        assumptions = (FLAT, "they were not, so the share may miss the level", KNOWN)
         return [
             Result(
                 name="interval_coverage",

@@ -191,7 +191,7 @@ def utility_of(
         additivity=Additivity(tuple(gathered.gaps)),
         intervals=intervals,
         certain=certain_intervals(law, intervals.published),
-        typical=interval_result(law, first_published(law, TYPICAL)),
+        typical=interval_result(law, first_published(law, TYPICAL), guessed=not release.has_record),
         tests={mean: level(mean, law, seed=seed, tables=TABLES) for mean in MEANS},
         cells=None if known is None else gathered.measured(found, law),
         areas=found,
