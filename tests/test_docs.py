@@ -83,7 +83,18 @@ LONG = (
     "docs/results/",
     *(
         f"docs/guides/{name}.md"
-        for name in ("attacks", "design", "inputs", "keys", "mechanisms", "office", "protect", "real_data", "utility")
+        for name in (
+            "attacks",
+            "design",
+            "inputs",
+            "keys",
+            "mechanisms",
+            "office",
+            "protect",
+            "real_data",
+            "report",
+            "utility",
+        )
     ),
 )
 """Documents that take long: they make releases."""

@@ -16,10 +16,25 @@ def loaded_by(statement: str) -> set[str]:
 
 
 def test_the_package_loads_nothing_heavy() -> None:
-    loaded = loaded_by("import discreet")
-    assert "discreet" in loaded
+    loaded = loaded_by("from discreet import *")
+    assert "discreet.report.write" in loaded
     assert loaded & HEAVY == set()
 
 
+def test_a_name_loads_its_own_home_alone() -> None:
+    assert {name for name in loaded_by("import discreet") if name.startswith("discreet")} == {"discreet"}
+    loaded = loaded_by("from discreet import Programme")
+    assert "discreet.programme.model" in loaded
+    assert "discreet.mechanisms" not in loaded
+
+
+def test_a_command_loads_itself_alone() -> None:
+    loaded = loaded_by("from discreet.cli.main import app")
+    assert {name for name in loaded if name.startswith("discreet.cli.")} == {
+        "discreet.cli.answer", "discreet.cli.main", "discreet.cli.on_demand",
+    }  # fmt: skip
+    assert "numpy" not in loaded
+
+
 def test_a_heavy_module_would_be_seen() -> None:
-    assert "yaml" in loaded_by("import discreet, yaml")
+    assert "yaml" in loaded_by("from discreet import *; import yaml")

@@ -1,83 +1,109 @@
 """Discreet noise for discrete counts.
 
-The lobby: what users import. Inside the package, import from the home module.
+The lobby: what users import, each name loaded when it is asked for. Inside the package, import from the home module.
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from discreet.design.compare import compare
-from discreet.design.experiments import attack
-from discreet.design.noise_design import design as design_noise
-from discreet.design.paper.reproduce import reproduce_paper
-from discreet.errors import DiscreetError, InputError
-from discreet.mechanisms.budget import Budget
-from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.coordinates import Coordinates
-from discreet.mechanisms.eps_dp import EpsDP
-from discreet.mechanisms.exact import Exact
-from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SeededBits, SystemBits
-from discreet.noise.discrete_gaussian import DiscreteGaussian
-from discreet.noise.formats.files import read_ptable, write_ptable
-from discreet.noise.gaussian import Gaussian
-from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.laplace import Laplace
-from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.ptable import PTable, ptable
-from discreet.noise.truncated import Truncated
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
-from discreet.noise.uniform import Uniform
-from discreet.programme.load import load_programme
-from discreet.programme.model import Programme
-from discreet.release.record import Record
-from discreet.release.release import Release, open_release
-from discreet.report.write import write_report
-from discreet.risk.assess import assess
-from discreet.utility.area_files import load_areas
-from discreet.utility.measured import utility_of
-from discreet.utility.small_areas import small_areas
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("discreet")
+if TYPE_CHECKING:
+    from discreet.design.compare import compare as compare
+    from discreet.design.experiments import attack as attack
+    from discreet.design.noise_design import design as design_noise  # noqa: F401 - a name of its own in the lobby
+    from discreet.design.paper.reproduce import reproduce_paper as reproduce_paper
+    from discreet.errors import DiscreetError as DiscreetError
+    from discreet.errors import InputError as InputError
+    from discreet.mechanisms.budget import Budget as Budget
+    from discreet.mechanisms.cell_key import CellKey as CellKey
+    from discreet.mechanisms.coordinates import Coordinates as Coordinates
+    from discreet.mechanisms.eps_dp import EpsDP as EpsDP
+    from discreet.mechanisms.exact import Exact as Exact
+    from discreet.mechanisms.fresh import Fresh as Fresh
+    from discreet.mechanisms.protect import protect as protect
+    from discreet.noise.bits import SeededBits as SeededBits
+    from discreet.noise.bits import SystemBits as SystemBits
+    from discreet.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from discreet.noise.formats.files import read_ptable as read_ptable
+    from discreet.noise.formats.files import write_ptable as write_ptable
+    from discreet.noise.gaussian import Gaussian as Gaussian
+    from discreet.noise.geometric import TwoSidedGeometric as TwoSidedGeometric
+    from discreet.noise.laplace import Laplace as Laplace
+    from discreet.noise.max_entropy import MaxEntropy as MaxEntropy
+    from discreet.noise.ptable import PTable as PTable
+    from discreet.noise.ptable import ptable as ptable
+    from discreet.noise.truncated import Truncated as Truncated
+    from discreet.noise.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
+    from discreet.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+    from discreet.noise.uniform import Uniform as Uniform
+    from discreet.programme.load import load_programme as load_programme
+    from discreet.programme.model import Programme as Programme
+    from discreet.release.record import Record as Record
+    from discreet.release.release import Release as Release
+    from discreet.release.release import open_release as open_release
+    from discreet.report.write import write_report as write_report
+    from discreet.risk.assess import assess as assess
+    from discreet.utility.area_files import load_areas as load_areas
+    from discreet.utility.measured import utility_of as utility_of
+    from discreet.utility.small_areas import small_areas as small_areas
 
-__all__ = [
-    "Budget",
-    "CellKey",
-    "Coordinates",
-    "DiscreetError",
-    "DiscreteGaussian",
-    "EpsDP",
-    "Exact",
-    "Fresh",
-    "Gaussian",
-    "InputError",
-    "Laplace",
-    "MaxEntropy",
-    "PTable",
-    "Programme",
-    "Record",
-    "Release",
-    "SeededBits",
-    "SystemBits",
-    "Truncated",
-    "TruncatedGaussian",
-    "TruncatedLaplace",
-    "TwoSidedGeometric",
-    "Uniform",
-    "assess",
-    "attack",
-    "compare",
-    "design_noise",
-    "load_areas",
-    "load_programme",
-    "open_release",
-    "protect",
-    "ptable",
-    "read_ptable",
-    "reproduce_paper",
-    "small_areas",
-    "utility_of",
-    "write_ptable",
-    "write_report",
-]
+HOMES = {
+    "Budget": "mechanisms.budget",
+    "CellKey": "mechanisms.cell_key",
+    "Coordinates": "mechanisms.coordinates",
+    "DiscreetError": "errors",
+    "DiscreteGaussian": "noise.discrete_gaussian",
+    "EpsDP": "mechanisms.eps_dp",
+    "Exact": "mechanisms.exact",
+    "Fresh": "mechanisms.fresh",
+    "Gaussian": "noise.gaussian",
+    "InputError": "errors",
+    "Laplace": "noise.laplace",
+    "MaxEntropy": "noise.max_entropy",
+    "PTable": "noise.ptable",
+    "Programme": "programme.model",
+    "Record": "release.record",
+    "Release": "release.release",
+    "SeededBits": "noise.bits",
+    "SystemBits": "noise.bits",
+    "Truncated": "noise.truncated",
+    "TruncatedGaussian": "noise.truncated_gaussian",
+    "TruncatedLaplace": "noise.truncated_laplace",
+    "TwoSidedGeometric": "noise.geometric",
+    "Uniform": "noise.uniform",
+    "assess": "risk.assess",
+    "attack": "design.experiments",
+    "compare": "design.compare",
+    "design_noise": "design.noise_design:design",
+    "load_areas": "utility.area_files",
+    "load_programme": "programme.load",
+    "open_release": "release.release",
+    "protect": "mechanisms.protect",
+    "ptable": "noise.ptable",
+    "read_ptable": "noise.formats.files",
+    "reproduce_paper": "design.paper.reproduce",
+    "small_areas": "utility.small_areas",
+    "utility_of": "utility.measured",
+    "write_ptable": "noise.formats.files",
+    "write_report": "report.write",
+}
+"""The module of every name, and what it is called there where that is something else."""
+
+__all__ = [*HOMES]  # noqa: PLE0604 - these are texts
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("discreet")
+    if name not in HOMES:
+        raise AttributeError(f"discreet has no {name!r}; it has {', '.join(HOMES)}.")
+    module, _, called = HOMES[name].partition(":")
+    found = globals()[name] = getattr(import_module(f"discreet.{module}"), called or name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *HOMES]

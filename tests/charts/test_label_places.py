@@ -37,7 +37,7 @@ def crosses(label: Label, line: list[tuple[float, float]], width: float) -> bool
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(variance=st.floats(0.5, 9.5), bound=st.integers(1, 10))
 def test_labels_are_on_no_line_no_mark_and_no_other_label(width: float, variance: float, bound: int) -> None:
     # Where the picture is narrow and the mark on a line there may be no room beside that line.

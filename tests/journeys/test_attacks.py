@@ -133,10 +133,6 @@ def compare(source: Source, variance: float, bound: int) -> None:
             assert new["predicted"] == pytest.approx(old["predicted"], abs=0.01)
 
 
-def test_a_setting_measured_again_gives_the_same() -> None:
-    compare(SOURCES[0], VARIANCES[0], BOUNDS[0])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("variance", VARIANCES)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
+from discreet.noise import promised as promised_module
 from discreet.noise.promised import PROMISED, promised_gaussian, promised_laplace
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
@@ -94,12 +95,18 @@ def test_a_large_delta_is_kept_by_a_bound_of_1(promised: Callable[[float, float]
         (1.0, 0.0, "truncated law: delta must be above 0 and below 1, not 0.0"),
         (1.0, 1.0, "delta must be above 0 and below 1, not 1.0"),
         (1.0, math.nan, "delta must be above 0 and below 1, not nan"),
-        (1e-6, 1e-30, "No bound up to 1048576 keeps epsilon 1e-06 with delta 1e-30. Choose larger ones."),
+        (1e-6, 1e-30, "No bound up to 4096 keeps epsilon 1e-06 with delta 1e-30. Choose larger ones."),
     ],
 )
 def test_what_cannot_be_promised_is_refused(
-    promised: Callable[[float, float], Noise], epsilon: float, most: float, message: str
+    monkeypatch: pytest.MonkeyPatch,
+    promised: Callable[[float, float], Noise],
+    epsilon: float,
+    most: float,
+    message: str,
 ) -> None:
+    # The same refusal as at the real limit, sooner.
+    monkeypatch.setattr(promised_module, "WIDEST_BOUND", 4096)
     with pytest.raises(ParameterError) as caught:
         promised(epsilon, most)
     assert message in str(caught.value)

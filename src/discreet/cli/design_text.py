@@ -71,12 +71,18 @@ def _show_setting(found: Design) -> None:
 def settings_text(found: Design, asked: dict[str, Any], path: Path) -> str:
     """Return the settings file for `protect --settings`, with the reasons and what was asked for as comments."""
     lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
-    wanted = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in asked.items() if value is not None)
+    wanted = ", ".join(_as_flag(name.replace("_", "-"), value) for name, value in asked.items() if value is not None)
     lines += [f"# {line}" for line in textwrap.wrap(f"Asked for: {wanted}.", 110)]
     unit = found.programme.of(found.populations[0])[0].unit
     flags = {"programme": _programme(asked["programme"], path), "unit": unit, **found.settings}
     lines += [f"{name} = {_toml(value)}" for name, value in flags.items()]
     return "\n".join(lines) + "\n"
+
+
+def _as_flag(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no-{name}"
+    return f"{name} {value}"
 
 
 def _programme(spec: str, path: Path) -> str:

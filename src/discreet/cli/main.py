@@ -12,23 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import (
-    assess,
-    attack,
-    compare,
-    demo,
-    design,
-    keys,
-    paper,
-    programme,
-    protect,
-    ptable,
-    report,
-    synth,
-    utility,
-    verify,
-)
 from discreet.cli.answer import SCHEMA
+from discreet.cli.on_demand import CommandsOnDemand
 from discreet.errors import InfeasibleError, InputError, InternalError
 
 if TYPE_CHECKING:
@@ -41,21 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
+    cls=CommandsOnDemand,
 )
-app.add_typer(ptable.app, name="ptable")
-app.add_typer(programme.app, name="programme")
-app.add_typer(keys.app, name="keys")
-app.command("assess")(assess.assess)
-app.command("design")(design.design)
-app.command("protect")(protect.protect)
-app.command("attack")(attack.attack)
-app.command("utility")(utility.utility)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("paper")(paper.paper)
-app.command("verify")(verify.verify)
-app.command("demo")(demo.demo)
-app.command("synth")(synth.synth)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback
