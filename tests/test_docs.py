@@ -80,6 +80,7 @@ def console(command: str, output: str = "") -> str:
 
 
 LONG = (
+    "README.md",
     "docs/results/",
     *(
         f"docs/guides/{name}.md"

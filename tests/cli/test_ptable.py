@@ -92,8 +92,8 @@ def test_convert_takes_the_format_from_the_ending_and_a_key_space(discreet: Run,
     done = discreet("ptable", "convert", source, "t.yaml", "--json")
     assert json.loads(done.stdout)["settings"]["to"] == "cellkey"
     assert (tmp_path / "t.yaml").read_text() == (DATA / "formats/cnts_D5_V3_js2_cellkey.yaml").read_text()
-    assert discreet("ptable", "convert", source, "u", "--to", "ons", "--key-space", "512").returncode == 0
-    assert read_ptable(tmp_path / "u").key_space == 512
+    assert discreet("ptable", "convert", source, "u", "--to", "ons", "--key-space", "4096").returncode == 0
+    assert read_ptable(tmp_path / "u").key_space == 4096
 
 
 def test_the_picture_is_written(discreet: Run, tmp_path: Path) -> None:

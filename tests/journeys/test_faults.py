@@ -239,7 +239,13 @@ def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) 
 
 @pytest.mark.parametrize(
     ("number", "tables"),
-    [(signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 20), (signal.SIGTERM, 0), (signal.SIGTERM, 20)],
+    [
+        (signal.SIGINT, 0),
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 20, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 0, marks=pytest.mark.slow),
+        (signal.SIGTERM, 20),
+    ],
 )
 def test_a_run_that_is_told_to_end_leaves_nothing(
     office: Path, number: signal.Signals, tables: int, old: list[str]

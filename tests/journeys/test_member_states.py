@@ -230,7 +230,10 @@ def same(found: Any, before: Any, where: str = "") -> None:  # noqa: ANN401 - of
         assert found == before, where
 
 
-@pytest.mark.parametrize(("rule", "attacker"), KINDS)
+@pytest.mark.parametrize(
+    ("rule", "attacker"),
+    [pytest.param(*kind, marks=[] if kind == ("levels", "optimal") else pytest.mark.slow) for kind in KINDS],
+)
 def test_luxembourg_designed_for_again_gives_the_same(rule: str, attacker: str) -> None:
     (before,) = (row for row in of(rule, attacker) if row["state"] == "LU")
     same(needs("LU", rule, attacker), before)

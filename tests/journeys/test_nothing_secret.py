@@ -422,7 +422,11 @@ FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", FAILURES)
+@pytest.mark.parametrize(
+    "kind",
+    # Every run is a process of its own: two of three are among the slow tests.
+    [pytest.param(kind, marks=[pytest.mark.slow] if place % 3 else []) for place, kind in enumerate(FAILURES)],
+)
 def test_a_failure_shows_nothing_secret_and_leaves_nothing(office: Office, kind: str) -> None:
     prepare, arguments, message = FAILURES[kind]
     prepare(office)

@@ -47,7 +47,7 @@ def everywhere(folder: Path, server: PostgresServer, table: pa.Table) -> list[st
     return [f"{folder}/town.parquet", f"{folder}/town.duckdb#town", f"{server.address()}#town"]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(RECORDS)
 def test_records_give_one_release_wherever_they_lie(
     engine: DuckDB, postgres: PostgresServer, records: list[tuple[str | None, int | None, bool | None]]

@@ -95,7 +95,7 @@ def in_memory(columns: Columns) -> Iterator[object]:
     yield pl.concat([texts[:1], texts[1:]], rechunk=False)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(ROWS)
 def test_every_kind_of_input_gives_the_same_texts(rows: list[tuple[str | None, ...]]) -> None:
     columns: Columns = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))

@@ -54,7 +54,7 @@ def infeasible_rows(settings: PTableSettings) -> list[int]:
     return [count for count, problem in settings.row_problems().items() if not positive_law_exists(problem)]
 
 
-@examples(max_examples=150)
+@examples(max_examples=60)
 @given(plain_wishes)
 def test_plain_tables_are_feasible_where_linear_programs_say_so(settings: PTableSettings) -> None:
     refusal, rows = refusal_of(settings), infeasible_rows(settings)
@@ -196,7 +196,7 @@ def ways_out(settings: PTableSettings, needs: str) -> list[tuple[PTableSettings,
     return found
 
 
-@examples(max_examples=80)
+@examples(max_examples=40)
 @given(plain_wishes)
 def test_every_way_out_of_a_plain_table_leads_out_and_none_is_longer_than_needed(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)

@@ -150,14 +150,15 @@ def test_another_result_is_another_page(gathered: Gathered, as_it_is: str, kind:
     assert page.count(shown) > as_it_is.count(shown)
 
 
-@pytest.mark.parametrize("tamper", [attack, sizes, areas], ids=lambda each: each.__name__)
-def test_charts_are_drawn_from_results_too(gathered: Gathered, tamper: Tamper) -> None:
-    drawn, again = (
-        json.dumps([chart.spec() for each in charts_of(found).values() for chart in each])
-        for found in (gathered, tamper(gathered))
-    )
-    odd = re.compile(r"0\.1234|12\.3%")
-    assert len(odd.findall(again)) > len(odd.findall(drawn))
+def odd_numbers(found: Gathered) -> int:
+    """Return how often charts show the number that results are tampered with."""
+    drawn = json.dumps([chart.spec() for each in charts_of(found).values() for chart in each])
+    return len(re.findall(r"0\.1234|12\.3%", drawn))
+
+
+def test_charts_are_drawn_from_results_too(gathered: Gathered) -> None:
+    before = odd_numbers(gathered)
+    assert all(odd_numbers(tamper(gathered)) > before for tamper in (attack, sizes, areas))
 
 
 def test_every_section_is_there_in_order(curators_page: str, public_page: str) -> None:

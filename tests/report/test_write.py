@@ -49,16 +49,6 @@ def test_it_is_there_with_its_figures(town_folder: Path, tmp_path: Path) -> None
     assert str(made).endswith("page.html holds the report.")
 
 
-def test_private_figures_are_private_in_a_folder_that_is_open(town_folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "figures").mkdir(mode=0o755)
-    made = write_report(town_folder / "out", tmp_path / "page.html", figures=tmp_path / "figures")
-    assert {stat.S_IMODE(path.stat().st_mode) for path in made.figures} == {0o600}
-    told = write_report(
-        town_folder / "out", tmp_path / "public.html", public=True, figures=tmp_path / "figures", replace=True
-    )
-    assert told.figures
-
-
 def test_that_for_everybody_can_be_read_by_everybody(town_folder: Path, tmp_path: Path) -> None:
     made = write_report(town_folder / "out", tmp_path / "page.html", public=True)
     assert stat.S_IMODE(made.path.stat().st_mode) & 0o044

@@ -12,7 +12,12 @@ from discreet.errors import SecretError
 from discreet.microdata.key_file import COLUMN, add_keys
 from discreet.microdata.secret import VARIABLE, new_secret, permissions_warning, read_secret, write_secret
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Make a secret, and give records their keys.")
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    help="Make a secret, and give records their keys.",
+)
 
 
 @app.command("new")

@@ -18,7 +18,12 @@ from discreet.whole_file import write_whole
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="Sketch, show, check and count a table programme.")
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    help="Sketch, show, check and count a table programme.",
+)
 
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="A TOML file, sdmx:FILE.xml, or a shipped programme such as eu2021:LU.")

@@ -24,7 +24,7 @@ from discreet.whole_file import check_writable
 if TYPE_CHECKING:
     from discreet.noise.ptable import PTable
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 
 _HELP = {name: declared.help() for name, declared in parameters(PTableSettings).items()}
 _FORMATS = "csv, toml, tauargus, sas, cellkey or ons"

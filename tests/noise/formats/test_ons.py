@@ -31,6 +31,11 @@ def test_the_shipped_rule_rounds_to_base_five_and_hides_below_ten() -> None:
     assert [n + x for n, x in zip(counts, noise, strict=True)] == [0, 0, 0, 10, 10, 15, 750, 750, 750, 10_000, 10_005]
 
 
+def test_a_last_line_without_an_end_is_a_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("\n".join(lines()))
+    assert read_ptable(tmp_path / "t.csv") == read_ptable(RULE)
+
+
 def test_a_missing_row_is_named(tmp_path: Path) -> None:
     refused(tmp_path, [line for line in lines() if not line.startswith("200,")], "row pcv = 200 is missing")
 

@@ -27,7 +27,7 @@ COLUMNS = ("pcv", "ckey", "pvalue")
 LAST_ROW = 750
 TURNS = 250
 MOST_KEYS = 1 << 16
-PLAIN = re.compile(r"(-?\d+,-?\d+,-?\d+\r?\n)*")
+PLAIN = re.compile(r"(-?\d+,-?\d+,-?\d+\r?\n)*(-?\d+,-?\d+,-?\d+)?")
 
 
 @register
