@@ -37,6 +37,7 @@ from discreet.programme.choose import choose_tables
 from discreet.release import shelf, tables
 from discreet.release.tables import read_table
 from tests.journeys.leaks import Hidden, Record, hidden, left_in
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -254,7 +255,7 @@ MODES: dict[str, tuple[list[str], dict[str, str], Callable[[], Hidden]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", one_in(3, MODES))
 def test_a_run_shows_nothing_secret(office: Office, mode: str) -> None:
     arguments, environment, known = MODES[mode]
     write(office.folder / "gaps.csv", [*PEOPLE, *WITHOUT_AREA])
@@ -422,11 +423,7 @@ FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "kind",
-    # Every run is a process of its own: two of three are among the slow tests.
-    [pytest.param(kind, marks=[pytest.mark.slow] if place % 3 else []) for place, kind in enumerate(FAILURES)],
-)
+@pytest.mark.parametrize("kind", one_in(3, FAILURES))
 def test_a_failure_shows_nothing_secret_and_leaves_nothing(office: Office, kind: str) -> None:
     prepare, arguments, message = FAILURES[kind]
     prepare(office)

@@ -21,6 +21,7 @@ from discreet.errors import ReleaseError
 from discreet.microdata.ons import files as ons
 from discreet.release.release import Release, open_release
 from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, discreet, true_cells
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ def journeys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Persons], Jo
     return of
 
 
-@pytest.fixture(params=[ONS, NIST, ITALY], ids=lambda persons: persons.name)
+@pytest.fixture(params=one_in(3, [ONS, NIST, ITALY], ids=lambda persons: persons.name))
 def journey(request: pytest.FixtureRequest, journeys: Callable[[Persons], Journey]) -> Journey:
     return journeys(request.param)
 

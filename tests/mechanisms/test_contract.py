@@ -37,6 +37,7 @@ from tests.mechanisms.crowd import COUNTS, CROWD, TOTALS, Crowd, published
 from tests.mechanisms.independence import dependence, one_in_ten_shared
 from tests.mechanisms.town import SECRET, TOWN, all_cells, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -277,7 +278,7 @@ def one_thread() -> Iterator[DuckDB]:
 PEOPLE = people(300)
 
 
-@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("name", one_in(3, KEYED))
 def test_a_value_does_not_depend_on_run_threads_order_format_or_choice_of_tables(
     name: str, engine: DuckDB, one_thread: DuckDB, tmp_path: Path
 ) -> None:
