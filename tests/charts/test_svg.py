@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from discreet.charts.svg import Picture, page_figure, page_picture
+from matplotlib.figure import Figure
+
+from discreet.charts.svg import Picture, page_picture
 
 
 def picture(title: str = "Two bars", label: str = "a < b & <c>") -> Picture:
-    figure, axes = page_figure(2.0)
+    figure = Figure(figsize=(4.0, 2.0))
+    axes = figure.subplots()
     axes.bar([1, 2], [3, 4])
     axes.plot([1, 2], [3, 4], "o")
     axes.annotate(label, (1, 1))

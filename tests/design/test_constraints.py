@@ -141,7 +141,7 @@ def test_every_constraint_tells_its_formula_and_why() -> None:
         accurate_areas(68, ONE_SIGMA),
     )
     for each in every:
-        assert any(sign in each.formula for sign in ("<=", ">=", ">"))
+        assert any(sign in each.formula for sign in ("<=", ">=", "<"))
         assert each.reason
         assert each.about in {"variance", "bound", "epsilon"}
     assert "a count of AGE.M in at most 68%" in every[0].reason

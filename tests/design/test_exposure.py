@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
-import pytest
 
 from discreet.design.exposure import Exposure, exposures
 from discreet.equations.closed_form import success
-from discreet.errors import ParameterError
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
 from tests.programme.small import programme
@@ -28,10 +28,16 @@ def test_what_is_known_anyway_is_not_the_most_exposed() -> None:
     assert exposures(found)["optimal"].statistic != "total"
 
 
-def test_where_everything_is_known_nothing_is_left_to_hide() -> None:
+def test_where_everything_is_known_there_is_nothing_to_know_better() -> None:
     only = programme([["A"]], {"A": [2]})
-    with pytest.raises(ParameterError, match=r"Nothing is left to hide: .* Name a coarser one, or none\."):
-        exposures(averaging(lattice(only), known="A1"))
+    assert exposures(averaging(lattice(only), known="A1"))["optimal"].ratio == math.inf
+
+
+def test_nobody_is_right_less_often_than_who_takes_counts_as_they_stand() -> None:
+    told = Exposure("total", 1.0).result(0.4, "optimal", stays=0.6)
+    assert success(0.4, 1.0) < 0.6
+    assert told.value == 0.6
+    assert Exposure("total", 0.1).result(2.5, "optimal", stays=0.25).value == success(2.5, 0.1)
 
 
 def test_the_success_is_told_with_its_assumptions() -> None:

@@ -38,12 +38,12 @@ TOWN = programme([["SEX", "AGE", "GEO"], ["SEX", "GEO.1"], ["AGE.1", "JOB"]], {
 })  # fmt: skip
 
 
-def blind_to(sets: dict[int, int], variance: float, bound: int, how: str) -> float:
-    """Return the chance that no set of parts and total shows the bound."""
-    failing = 1.0 if how == "gap" else 0.5
+def found_by(sets: dict[int, int], variance: float, bound: int, how: str) -> float:
+    """Return how surely all sets of parts and total together show the bound."""
+    unseen = 1.0
     for parts, many in sets.items():
-        failing *= (1 - disclosure_at(variance, bound, tuples=1, categories=parts, attacker=how).chance) ** many
-    return failing
+        unseen *= (1 - disclosure_at(variance, bound, tuples=1, categories=parts, attacker=how).chance) ** many
+    return 1 - unseen if how == "gap" else (1 + (1 - unseen**2) ** 0.5) / 2
 
 
 def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bool:
@@ -57,7 +57,7 @@ def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bo
     if found.attacker == "paper":
         sets = {parts: many for parts, (_, many) in tuples_by_size(here, spsn=True).items()}
     hidden = all(
-        blind_to(sets, variance, bound, how) > 1 - (found.confidence if how == "gap" else max(found.confidence, 0.55))
+        found_by(sets, variance, bound, how) < max(found.confidence, 0.0 if how == "gap" else 0.55) + 1e-9
         for how in WEIGHERS[found.attacker]
     )
     if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.confidence + 1e-9:
@@ -207,7 +207,10 @@ def test_everything_known_is_refused() -> None:
 def test_a_programme_without_sexes_says_that_nothing_hides_the_bound() -> None:
     found = design(programme([["AGE", "GEO"]], {"AGE": [12], "GEO": [40]}), max_bound=20)
     assert found.sets["optimal"] == {}
-    assert any("such as sexes: the bound cannot be found from parts" in warning for warning in found.warnings)
+    assert any(
+        "such as sexes. Sets of more parts were not looked at and may show the bound" in warning
+        for warning in found.warnings
+    )
     assert found.feasible
     assert {row.high_by for row in found.plane.rows} == {"room"}
     assert not any(each.name.startswith("bound_found") for each in found.results)

@@ -150,8 +150,8 @@ def test_the_short_answer_is_that_of_the_figures() -> None:
     followed = [row["optimal_success"] for rule in RULES for row in of(rule, PAPER)]
     assert 0.86 < min(followed) < max(followed) < 0.93
     assert "be right in about nine of ten cases" in SAID
-    assert 0.45 < median_kept(of(LEVELS, OPTIMAL)) < 0.55
-    assert "nothing within a bound of 10, and half of the cells would have to go" in SAID
+    assert 0.4 < median_kept(of(LEVELS, OPTIMAL)) < 0.5
+    assert "nothing within a bound of 10, and more than half of the cells would have to go" in SAID
     takes = f"nothing asks for more than V of {span(SOLVED, 'variance')}, which a bound of"
     assert f"{takes} {span(SOLVED, 'smallest_bound', 'd')} hides; what was not solved may ask for more" in SAID
     assert len(SOLVED) == 5
@@ -207,7 +207,8 @@ def test_what_the_real_trees_say() -> None:
         assert each["variance"] < closed[each["state"]]["variance"]
         assert (each["variance"] <= closed[each["state"]]["allowed"]) == (each["smallest_bound"] <= 10)
     feasible = [each for each in SOLVED if each["smallest_bound"] <= 10]
-    assert len(feasible) == len(SOLVED)
+    assert [each["state"] for each in SOLVED if each not in feasible] == ["MT"]
+    assert "in all but Malta something may be left within 10 after all" in SAID
     assert (
         f"V of {span(SOLVED, 'variance')} instead of "
         f"{span([closed[each['state']] for each in SOLVED], 'variance')}, hidden by a bound of "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.noise.ptable import PTable
@@ -70,10 +70,30 @@ def test_the_range_that_is_told_holds_the_size(variance: float) -> None:
 
 
 def test_noise_that_fills_its_bound_has_a_law() -> None:
-    # Noise that is the same on -4 .. 4 has the size 2.58, told as 2.6: more than there is room for.
-    law = told_law(Record(programme="x", parameters={"variance": 20 / 3, "bound": 4}).public())
+    # A size of 2.6 within a bound of 4 is more than there is room for.
+    law = told_law({"typical_noise": 2.6, "bound": "not more than about 5"})
     assert law.bound == 4
     assert law.variance == pytest.approx(20 / 3)
+
+
+def told_of(variance: float, bound: int) -> tuple[float, str]:
+    told = Record(programme="x", parameters={"variance": variance, "bound": bound}).public()
+    return told["typical_noise"], told.get("bound", "")
+
+
+@settings(max_examples=25)
+@given(bound=st.integers(1, 12), share=st.floats(0.05, 1.0))
+def test_size_and_vague_bound_together_leave_several_bounds_possible(bound: int, share: float) -> None:
+    told = told_of(share * bound * (bound + 1) / 3, bound)
+    # Who knows how this is made tries every bound, with every size that is told so; more than two give the same.
+    sizes = (told[0] - 0.049, told[0], told[0] + 0.049)
+    alike = {
+        other
+        for other in range(1, 20)
+        for size in sizes
+        if size > 0 and size**2 <= other * (other + 1) / 3 and told_of(size**2, other) == told
+    }
+    assert len(alike) >= 3
 
 
 SIZES = [

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.report.figure_files import draw_figures
-from tests.charts.samples import BARS
+from discreet.errors import FileWriteError
+from discreet.report.figure_files import check_none_left, draw_figures
+from tests.charts.samples import BARS, PLANE
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def test_figures_for_everybody_do_not_join_others(tmp_path: Path) -> None:
+    draw_figures([BARS, PLANE], tmp_path, private=True)
+    check_none_left([BARS, PLANE], tmp_path)
+    check_none_left([BARS], tmp_path / "new")
+    with pytest.raises(FileWriteError, match=r"it holds plane\.png, which would stand among the figures for everybody"):
+        check_none_left([BARS], tmp_path)
 
 
 @pytest.mark.parametrize("private", [True, False])

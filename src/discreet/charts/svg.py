@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape
 from discreet.charts.paper import DARK, GREY
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 5.3
@@ -33,14 +32,6 @@ class Picture:
     title: str
     alternative: str
     svg: str
-
-
-def page_figure(height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure of the width of a page's column, its height in inches, and its axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    return figure, figure.subplots()
 
 
 def page_picture(figure: Figure, title: str, alternative: str) -> Picture:

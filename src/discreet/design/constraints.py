@@ -159,9 +159,9 @@ def hidden_bound(tuples: Mapping[int, int], confidence: float, attacker: str) ->
         VARIANCE,
         AT_MOST,
         limit,
-        "V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))"
-        + (", and the same for the likelihood of all gaps" if attacker == OPTIMAL else ""),
-        f"the bound is found with a confidence below {confidence:.0%}",
+        "1 - prod (1 - p1)^tuples < alpha"
+        + (", and (1 + sqrt(1 - prod (1 - H^2)^(2 tuples))) / 2 < alpha for all gaps" if attacker == OPTIMAL else ""),
+        f"the bound is found with a confidence below {held[WEIGHERS[attacker][-1]]:.0%}",
         (
             "maximum-entropy noise",
             "counts well above the bound",

@@ -6,13 +6,14 @@ the sets of parts and totals of all populations show one bound.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.design.constraints import OPTIMAL
 from discreet.design.exposure import Exposure, exposures
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
 from discreet.risk.tuples import all_tuples, tuples_by_size
@@ -44,6 +45,12 @@ class Counted:
         for attacker in next(iter(found.values())):
             population = min(found, key=lambda name: found[name][attacker].ratio)
             each = found[population][attacker]
+            if math.isinf(each.ratio):
+                raise ParameterError(
+                    "Nothing is left to hide: all that is published follows from the statistic that is known. Name a "
+                    "coarser one, or none.",
+                    parameter="known",
+                )
             of = f" ({population})" if len(found) > 1 else ""
             worst[attacker] = Exposure(f"{each.statistic}{of}", each.ratio)
         return worst
@@ -52,7 +59,7 @@ class Counted:
         """Return, by population and attacker, the statistic she knows best; what is known there is left out."""
         self._check_known(known)
         return {
-            name: exposures(averaging(each, spsn=spsn, known=known if known and _publishes(each, known) else None))
+            name: exposures(averaging(each, spsn=spsn, known=known if known and publishes(each, known) else None))
             for name, each in self.lattices.items()
         }
 
@@ -67,7 +74,7 @@ class Counted:
         return dict(sorted(found.items()))
 
     def _check_known(self, known: str | None) -> None:
-        if known is not None and not any(_publishes(each, known) for each in self.lattices.values()):
+        if known is not None and not any(publishes(each, known) for each in self.lattices.values()):
             names = dict.fromkeys(name for each in self.lattices.values() for name in _published(each))
             raise UnknownNameError.among("statistic", known, names)
 
@@ -93,5 +100,6 @@ def _published(found: Lattice) -> list[str]:
     return [name for name, shown in zip(found.names(), found.published, strict=True) if shown]
 
 
-def _publishes(found: Lattice, name: str) -> bool:
+def publishes(found: Lattice, name: str) -> bool:
+    """Say whether a population has a statistic, by its name in any order."""
     return (" ".join(sorted(name.split())) if name != "total" else name) in _published(found)

@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.design.constraints import AVERAGES, OPTIMAL, PAPER
 from discreet.equations.closed_form import success
-from discreet.errors import ParameterError
 from discreet.results import Result
 
 if TYPE_CHECKING:
@@ -32,9 +31,15 @@ class Exposure:
         """Return how often she is right about a count of it."""
         return success(variance, self.ratio)
 
-    def result(self, variance: float, attacker: str) -> Result:
-        """Return how often she is right, in a sentence."""
-        share = self.success(variance)
+    def result(self, variance: float, attacker: str, stays: float = 0.0) -> Result:
+        """Return how often she is right, in a sentence; at least as often as who takes a count as it is published.
+
+        Args:
+            variance: V.
+            attacker: who she is.
+            stays: P(x = 0), how often a count is published as it is.
+        """
+        share = max(self.success(variance), stays)
         return Result(
             name=f"success_of_{attacker}_attacker",
             value=share,
@@ -43,21 +48,18 @@ class Exposure:
             "of cases.",
             worst=self.statistic,
             assumptions=("counts well above the bound", "errors of the estimate close to Gaussian"),
-            equation="P(|N(0, V r)| < 1/2)",
+            equation="max(P(|N(0, V r)| < 1/2), P(x = 0))",
         )
 
 
 def exposures(found: Averaging) -> dict[str, Exposure]:
-    """Return, by attacker, the statistic she knows best; what is known anyway is left out."""
+    """Return, by attacker, the statistic she knows best; what is known anyway is left out.
+
+    Where all is known the ratio is infinite: there is nothing to know better.
+    """
     exposed = {}
     for attacker, ratios in ((OPTIMAL, found.optimal), (PAPER, found.greedy)):
         secret = np.where(ratios > 0, ratios, np.inf)
         place = int(secret.argmin())
-        if not np.isfinite(secret[place]):
-            raise ParameterError(
-                "Nothing is left to hide: all that is published follows from the statistic that is known. Name a "
-                "coarser one, or none.",
-                parameter="known",
-            )
         exposed[attacker] = Exposure(found.names[place], float(secret[place]))
     return exposed

@@ -24,7 +24,7 @@ from discreet.design.constraints import (
     hidden_bound,
     room,
 )
-from discreet.design.counted import Counted, counted
+from discreet.design.counted import Counted, counted, publishes
 from discreet.design.curation import curate
 from discreet.design.curation import output_of as cuttable
 from discreet.design.on_data import try_on_data
@@ -357,6 +357,7 @@ def design(
                 attacker,
                 known,
                 rule=rule,
+                populations=len(found.lattices),
                 left_out=_left_out(spec, tuple(found.lattices)),
                 has_cuts=bool(curation.alone),
                 no_release=data is not None and setting is None,
@@ -407,11 +408,12 @@ def _curation(
     return curate(
         cuttable(programme, rule=rule, population=worst),
         attacker=attacker,
-        known=known,
+        known=known if known and publishes(found.lattices[worst], known) else None,
         confidence=confidence,
         steps=cuts,
         farthest=MOST_CUTS if cuts and not feasible else 0,
-        floor=max((each for name, each in needed.items() if name != worst), default=0.0),
+        # What other tables ask for, and that no count is readable as it stands, no cut here lowers.
+        floor=max([as_published(confidence).limit(1), *(each for name, each in needed.items() if name != worst)]),
         accepts=accepts,
         progress=progress,
     )
@@ -458,6 +460,20 @@ def _left_out(programme: Programme, populations: tuple[str, ...]) -> str:
     return ", ".join(others)
 
 
+def _known_better(populations: int, known: str | None, sets: dict[int, int]) -> Iterator[str]:
+    """Say what lets an attacker know more than the constraints count."""
+    if populations > 1:
+        yield (
+            "Tables with a universe are taken by themselves. Where it is a category of other tables, who combines both "
+            "knows more than is told here."
+        )
+    if known is not None and sets:
+        yield (
+            "Who knows true counts sees their noise as it is, and the bound sooner than is told here: a hidden bound "
+            "is hidden from those who know no true count."
+        )
+
+
 def _warnings(
     sets: dict[int, int],
     confidence: float,
@@ -465,6 +481,7 @@ def _warnings(
     known: str | None,
     *,
     rule: str,
+    populations: int,
     left_out: str,
     has_cuts: bool,
     no_release: bool,
@@ -486,14 +503,15 @@ def _warnings(
         )
     if not sets:
         yield (
-            "No level next to a published total has 2 to 4 categories, such as sexes: the bound cannot be found from "
-            "parts and totals, and nothing but its room limits the variance from above."
+            "No level next to a published total has 2 to 4 categories, such as sexes. Sets of more parts were not "
+            "looked at and may show the bound: nothing but its room limits the variance from above."
         )
     if attacker == OPTIMAL and sets and confidence < LEAST_SURE:
         yield (
             f"Who tosses a coin between two bounds is right in half of the cases: finding the bound is held to "
             f"{LEAST_SURE:.0%}, not to {confidence:.0%}."
         )
+    yield from _known_better(populations, known, sets)
     if known is not None and attacker != OPTIMAL:
         yield "The paper's averages make no use of what is known: only the optimal attacker does."
     if no_release:

@@ -15,7 +15,7 @@ from discreet.programme.json_form import programme_to_json
 from discreet.release.record import Record
 from discreet.results import Result
 from discreet.risk.assess import assess
-from discreet.risk.bound import disclosures_at, reached_together
+from discreet.risk.bound import GAP, LIKELIHOOD, disclosures_at, reached_together
 from discreet.risk.privacy import composed
 from discreet.utility.area_files import load_areas
 from discreet.utility.small_areas import small_areas
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.design.region import Plane
     from discreet.programme.model import Programme
 
-LOOKS_FOR = {"gap": "waits for an extreme gap", "likelihood": "knows law and variance and weighs every gap"}
+LOOKS_FOR = {GAP: "waits for an extreme gap", LIKELIHOOD: "knows law and variance and weighs every gap"}
 """How the bound is looked for."""
 LIST = "lau:2016"
 """The municipalities of all Member States with their residents."""
@@ -88,8 +88,9 @@ def risks(
     setting: Setting, exposed: Mapping[str, Exposure], sets: Mapping[str, Mapping[int, int]], confidence: float
 ) -> Iterator[Result]:
     """Give what each attacker achieves against a setting: by averaging, and on the bound."""
+    stays = float(MaxEntropy(variance=setting.variance, bound=setting.bound).pmf(0))
     for attacker in ATTACKERS:
-        yield exposed[attacker].result(setting.variance, attacker)
+        yield exposed[attacker].result(setting.variance, attacker, stays)
     for attacker in ATTACKERS:
         if sets[attacker]:
             yield _bound_found(setting, sets[attacker], confidence, attacker)
@@ -103,16 +104,18 @@ def _bound_found(setting: Setting, sets: Mapping[int, int], confidence: float, a
     }
     best = max(ways, key=lambda how: reached_together(ways[how]))
     reached, told = reached_together(ways[best]), ways[best][0]
-    verdict = "can" if reached >= told.confidence else "cannot"
+    weighs = best == LIKELIHOOD
+    verdict = ("may" if weighs else "can") if reached >= told.confidence else "cannot"
+    at_most = " at most" if weighs else ""
     counted = " and ".join(f"{many:,} sets of {parts} parts and total" for parts, many in sets.items())
     return Result(
         name=f"bound_found_by_{attacker}_attacker",
         value=reached,
         unit="1",
         sentence=f"An attacker who {LOOKS_FOR[best]} {verdict} find the bound {setting.bound} with a confidence of "
-        f"{told.confidence:.1%}: she does with probability {reached:.3g}, from {counted}.",
+        f"{told.confidence:.1%}: she does with probability {reached:.3g}{at_most}, from {counted}.",
         assumptions=("maximum-entropy noise", *told.assumptions, "sets within levels, and of more parts, tell more"),
-        equation="1 - b prod (1 - p)^sets",
+        equation="(1 + sqrt(1 - prod (1 - H^2)^(2 sets))) / 2" if weighs else "1 - prod (1 - p1)^sets",
     )
 
 

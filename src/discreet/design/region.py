@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from discreet.design.constraints import Constraint
 
-FARTHEST = 100
+FARTHEST = 50
 """The largest bound that is tried when the acceptable one does not do."""
 
 

@@ -44,7 +44,7 @@ def _moving_together(first: Noise, second: Noise) -> float:
     below = [np.append(law.cdf(values[:-1]), 1.0) for law in (first, second)]
     edges = np.unique(np.concatenate([[0.0], *below]))
     width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
-    noise, other = (values[np.searchsorted(cdf, middle)] for cdf in below)
+    noise, other = (values[np.minimum(np.searchsorted(cdf, middle), len(values) - 1)] for cdf in below)
     _, group = np.unique(noise - other, return_inverse=True)
     share, mean, square = (np.bincount(group, width * noise**power) for power in range(3))
     return float(np.sum(square - mean**2 / share))

@@ -47,6 +47,8 @@ TRUE_COUNTS = "none: these are true counts, not for publication"
 """The method of a release without noise."""
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
+LEFT_TO_GUESS = 3
+"""Bounds that what is told must leave possible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +258,6 @@ class Record:
         """
         if self.law == "none":
             return {"programme": self._public_name, "method": TRUE_COUNTS}
-        bound = self.bound
         told: dict[str, Any] = {
             # Its name: where the file lies on the curator's machine is nobody's business.
             "programme": self._public_name,
@@ -265,8 +266,8 @@ class Record:
             "same_count_same_noise": self.spsn,
             "totals": "Every count has noise of its own: totals differ a little from the sums of their parts.",
         }
-        if bound < VAGUE_BOUNDS[-1]:
-            told["bound"] = f"not more than about {next(vague for vague in VAGUE_BOUNDS if bound < vague)}"
+        if vague := self._vague_bound():
+            told["bound"] = f"not more than about {vague}"
         if self.zeros_are_noisy:
             told["zeros"] = "Empty cells carry noise, too: a published count may stand for nobody."
         if self.smallest_published > 1:
@@ -278,6 +279,16 @@ class Record:
             # A promise of differential privacy is made to be told, with what it rests on.
             told["privacy"] = {name: self.privacy.get(name) for name in ("epsilon", "delta", "condition")}
         return told
+
+    def _vague_bound(self) -> int | None:
+        """Return the next larger of some round bounds that, beside the size that is told, leaves several to guess."""
+        # A size needs room: s^2 <= E (E + 1) / 3. It is told to one decimal, and may be a little smaller.
+        least = max(self.largest_variance**0.5 - 0.1, 0.0) ** 2
+        for below, vague in zip((1, *VAGUE_BOUNDS), VAGUE_BOUNDS, strict=False):
+            able = [bound for bound in range(below, vague) if bound * (bound + 1) / 3 >= least]
+            if self.bound < vague and (len(able) >= LEFT_TO_GUESS or below > self.bound):
+                return vague
+        return None
 
     @property
     def _public_name(self) -> str:

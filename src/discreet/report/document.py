@@ -205,12 +205,20 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
     if "same_count_same_noise" in told:
         same = "has the same noise in every table" if told["same_count_same_noise"] else "has new noise in every table"
         yield "a statistic", same
-    for name in ("totals", "zeros", "negative"):
-        if name in told and record is None:
-            yield name, str(told[name])
+    if record is None:
+        yield from _told_only(told)
     if privacy := told.get("privacy"):
         said = f"epsilon {privacy['epsilon']:g}, delta {privacy['delta']:g} for the whole output"
         yield "promise", f"{said}; {privacy['condition']}"
+
+
+def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give what a release tells in sentences, and what follows from what it does not tell."""
+    if "typical_noise" in told and "zeros" not in told:
+        yield "zeros", "Empty cells stay 0: a published count above 0 stands for somebody."
+    for name in ("totals", "zeros", "negative"):
+        if name in told:
+            yield name, str(told[name])
 
 
 def _least_noise(found: Gathered) -> str:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from discreet.design.attack_report import of_single_persons
 from discreet.programme.words import statistic_words
 from discreet.results import Result
+from discreet.risk.bound import LEAST_SURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,8 @@ UNTOLD = (
     "Risk by margins, risk of the bound and utility for small areas are not told here: they need true counts or the "
     "exact noise, which would help an attacker."
 )
+PLAIN = "plain"
+"""Keys that are used as they are."""
 ATTACKER, USERS = "attacker", "users"
 """Sections that a light leads to."""
 
@@ -65,7 +69,7 @@ class Light:
         limit: what it is held against.
         reason: why there is no number; else what number it is.
         is_share: whether number and limit are shares.
-        is_open: whether the number may be too small, for time ran out.
+        is_open: whether the number may be too small: time ran out, or something was not counted.
         mildest: the least that the number may be, where what is told stands for a range; the result is the most.
     """
 
@@ -123,7 +127,9 @@ def _averaging(found: Gathered) -> Light:
         result, reason = _all_known(), "every count is published as it is"
     elif result is None:
         reason = found.absent.get("risk", "nothing can be averaged")
-    return Light(area, ATTACKER, result, found.confidence, reason, mildest=_mildest(found))
+    plain = found.record is not None and found.record.key_mode == PLAIN and found.record.mechanism == "cell-key"
+    reason += "; keys are plain, and tell her more than this" if plain else ""
+    return Light(area, ATTACKER, result, found.confidence, reason, is_open=plain, mildest=_mildest(found))
 
 
 def _mildest(found: Gathered) -> float | None:
@@ -167,20 +173,22 @@ def _bound(found: Gathered) -> Light:
     """Return the light of the bound: the worse of what the formula says and of what the attack on it found."""
     area, outcome = "Risk of the bound", _outcome(found, BOUND)
     result, reason = found.risk("bound_revealed"), f"chance that totals which do not add up give it away ({COUNTED})"
+    # Who tosses a coin between two bounds is right in half of the cases.
+    limit = max(found.confidence, LEAST_SURE)
     if outcome is None or outcome.score is None:
         if result is None:
             reason = found.absent.get("risk", "this noise has no bound, or no totals of few parts show it")
-        return Light(area, ATTACKER, result, found.confidence, reason)
+        return Light(area, ATTACKER, result, limit, reason)
     if outcome.score.right.all():
         reason = "found in this release: the widest gap between a total and its parts tells it"
         if result is not None:
             reason += f"; the formula alone gives it a chance of {result.value:.1%} ({COUNTED})"
-        return Light(area, ATTACKER, _found_out(outcome, 1.0), found.confidence, reason)
+        return Light(area, ATTACKER, _found_out(outcome, 1.0), limit, reason)
     late, chance = bool(outcome.finding.cut_off), outcome.headline().predicted
     if chance is not None and (result is None or chance > result.value):
         result, reason = _found_out(outcome, chance), "chance that all sets of parts and totals in this release show it"
     reason += "; the attack on this release did not find it" + (", and time ran out" if late else "")
-    return Light(area, ATTACKER, result, found.confidence, reason, is_open=late)
+    return Light(area, ATTACKER, result, limit, reason, is_open=late)
 
 
 def _found_out(outcome: Outcome, chance: float) -> Result:
@@ -289,8 +297,14 @@ def _attack_sentence(found: Gathered) -> str:
     return (
         f"In this release the attack {best.finding.name} names {share.right:,} of {share.cells:,} "
         f"{best.finding.subject} above 0 exactly ({share.achieved:.1%}{without}), if she knows the law of the noise "
-        f"but not the keys{bridge}{late}."
+        f"but not the keys{bridge}{late}.{_single_persons(found)}"
     )
+
+
+def _single_persons(found: Gathered) -> str:
+    """Return how many cells of one person the best attack on them names: these count most."""
+    best = max(of_single_persons(found.attacks) if found.attacks else (), key=lambda each: each.value, default=None)
+    return f" {best.sentence}" if best is not None else ""
 
 
 def _users_sentence(found: Gathered) -> str:

@@ -10,7 +10,7 @@ from discreet.design.experiments import BUDGET
 from discreet.errors import FileWriteError, ParameterError
 from discreet.release.release import Release
 from discreet.report.document import SECTIONS, document
-from discreet.report.figure_files import check_figures, draw_figures
+from discreet.report.figure_files import check_figures, check_none_left, draw_figures
 from discreet.report.gather import gather
 from discreet.report.pictures import charts_of
 from discreet.report.summary import summary_of
@@ -107,9 +107,10 @@ def write_report(
         progress=progress,
     )
     summary, charts = summary_of(found), charts_of(found)
-    page = document(found, summary, charts).encode()
-    write_whole(path, page, private=not public)
     drawn = tuple(chart for each in charts.values() for chart in each)
+    if public and folder is not None:
+        check_none_left(drawn, folder)
+    write_whole(path, document(found, summary, charts).encode(), private=not public)
     return Report(
         path, found, summary, drawn, () if folder is None else draw_figures(drawn, folder, private=not public)
     )

@@ -36,9 +36,10 @@ CONFIDENCE = 0.6827
 LEAST_SURE = 0.55
 """The least confidence to which who tells two bounds apart is held: the toss of a coin gives 0.5."""
 
+GAP, LIKELIHOOD = "gap", "likelihood"
 ATTACKERS = {
-    "gap": "waits for an extreme gap (weighing every gap can take far fewer sets)",
-    "likelihood": "knows law and variance and weighs every gap",
+    GAP: "waits for an extreme gap (weighing every gap can take far fewer sets)",
+    LIKELIHOOD: "knows law and variance and weighs every gap",
 }
 """Who looks for the bound, and how."""
 
@@ -50,15 +51,15 @@ MOST_TUPLES = 20_000
 class BoundDisclosure:
     """How surely the bound is found from independent tuples.
 
-    After m tuples the attacker fails with probability `blind` (1 - chance)^m.
+    After m tuples, with q = (1 - chance)^m, who waits for an extreme gap has found it with probability 1 - q. Who
+    weighs every gap is right with probability (1 + sqrt(1 - q^2)) / 2 at most; see `bounds_told_apart`.
 
     Attributes:
         bound: the largest noise E that is to stay unknown.
         categories: the number c of parts of a tuple.
         tuples: how many independent tuples the output holds.
         confidence: alpha, from which on the bound counts as found.
-        chance: what one tuple adds; for the extreme gap the paper's p1.
-        blind: the probability of failure before any tuple is seen.
+        chance: what one tuple adds; for the extreme gap the paper's p1, for all gaps the squared distance H^2.
         attacker: who looks for the bound, one of ATTACKERS.
         worst: the tuples that the chance is for.
         assumptions: what must be true for the figures to hold.
@@ -69,48 +70,48 @@ class BoundDisclosure:
     tuples: int
     confidence: float
     chance: float
-    blind: float
     attacker: str
     worst: str
     assumptions: tuple[str, ...]
 
     @property
     def needed(self) -> float:
-        """Return m = ceil(log((1 - alpha) / blind) / log(1 - chance)); infinite if the chance is 0."""
-        wanted = math.log((1 - self.confidence) / self.blind)
-        if wanted >= 0:
-            return 0
+        """Return m = ceil(log q / log(1 - chance)), q as alpha asks for it; infinite if the chance is 0.
+
+        Fewer tuples than these do not reach the confidence; of all gaps, even these may not.
+        """
         if self.chance >= 1:
             return 1
         each = math.log1p(-self.chance)
         # A chance of next to nothing would take more tuples than there are numbers.
-        many = wanted / each if each else math.inf
+        many = _unseen_at(self.confidence, self.attacker) / each if each else math.inf
         return math.ceil(many) if math.isfinite(many) else math.inf
 
     @property
     def reached(self) -> float:
-        """Return 1 - blind (1 - chance)^tuples, the confidence that the available tuples give."""
-        if self.chance >= 1:
-            return 1.0 if self.tuples else 1 - self.blind
-        return 1 - self.blind - self.blind * math.expm1(self.tuples * math.log1p(-self.chance))
+        """Return the confidence that the available tuples give, of all gaps at most."""
+        return reached_together([self])
 
     @property
     def inferable(self) -> bool:
-        """Say whether the available tuples suffice to find the bound."""
+        """Say whether the available tuples may suffice to find the bound."""
         return self.tuples >= self.needed
 
     def result(self) -> Result:
         """Return the confidence reached, with the verdict in words."""
-        verdict = "can" if self.inferable else "cannot"
+        weighs = self.attacker == LIKELIHOOD
+        verdict = ("may" if weighs else "can") if self.inferable else "cannot"
         return Result(
             name="bound_revealed",
-            equation="1 - b (1 - p)^tuples; gap: b = 1, p = P(|sum x - x_T| > (c + 1)(E - 1)); all gaps: b = 1/2",
+            equation="(1 + sqrt(1 - (1 - H^2)^(2 tuples))) / 2"
+            if weighs
+            else "1 - (1 - p1)^tuples, p1 = P(|sum x - x_T| > (c + 1)(E - 1))",
             value=self.reached,
             unit="1",
             sentence=f"An attacker who {ATTACKERS[self.attacker]} {verdict} find the secret bound {self.bound} at a "
-            f"confidence of {self.confidence:.2%}: that takes {_number(self.needed)} sets of {self.categories} "
-            f"published parts and their total, and there are {_number(self.tuples)}. These give the bound away with "
-            f"probability {self.reached:.3g}.",
+            f"confidence of {self.confidence:.2%}: that takes {'at least ' if weighs else ''}{_number(self.needed)} "
+            f"sets of {self.categories} published parts and their total, and there are {_number(self.tuples)}. These "
+            f"give the bound away with probability {self.reached:.3g}{' at most' if weighs else ''}.",
             worst=self.worst,
             assumptions=self.assumptions,
         )
@@ -150,8 +151,7 @@ def bound_disclosure(
         tuples=tuples,
         confidence=confidence,
         chance=chance,
-        blind=1.0,
-        attacker="gap",
+        attacker=GAP,
         worst=worst,
         assumptions=(
             which,
@@ -173,9 +173,11 @@ def bounds_told_apart(
     """Return how surely the likelihood of all gaps tells a law from another with a different bound.
 
     Beyond the paper. Whoever weighs both laws g, h of the gap equally and chooses
-    the likelier errs with probability at most (1 - H^2)^m / 2 after m tuples, with
-    the squared Hellinger distance H^2 = sum (sqrt g - sqrt h)^2 / 2. So `needed`
-    is sufficient for the attacker, who may need fewer.
+    the likelier is right with probability (1 + d) / 2 after m tuples, and nobody is
+    right more often. Their distance d in variation is at most sqrt(1 - (1 - H^2)^(2m)),
+    with the squared Hellinger distance H^2 = sum (sqrt g - sqrt h)^2 / 2 of one
+    tuple (Le Cam). So `reached` is never too low; where the laws differ in many small
+    ways it is a few points too high.
 
     >>> laws = [MaxEntropy(variance=2, bound=bound) for bound in (5, 6)]
     >>> bounds_told_apart(*laws, tuples=28_000_000).needed < 3_000_000
@@ -199,14 +201,13 @@ def bounds_told_apart(
         tuples=tuples,
         confidence=confidence,
         chance=min(1.0, float(np.square(np.sqrt(g) - np.sqrt(h)).sum()) / 2),
-        blind=0.5,
-        attacker="likelihood",
+        attacker=LIKELIHOOD,
         worst=f"bound {len(p) // 2} against {len(q) // 2}",
         assumptions=(
             "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
             "all counts above the bound",
             "independent noise of parts and total, independent tuples",
-            "an upper limit of what the attacker needs",
+            "an upper limit of how often the attacker is right, and a lower one of what she needs",
         ),
     )
 
@@ -230,7 +231,7 @@ def disclosures_at(
         raise UnknownNameError.among("attacker", attacker, ATTACKERS)
     _check_confidence(confidence)
     law = MaxEntropy(variance=variance, bound=bound)
-    if attacker == "gap":
+    if attacker == GAP:
         return [bound_disclosure(law, tuples=n, categories=c, confidence=confidence) for c, n in tuples.items()]
     wider, sure = MaxEntropy(variance=variance, bound=bound + 1), max(confidence, LEAST_SURE)
     return [bounds_told_apart(law, wider, tuples=n, categories=c, confidence=sure) for c, n in tuples.items()]
@@ -251,12 +252,20 @@ def disclosure_at(
 
 
 def reached_together(found: Sequence[BoundDisclosure]) -> float:
-    """Return 1 - b prod (1 - p)^tuples: how surely tuples of several sizes give one bound away to one attacker."""
+    """Return how surely tuples of several sizes give one bound away to one attacker, q = prod (1 - chance)^tuples."""
     if any(each.chance >= 1 and each.tuples for each in found):
         return 1.0
-    failing = sum(each.tuples * math.log1p(-each.chance) for each in found if each.tuples)
-    blind = found[0].blind
-    return 1 - blind - blind * math.expm1(failing)
+    unseen = sum(each.tuples * math.log1p(-each.chance) for each in found if each.tuples)
+    if found[0].attacker == LIKELIHOOD:
+        return (1 + math.sqrt(-math.expm1(2 * unseen))) / 2
+    return -math.expm1(unseen)
+
+
+def _unseen_at(confidence: float, attacker: str) -> float:
+    """Return log q at which an attacker reaches a confidence: q = 1 - alpha, or q^2 = 1 - (2 alpha - 1)^2."""
+    if attacker == LIKELIHOOD:
+        return math.log1p(-((2 * confidence - 1) ** 2)) / 2
+    return math.log1p(-confidence)
 
 
 def largest_variance(

@@ -75,7 +75,7 @@ class TupleModel:
             f"flat prior: {flat}" if self.prior is None else given,
             f"noise by {self.noise_by}{shared}; otherwise independent (mixed keys; not true of plain ones)",
             "the attacker knows the p-table and sees this tuple alone; other tables add information",
-            "the law of the p-table as given; as_drawn rounds it to its keys",
+            "the law of the p-table as it is given, before it is rounded to its keys",
         )
 
 

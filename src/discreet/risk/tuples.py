@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from discreet.risk.case import Case
 
 MOST_CATEGORIES = 4
-"""Levels with more categories reveal a bound so rarely that they add nothing."""
+"""Levels with more categories are not looked at: each set of theirs reveals a bound rarely."""
 WIDEST_ENUMERATED = 100
 """The largest bound for which patterns are enumerated."""
 SMALL = 6
