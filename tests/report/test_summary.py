@@ -117,7 +117,7 @@ def test_a_bound_that_the_attack_found_is_above_any_limit(gathered: Gathered) ->
     formula = gathered.risk("bound_revealed")
     assert formula
     assert f"{formula.value:.1%}" in light.reason
-    assert "of the one level that has most" in light.reason
+    assert "sets of 2 to 4 parts next to a total" in light.reason
 
 
 def test_the_larger_of_formula_and_attack_stands_for_a_bound_that_was_not_found(gathered: Gathered) -> None:
@@ -144,7 +144,7 @@ def test_an_attack_on_the_bound_that_was_cut_off_may_find_it_yet(gathered: Gathe
 def test_without_attacks_the_formula_stands_for_the_bound(gathered: Gathered) -> None:
     light = summary_of(replace(gathered, attacks=None)).lights[2]
     assert light.result is gathered.risk("bound_revealed")
-    assert "of the one level that has most" in light.reason
+    assert "sets of 2 to 4 parts next to a total" in light.reason
 
 
 def test_more_is_asked_for_where_the_confidence_is_lower(gathered: Gathered) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 from discreet.risk.assess import assess
 from discreet.risk.averaging import averaging
-from discreet.risk.tuples import tuples_by_size
+from discreet.risk.bound import disclosure_at
+from discreet.risk.tuples import all_tuples, tuples_by_size
 from tests.programme.small import programme
 
 
@@ -47,6 +50,21 @@ def test_a_bound_is_revealed_where_tuples_are_many() -> None:
     assert "cannot find" in luxembourg.sentence
     assert "can find" in germany.sentence
     assert germany.value > luxembourg.value
+
+
+def test_sets_of_all_levels_together_tell_most() -> None:
+    waits, weighs, together = assess("eu2021:LU", variance=4.3, bound=7, measures=["bound"]).results
+    offered, unseen = all_tuples(lattice(census("LU")), spsn=True), 1.0
+    for parts, many in offered.items():
+        one = disclosure_at(4.3, 7, tuples=1, categories=parts, attacker="likelihood")
+        unseen *= (1 - one.chance) ** many
+    assert together.value == pytest.approx((1 + (1 - unseen**2) ** 0.5) / 2)
+    assert together.value > weighs.value > waits.value
+    assert f"{offered[2]:,} sets of 2 parts" in together.sentence
+    # What one level offers is what the second speaks of already.
+    assert (
+        len(assess(programme([["SEX", "AGE"]], {"SEX": [2], "AGE": [9]}), variance=2, bound=5).by_measure["bound"]) == 2
+    )
 
 
 def test_margins_follow_the_mechanism() -> None:

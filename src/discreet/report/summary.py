@@ -26,7 +26,7 @@ CERTAIN = "margins: certain"
 """The attack that knows counts for certain."""
 BOUND = "bound"
 """The attack that looks for the bound."""
-COUNTED = "sets of parts next to a total, of the one level that has most"
+COUNTED = "sets of 2 to 4 parts next to a total"
 """What the formula for the bound counts."""
 UNTOLD = (
     "Risk by margins, risk of the bound and utility for small areas are not told here: they need true counts or the "

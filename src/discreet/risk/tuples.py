@@ -8,12 +8,13 @@ c. Tuples within deeper levels are not counted.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.risk.bound import LEAST_SURE, bound_disclosure, bounds_told_apart
+from discreet.risk.bound import LEAST_SURE, bound_disclosure, bounds_told_apart, reached_together
 from discreet.risk.margins import forced_tuples
 from discreet.risk.patterns import pattern_table
 from discreet.risk.registry import measure
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.programme.lattice import Lattice
     from discreet.results import Result
+    from discreet.risk.bound import BoundDisclosure
     from discreet.risk.case import Case
 
 MOST_CATEGORIES = 4
@@ -88,7 +90,28 @@ def bound(case: Case) -> list[Result]:
         sure = max(case.confidence, LEAST_SURE)
         told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=sure)
         results.append(told.result())
+        every = [
+            bounds_told_apart(law, wider, tuples=n, categories=c, confidence=sure)
+            for c, n in all_tuples(case.lattice, spsn=case.record.spsn).items()
+        ]
+        if sum(each.tuples for each in every) > tuples:
+            results.append(_together(every))
     return results
+
+
+def _together(found: list[BoundDisclosure]) -> Result:
+    """Return how surely the tuples of all levels and sizes give the bound away to who weighs every gap."""
+    first, reached = found[0], reached_together(found)
+    verdict = "may" if reached >= first.confidence else "cannot"
+    counted = " and ".join(f"{each.tuples:,} sets of {each.categories} parts" for each in found)
+    return replace(
+        first.result(),
+        value=reached,
+        sentence=f"From all levels together she {verdict} find it: {counted} next to a total give it away with "
+        f"probability {reached:.3g} at most.",
+        equation="(1 + sqrt(1 - prod (1 - H^2)^(2 tuples))) / 2",
+        assumptions=(*first.assumptions, "sets within levels, and of more than 4 parts, tell more"),
+    )
 
 
 @measure("margins")
