@@ -172,7 +172,8 @@ def _certain(outcome: Outcome) -> Result:
 def _bound(found: Gathered) -> Light:
     """Return the light of the bound: the worse of what the formula says and of what the attack on it found."""
     area, outcome = "Risk of the bound", _outcome(found, BOUND)
-    result, reason = found.risk("bound_revealed"), f"chance that totals which do not add up give it away ({COUNTED})"
+    result = found.risk("bound_revealed")
+    reason = f"chance, at most, that totals which do not add up give it away ({COUNTED})"
     # Who tosses a coin between two bounds is right in half of the cases.
     limit = max(found.confidence, LEAST_SURE)
     if outcome is None or outcome.score is None:

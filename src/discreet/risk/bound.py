@@ -287,7 +287,9 @@ def largest_variance(
     limit = ", the variance of uniform noise" if variance == uniform else ""
     return Result(
         name="largest_variance",
-        equation="largest V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))",
+        equation="largest V with (1 + sqrt(1 - (1 - H^2)^(2 tuples))) / 2 < alpha"
+        if attacker == LIKELIHOOD
+        else "largest V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))",
         value=variance,
         unit="persons squared",
         sentence=f"With {_number(tuples)} sets of {categories} published parts and their total, a bound of {bound} "
