@@ -26,6 +26,7 @@ from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.protect import protect
 from discreet.noise.bits import SeededBits
+from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from tests.mechanisms.town import SECRET, TOWN, people
@@ -247,6 +248,15 @@ def test_confidence_without_large_tuples_is_a_guess_among_what_is_possible() -> 
     assert Candidates(noise, 6).confidence(6, none) == 1
     # Beyond what is told apart bounds are counted, not computed.
     assert Candidates(noise, 1002).confidence(3, none) == 1 / 1000
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.6])
+def test_other_bounds_have_the_shape_of_a_noise_that_is_known(stay: float) -> None:
+    known = by_count(PTable.max_entropy(variance=2, bound=5, stay=stay))
+    noise = CountNoise(known.laws, known.variance, known.bound, settings=known.settings, shared="participants")
+    for other in (4, 6):
+        expected = PTable.max_entropy(variance=2, bound=other, stay=stay).large.pmf(np.arange(-other, other + 1))
+        assert Candidates(noise, 6).law(other) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_bound_without_room_for_the_noise_is_not_believed() -> None:

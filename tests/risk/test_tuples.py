@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
+import numpy as np
 import pytest
 
+from discreet.noise.ptable import PTable
 from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
@@ -65,6 +70,25 @@ def test_sets_of_all_levels_together_tell_most() -> None:
     assert (
         len(assess(programme([["SEX", "AGE"]], {"SEX": [2], "AGE": [9]}), variance=2, bound=5).by_measure["bound"]) == 2
     )
+
+
+def test_the_rival_of_a_shaped_table_has_its_shape() -> None:
+    settings: dict[str, Any] = {"variance": 2, "stay": 0.6}
+    _, weighs, *_ = assess(
+        programme([("S", "A")], {"S": (2,), "A": (9,)}), bound=5, measures=["bound"], **settings
+    ).results
+    # By brute force: the gap of two parts and their total under both tables, each solved by itself.
+    gaps = []
+    for bound in (5, 6):
+        row = PTable.max_entropy(bound=bound, **settings).large.pmf(np.arange(-6, 7))
+        gap = np.zeros(37)
+        for a, b, total in product(range(13), repeat=3):
+            gap[a + b - total + 12] += row[a] * row[b] * row[total]
+        gaps.append(gap)
+    affinity = float(np.sqrt(gaps[0] * gaps[1]).sum())
+    # Ten sets of two sexes: one for every age and one for the total.
+    assert weighs.value == pytest.approx((1 + (1 - affinity**20) ** 0.5) / 2, rel=1e-6)
+    assert weighs.value < 0.53
 
 
 def test_margins_follow_the_mechanism() -> None:

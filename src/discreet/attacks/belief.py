@@ -54,4 +54,6 @@ def belief_told(told: dict[str, Any]) -> CountNoise:
 
 
 def _believed(law: LawByCount, shared: str, *, exactly: bool = True) -> CountNoise:
-    return CountNoise(law.laws, law.variance, law.bound, law.repeat, law.non_negative, shared, exactly)
+    return CountNoise(
+        law.laws, law.variance, law.bound, law.repeat, law.non_negative, law.settings, shared=shared, exactly=exactly
+    )

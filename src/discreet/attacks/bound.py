@@ -12,7 +12,8 @@ compares how likely each is to show this limit and none beyond,
 
     P(limit = L | e) = prod F_e(L)^m - prod F_e(L - 1)^m,  F_e(L) = P(|g| <= (c + 1) L),
 
-with noise of maximum entropy within e and of the size that the release tells.
+with noise of maximum entropy within e and of the size that the release tells. Where the noise distribution is known,
+every other bound is given its shape (`noise.rival`): another shape would be found, not another bound.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
 from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.rival import rival
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,6 +160,8 @@ class Candidates:
             return large_law(noise)
         if bound == 0 or noise.variance == 0:
             return np.ones(1)
+        if noise.exactly and (other := rival(noise, bound)):
+            return other.pmf(np.arange(-bound, bound + 1))
         variance = min(noise.variance, bound * (bound + 1) / 3)
         return MaxEntropy(variance=variance, bound=bound).pmf(np.arange(-bound, bound + 1))
 

@@ -371,7 +371,7 @@ def averaged(noise: CountNoise, tables: int) -> CountNoise:
         # Half of what lies between two counts goes to each.
         found = sum(np.bincount((side + reach).astype(np.int64), sums / 2, 2 * reach + 1) for side in (below, above))
         laws.append(np.asarray(found))
-    return replace(noise, laws=tuple(laws), variance=noise.variance / tables)
+    return replace(noise, laws=tuple(laws), variance=noise.variance / tables, settings=None)
 
 
 def kinds(published: Ints, statistic_of: Ints, *tables: Ints) -> Ints:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.noise.ptable import PTable
+from discreet.noise.ptable import PTable, PTableRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.noise.base import Noise
+    from discreet.noise.settings import PTableSettings
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -35,6 +36,7 @@ class LawByCount:
         repeat: how many of the last laws take turns for large counts.
         variance: of the noise of a large count.
         bound: the largest absolute noise of any count, infinite if there is none.
+        settings: what the p-table was solved from, where it is known.
     """
 
     laws: tuple[Floats, ...]
@@ -42,11 +44,19 @@ class LawByCount:
     bound: float
     repeat: int = 1
     non_negative: bool = False
+    settings: PTableSettings | None = None
 
     @property
     def reach(self) -> int:
         """Return the largest noise that is considered."""
         return len(self.laws[0]) // 2
+
+    @property
+    def large(self) -> PTableRow:
+        """Return the law of large counts: the last one, or the mean of those that take turns."""
+        noise = range(-self.reach, self.reach + 1)
+        law = np.mean(self.laws[-self.repeat :], axis=0)
+        return PTableRow(len(self.laws) - 1, tuple(noise), tuple(law.tolist()))
 
     @property
     def zeros_are_noisy(self) -> bool:
@@ -126,7 +136,8 @@ def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = 
     if noise is None:
         return LawByCount((np.ones(1),), 0.0, 0.0)
     if isinstance(noise, PTable):
-        return _tabulated(noise.rows, noise.large, repeat=noise.repeat, non_negative=non_negative)
+        made = _tabulated(noise.rows, noise.large, repeat=noise.repeat, non_negative=non_negative)
+        return replace(made, settings=noise.settings)
     return _tabulated([noise if zeros else None, noise], noise, non_negative=non_negative)
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 COARSE = 0.01
 """A relative change of variance by rounding that is worth a warning."""
 FEW_KEYS = 1 << 16
+CENTRED = 1e-6
+"""A mean below this is due to the decimals of a file."""
 
 
 def results(ptable: PTable) -> list[Result]:
@@ -92,17 +94,18 @@ def _rows(counts: list[int]) -> str:
 
 
 def _typical_noise(ptable: PTable) -> Result:
-    """Return the standard deviation for large counts, over the rows that serve them in turn."""
+    """Return the root mean square change of large counts, over the rows that serve them in turn."""
     serving = ptable.rows[-ptable.repeat :]
-    variance = sum(row.variance for row in serving) / len(serving)
+    size = (sum(row.second_moment for row in serving) / len(serving)) ** 0.5
+    centred = all(abs(row.mean) < CENTRED for row in serving)
     stay = sum(row.stay for row in serving) / len(serving)
     return Result(
         name="typical_noise",
         equation="sqrt(sum v^2 p)",
-        value=variance**0.5,
+        value=size,
         unit="persons",
-        sentence=f"Counts of {serving[0].count} and more change by ±{variance**0.5:.2f} (one standard deviation) "
-        f"and stay as they are in {stay:.1%} of cases.",
+        sentence=f"Counts of {serving[0].count} and more change by ±{size:.2f} "
+        f"({'one standard deviation' if centred else 'root mean square'}) and stay as they are in {stay:.1%} of cases.",
         worst=f"row {serving[-1].count}" if len(serving) == 1 else None,
         assumptions=("law before rounding to keys",),
     )

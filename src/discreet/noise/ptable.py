@@ -67,9 +67,21 @@ class PTableRow(TabulatedNoise):
         return float(np.dot(self.values, self.probabilities))
 
     @property
-    def variance(self) -> float:
-        """Return the variance about 0 before rounding, sum of v^2 p."""
+    def second_moment(self) -> float:
+        """Return the mean squared noise before rounding, sum of v^2 p: variance and squared mean together."""
         return float(np.dot(np.square(self.values), self.probabilities))
+
+    @property
+    def variance(self) -> float:
+        """Return the variance about the mean before rounding; exactly 0 for a deterministic row."""
+        if self.is_deterministic:
+            return 0.0
+        return float(np.dot(np.square(np.array(self.values) - self.mean), self.probabilities))
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Say whether every key gives the same noise, as rounding does."""
+        return len({value for value, p in zip(self.values, self.probabilities, strict=True) if p > 0}) == 1
 
     @property
     def bound(self) -> int:  # type: ignore[override]  # a property here, a constant in unbounded laws

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.rival import rival
 from discreet.risk.bound import LEAST_SURE, bound_disclosure, bounds_told_apart, reached_together
 from discreet.risk.margins import forced_tuples
 from discreet.risk.patterns import pattern_table
@@ -83,8 +83,7 @@ def bound(case: Case) -> list[Result]:
     ]
     worst = max(largest, key=lambda found: found.reached)
     results = [worst.result()]
-    if case.record.has_ptable:
-        wider = MaxEntropy(variance=law.variance, bound=int(law.bound) + 1)
+    if case.record.has_ptable and (wider := rival(case.record.ptable(), int(law.bound) + 1)):
         categories, (_, tuples) = next(iter(offered.items()))
         # Who guesses is right in half of the cases already.
         sure = max(case.confidence, LEAST_SURE)
