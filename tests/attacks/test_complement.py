@@ -61,6 +61,8 @@ def found_in(release: Release, **more: Any) -> dict[str, Finding]:  # noqa: ANN4
         ("EMP != 3", "EMP != 1", {}),
         # The same persons in other words: nobody is left out.
         ("EMP != 3", "EMP in (1, 2)", {}),
+        ("EMP = 1 or SEX = F", "EMP = 1", {(1, 0): "EMP"}),
+        ("EMP = 1 or SEX = F", "EMP = 2", {}),
     ],
 )
 def test_a_universe_contains_another_if_each_of_its_conditions_is_wider(

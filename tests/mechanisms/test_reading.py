@@ -322,13 +322,21 @@ def test_topics_without_missing_values_are_as_they_were(engine: DuckDB) -> None:
 
 def test_a_universe_takes_missing_values_in_where_it_leaves_something_out(engine: DuckDB) -> None:
     data = with_gaps(200, "AGE", "EMP")
-    universes = ["EMP != 3", "EMP = 1", "AGE not in (Y1, O) and EMP in (1, 2)"]
-    spec = programme(TOPICS, *[[by(SEX)]] * 3, universes=universes)
+    universes = [
+        "EMP != 3",
+        "EMP = 1",
+        "AGE not in (Y1, O) and EMP in (1, 2)",
+        "AGE = Y2 or EMP >= 2",
+        "SEX = F and (AGE != O or EMP < 2)",
+    ]
+    spec = programme(TOPICS, *[[by(SEX)]] * 5, universes=universes)
     release = protect(data, spec, Exact(), missing="category", engine=engine)
     inside = [
         lambda record: record["EMP"] != "3",
         lambda record: record["EMP"] == "1",
         lambda record: record["AGE"] in {"Y2", "_U"} and record["EMP"] in {"1", "2"},
+        lambda record: record["AGE"] == "Y2" or record["EMP"] in {"2", "3"},
+        lambda record: record["SEX"] == "F" and (record["AGE"] != "O" or record["EMP"] == "1"),
     ]
     for table, holds in zip(spec.tables, inside, strict=True):
         assert cells(release.table(table.id))["_T",] == sum(map(holds, filled(data)))

@@ -24,7 +24,8 @@ from discreet.microdata.coding import (
     LevelColumn,
 )
 from discreet.microdata.sources import open_source
-from discreet.programme.universe import Condition, parse_universe
+from discreet.programme.choose import also_missing_category
+from discreet.programme.universe import parse_universe
 from tests.tabulation.small_data import by, programme, topic, topics
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def column(given_topic: Topic, depth: int) -> LevelColumn:
 
 def coder(*levels: LevelColumn, universe: str = "", missing: str = "error") -> Coder:
     filters = [FilterColumn("u0", parse_universe(universe, TOWN, "1"))] if universe else []
-    named = {level.topic for level in levels} | {c.topic for f in filters for c in f.conditions}
+    named = {level.topic for level in levels} | {name for f in filters for name in f.universe.topics}
     binding = {name: name.lower() for name in TOWN.topics if name in named}
     return Coder(TOWN.topics, binding, levels, filters, missing)
 
@@ -373,18 +374,33 @@ def test_a_universe_needs_the_finest_codes() -> None:
     assert lines == ["  age: 1 record with a category of AGE that is too coarse for the tables (such as 'Y')"]
 
 
-def test_conditions_on_one_topic_must_all_hold() -> None:
-    conditions = tuple(Condition("EMP", frozenset(codes)) for codes in ("12", "23"))
-    using = Coder(TOWN.topics, {"EMP": "emp"}, [], [FilterColumn("u0", conditions)], "error")
-    assert using(pa.record_batch({"emp": ["1", "2", "3"]}))[0]["u0"].tolist() == [0, 1, 0]
+@pytest.mark.parametrize(
+    ("universe", "inside"),
+    [
+        ("EMP in (1, 2) and EMP in (2, 3)", [0, 1, 0, 0, 1, 0]),
+        ("EMP = 1 or SEX = F", [1, 0, 1, 1, 1, 0]),
+        ("(EMP = 1 or SEX = F) and AGE >= Y2", [1, 0, 0, 0, 1, 0]),
+    ],
+)
+def test_a_universe_may_join_conditions_by_and_and_by_or(universe: str, inside: list[int]) -> None:
+    columns = {
+        "emp": [1, 2, 3, 1, 2, 3],
+        "sex": ["F", "M", "F", "M", "F", "M"],
+        "age": ["Y2", "O", "Y11", "Y12", "O", "Y2"],
+    }
+    using = coder(universe=universe)
+    assert coded(using, **{c.column: columns[c.column] for c in using.coders})["u0"] == inside
 
 
 def test_a_missing_value_lies_in_a_universe_that_takes_its_category_in() -> None:
-    def marks(codes: frozenset[str], missing: str) -> NDArray[np.unsignedinteger]:
-        filtered = FilterColumn("u0", (Condition("EMP", codes),))
-        using = Coder(TOWN.topics, {"EMP": "emp"}, [], [filtered], missing)
-        return using(pa.record_batch({"emp": ["1", None, "2"]}))[0]["u0"]
+    def marks(universe: str, missing: str) -> NDArray[np.unsignedinteger]:
+        known = also_missing_category(TOWN, ["EMP", "SEX"]) if missing == "category" else TOWN
+        filtered = FilterColumn("u0", parse_universe(universe, known, "1"))
+        using = Coder(TOWN.topics, {"EMP": "emp", "SEX": "sex"}, [], [filtered], missing)
+        return using(pa.record_batch({"emp": ["1", None, "2"], "sex": ["F", "F", "M"]}))[0]["u0"]
 
-    assert marks(frozenset({"1"}), "category").tolist() == [1, 0, 0]
-    assert marks(frozenset({"1", "_U"}), "category").tolist() == [1, 1, 0]
-    assert marks(frozenset({"1"}), "drop").tolist() == [1, 0]
+    assert marks("EMP = 1", "category").tolist() == [1, 0, 0]
+    assert marks("EMP != 2", "category").tolist() == [1, 1, 0]
+    assert marks("EMP >= 1", "category").tolist() == [1, 0, 1]
+    assert marks("EMP = _U or SEX = M", "category").tolist() == [0, 1, 1]
+    assert marks("EMP = 1", "drop").tolist() == [1, 0]

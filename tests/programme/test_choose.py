@@ -134,8 +134,10 @@ def test_the_national_total_stays_alone() -> None:
 
 def test_what_is_not_stated_is_outside_a_code_and_inside_its_complement() -> None:
     made = also_missing_category(TOWN, ["SEX"])
-    assert [c.codes for c in parse_universe("SEX = F", made, "1")] == [{"F"}]
-    assert [c.codes for c in parse_universe("SEX != F", made, "1")] == [{"M", "_U"}]
+    assert made.topics["SEX"].levels[-1].codes == ("F", "M", "_U")
+    assert parse_universe("SEX = F", made, "1").members.tolist() == [True, False, False]
+    assert parse_universe("SEX != F", made, "1").members.tolist() == [False, True, True]
+    assert parse_universe("SEX >= F", made, "1").members.tolist() == [True, True, False]
 
 
 @given(trees("A"), st.booleans())

@@ -17,7 +17,7 @@ def test_the_grid_has_no_total() -> None:
     # One triple of women, men and total per grid cell.
     sex = found.position("GRID SEX")
     assert found.cells[sex] / 2 == 360_000
-    assert list(made.populations) == ["persons", "persons where employed"]
+    assert list(made.populations) == ["persons", "persons where EMP = 1"]
 
 
 @pytest.mark.parametrize("spec", ["grid2021:DE", "grid2021:DE:", "grid2021:DE:many", "grid2021:DE:0"])

@@ -133,7 +133,9 @@ def programmes(draw: st.DrawFn) -> Programme:
         for name in used:
             levels = tuple(level for level in found[name].levels if draw(st.booleans()))
             breakdowns.append(Breakdown(draw(st.sampled_from([name, f"{name}.L"])), name, levels, draw(st.booleans())))
-        unit, universe = draw(st.sampled_from(["persons", "homes"])), draw(st.sampled_from([None, "", "A = 1"]))
+        codes = found["A"].tree.leaves if found["A"].tree else found["A"].levels[-1].codes
+        texts = [f"A = {mark}{codes[0]}{mark}" for mark in "'\"" if mark not in codes[0]] if codes else []
+        unit, universe = draw(st.sampled_from(["persons", "homes"])), draw(st.sampled_from([None, "", *texts]))
         tables.append(Table(str(number), tuple(breakdowns), unit, universe))
     return Programme(draw(st.text(max_size=5)), found, tuple(tables), tuple(draw(st.lists(st.text(max_size=3)))))
 
@@ -234,6 +236,8 @@ MISTAKES: list[tuple[Keys, Any, str]] = [
     (("tables", 0, "id"), 1, r"tables\[0\]\.id: must be text, not 1"),
     (("tables", 0, "unit"), GONE, r"tables\[0\]: lacks the key 'unit'"),
     (("tables", 0, "universe"), ["AGE"], r"tables\[0\]\.universe: must be text"),
+    (("tables", 0, "universe"), "AGE ~ Y", r"tables\[0\]: Universe of table .* cannot be read: at position 5"),
+    (("tables", 0, "universe"), "AGEE = Y", r"tables\[0\]: Universe of table .*: There is no topic 'AGEE'"),
     ((*FIRST, "topic"), "AGES", r"breakdowns\[0\]\.topic: is 'AGES', which is no topic\. There are: AGE, EDU"),
     ((*FIRST, "topic"), "EDU", r"levels\[0\]: is 'AGE:1', which is no level of topic EDU\. There are: EDU"),
     ((*FIRST, "levels"), ["AGE", "AGE"], r"breakdowns\[0\]\.levels: has the level 'AGE' twice"),

@@ -45,7 +45,7 @@ columns = ["SEX", "AGE.L", "EDU"]
 id = "3"
 columns = ["GEO", "EDU"]
 unit = "households"
-universe = "EMP = 1"
+universe = "SEX = F"
 """
 AREAS = "code,parent,label.en,label.fr\nN,,North,Nord\nS,,South,Sud\nN1,N,Hill,Colline\nN2,N,,\nS1,S,,\n"
 
@@ -72,7 +72,7 @@ def test_a_programme_is_read_whole(tmp_path: Path) -> None:
     geo = made.topics["GEO"].tree
     assert geo
     assert geo.categories[0].labels == {"en": "North", "fr": "Nord"}
-    assert [table.population for table in made.tables] == ["persons", "persons", "households where EMP = 1"]
+    assert [table.population for table in made.tables] == ["persons", "persons", "households where SEX = F"]
     assert set(lattice(made).names()) >= {"total", "AGE.L EDU:1 SEX", "AGE GEO:1"}
 
 
@@ -118,6 +118,24 @@ MISTAKES = {
     "unit as number": ('unit = "households"', "unit = 5", "table 3: unit must be text"),
     "bound to a number": ('AGE = "age_group"', "AGE = 5", "must bind topics to columns by name"),
     "blank name": ("[topics.EDU]", '["topics"."E DU"]', "A topic cannot be called 'E DU'|unknown"),
+    "universe of an unknown topic": (
+        "SEX = F",
+        "SEXX = F",
+        "line 33: Universe of table 3: There is no topic 'SEXX'. Did",
+    ),
+    "universe of an unknown code": ("SEX = F", "SEX != W", "line 33: .* no category of topic SEX with the code 'W'"),
+    "universe of an unknown sign": (
+        "SEX = F",
+        "SEX ~ F",
+        "line 33: .* 'SEX ~ F' cannot be read: at position 5, before",
+    ),
+    "universe of nobody": ("SEX = F", "SEX = F and SEX = M", "line 33: .* no record can be in it"),
+    "universe without codes": ("SEX = F", "EDU = 1", "line 33: .* topic EDU has no list of categories"),
+    "universe that counts": (
+        '"SEX = F"',
+        '"SEX ~ F"\ncount = "JOB"',
+        "line 33: .*'SEX ~ F and \"JOB\" = 1' cannot be read",
+    ),
     "notes": ('name = "Small town"', 'notes = "abc"', "notes must be a list of texts"),
     "no toml": ("[topics.SEX]", "[topics.SEX", "is not TOML: .*line 4"),
     "tables as one": ("[[tables]]", "[tables]", "is not TOML|tables must be written"),

@@ -90,7 +90,9 @@ def topics(draw: st.DrawFn, name: str, *, shuffled: bool = False) -> Topic:
 
 
 @st.composite
-def programmes(draw: st.DrawFn, *, shuffled: bool = False, universes: bool = True, most: int = 4) -> Programme:
+def programmes(
+    draw: st.DrawFn, *, shuffled: bool = False, universes: bool = True, joined: bool = False, most: int = 4
+) -> Programme:
     """Return two to four topics and some tables, some with a universe and some without a total."""
     names = ["A", "B", "C", "D"][: draw(st.integers(2, 4))]
     found = {name: draw(topics(name, shuffled=shuffled)) for name in names}
@@ -107,6 +109,9 @@ def programmes(draw: st.DrawFn, *, shuffled: bool = False, universes: bool = Tru
         coarsest = found[names[0]].levels[0].codes or ()
         left_out = universes and len(coarsest) > 1
         universe = draw(st.sampled_from([None, None, f"{names[0]} != {coarsest[0]}"])) if left_out else None
+        if universe and joined and draw(st.booleans()):
+            clauses = [f"{other} = {draw(st.sampled_from(found[other].levels[-1].codes or ()))}" for other in names[1:]]
+            universe = f"{universe} or " + draw(st.sampled_from([" or ", " and "])).join(clauses)
         tables.append(Table(str(number), tuple(breakdowns), universe=universe))
     return Programme("random", found, tuple(tables))
 

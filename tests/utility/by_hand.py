@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from discreet.programme.published import TOTAL
-from discreet.programme.universe import parse_universe
+from discreet.programme.universe import finest_codes, universe_of
 from tests.attacks.scenes import area, listed
 from tests.mechanisms.town import cells
 
@@ -61,11 +61,14 @@ class Spoken:
 
     def can_be(self, codes: Codes) -> bool:
         """Say whether the universe of the table lets anybody be in a cell."""
-        conditions = {each.topic: each.codes for each in parse_universe(self.table.universe or "", self.programme, "")}
-        shown = zip((b.topic for b in self.table.breakdowns), codes, strict=True)
-        return all(
-            not conditions.get(topic) or area(self.programme, topic, code) & conditions[topic] for topic, code in shown
-        )
+        universe = universe_of(self.programme, self.table)
+        shown = dict(zip((b.topic for b in self.table.breakdowns), codes, strict=True))
+        finest = [finest_codes(self.programme.topics[topic]) for topic in universe.topics]
+        there = [
+            [leaf in area(self.programme, topic, shown.get(topic, TOTAL)) for leaf in leaves]
+            for topic, leaves in zip(universe.topics, finest, strict=True)
+        ]
+        return bool(universe.members[np.ix_(*there)].any())
 
     def partitions(self, breakdown: Breakdown) -> list[dict[Area, str]]:
         """Return the different levels of a column from coarse to fine, the total among them, with their codes."""

@@ -22,7 +22,7 @@ from discreet.attacks.common_cells import common_cells, statistics_of
 from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
-from discreet.programme.universe import parse_universe
+from discreet.programme.universe import universe_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight, View
     from discreet.programme.model import Programme
-    from discreet.programme.universe import Condition
 
     Ints = NDArray[np.int64]
 
@@ -90,25 +89,18 @@ class Guessed:
 
 def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
     """Return pairs of populations of one unit, part and whole, with the topics by which the part is narrower."""
-    told = {name: (tables[0].unit, _conditions(programme, name)) for name, tables in programme.populations.items()}
+    universes = {
+        name: (tables[0].unit, universe_of(programme, tables[0])) for name, tables in programme.populations.items()
+    }
     found = []
-    for part, (unit, conditions) in told.items():
-        for whole, (other, wider) in told.items():
-            if unit == other and _contains(wider, conditions):
-                topics = frozenset(topic for topic, codes in conditions.items() if codes != wider.get(topic))
+    for part, (unit, universe) in universes.items():
+        for whole, (other, wider) in universes.items():
+            if unit == other and all(universe.implies(factor) for factor in wider.factors):
+                topics = frozenset(
+                    topic for factor in universe.factors if not wider.implies(factor) for topic in factor.topics
+                )
                 found += [(part, whole, topics)] if topics else []
     return found
-
-
-def _conditions(programme: Programme, population: str) -> dict[str, frozenset[str]]:
-    table = programme.populations[population][0]
-    conditions: tuple[Condition, ...] = parse_universe(table.universe or "", programme, table.id)
-    return {condition.topic: condition.codes for condition in conditions}
-
-
-def _contains(wider: dict[str, frozenset[str]], conditions: dict[str, frozenset[str]]) -> bool:
-    """Say whether whoever satisfies the conditions satisfies the wider ones too."""
-    return all(topic in conditions and conditions[topic] <= codes for topic, codes in wider.items())
 
 
 @attack("complement")

@@ -136,6 +136,10 @@ class TableGrid:
             found.append(there if level.fresh is None else there & level.fresh)
         return found
 
+    def left_empty_jointly(self, choice: Choice) -> NDArray[np.bool_] | None:
+        """Say which cells of a statistic are left empty by conditions joined by `or`; None without such conditions."""
+        return self.places.left_empty_jointly([(self.axis(n), choice.depths[n]) for n in choice.kept])
+
     def name(self, choice: Choice) -> str:
         """Return the name of a statistic, as the lattice of the programme gives it."""
         levels = [self.axis(number).depths[choice.depths[number] - 1][0].name for number in choice.kept]

@@ -14,7 +14,7 @@ from discreet.microdata.row_sums import LARGEST_SUM, MOST_PERSONS, STEPS, row_co
 from discreet.microdata.text import as_text
 from discreet.programme.choose import also_missing_category
 from discreet.programme.published import TOTAL
-from discreet.programme.universe import parse_universe
+from discreet.programme.universe import universe_of
 from discreet.tabulation.axes import in_counted_order, topic_axes
 
 if TYPE_CHECKING:
@@ -267,6 +267,5 @@ def _filters(programme: Programme) -> dict[str, FilterColumn]:
     found: dict[str, FilterColumn] = {}
     for table in programme.tables:
         if table.universe and table.universe not in found:
-            conditions = parse_universe(table.universe, programme, table.id)
-            found[table.universe] = FilterColumn(f"u{len(found)}", conditions)
+            found[table.universe] = FilterColumn(f"u{len(found)}", universe_of(programme, table))
     return found

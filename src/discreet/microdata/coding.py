@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import DataProblem, DataProblemsError, UnknownNameError
+from discreet.programme.universe import finest_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.programme.model import Topic
-    from discreet.programme.universe import Condition
+    from discreet.programme.universe import Factor, Universe
 
 MISSING = ("error", "category", "drop")
 """What to do with a record that has no value for a topic."""
@@ -46,7 +47,7 @@ class FilterColumn:
     """A coded column that is 1 for the records of a universe."""
 
     name: str
-    conditions: tuple[Condition, ...]
+    universe: Universe
 
 
 @dataclass
@@ -99,17 +100,12 @@ class TopicCoder:
         self._row = {code: row for row, code in enumerate(known)}
         paths = list(known.values())
         self.positions = {level.name: _positions(level, paths) for level in levels}
-        self.inside = {
-            filtered.name: _inside(filtered.conditions, topic, list(known))
-            for filtered in filters
-            if any(condition.topic == topic.name for condition in filtered.conditions)
-        }
         finest = list(self.positions.values()) or [np.zeros(len(paths) + 1, dtype=np.int64)]
         self._coarse = np.any([places[:-1] < 0 for places in finest], axis=0)
-        if self.inside and topic.tree:
-            # A universe is told by the finest codes: whether a coarser one lies in it is not known.
-            leaves = set(topic.tree.leaves)
-            self._coarse |= np.array([code not in leaves for code in known])
+        self.finest = _finest(topic, known)
+        if any(topic.name in filtered.universe.topics for filtered in filters):
+            # A universe consists of finest codes: whether a coarser one lies in it is not known.
+            self._coarse |= self.finest[:-1] < 0
 
     @property
     def margin_row(self) -> int:
@@ -197,10 +193,10 @@ def _positions(level: LevelColumn, paths: Sequence[tuple[str, ...]]) -> NDArray[
     return np.array([*found, len(level.codes)])
 
 
-def _inside(conditions: Iterable[Condition], topic: Topic, codes: Sequence[str]) -> NDArray[np.bool_]:
-    """Return for every category, and for a missing value, whether a universe holds it."""
-    wanted = [condition.codes for condition in conditions if condition.topic == topic.name]
-    return np.array([all(code in chosen for chosen in wanted) for code in (*codes, MISSING_CODE)])
+def _finest(topic: Topic, known: Iterable[str]) -> NDArray[np.int64]:
+    """Return for every category its place among the finest codes, -1 if it is coarser; missing comes after the last."""
+    place = {code: number for number, code in enumerate(finest_codes(topic))}
+    return np.array([*(place.get(code, UNKNOWN) for code in known), len(place)])
 
 
 class Coder:
@@ -246,11 +242,7 @@ class Coder:
             rows = {name: row[keep] for name, row in rows.items()}
         coded = {level.name: self._narrow[level.name][rows[level.topic]] for level in self._levels}
         for filtered in self._filters:
-            marks = [
-                coder.inside[filtered.name][rows[coder.topic.name]]
-                for coder in self.coders
-                if filtered.name in coder.inside
-            ]
+            marks = [inside[tuple(rows[name] for name in names)] for names, inside in self._inside[filtered.name]]
             coded[filtered.name] = np.logical_and.reduce(marks).astype(np.uint8)
         self.records += batch.num_rows
         return coded, keep
@@ -262,6 +254,21 @@ class Coder:
             name: np.where(places < 0, 0, places).astype(np.min_scalar_type(int(places.max())))
             for coder in self.coders
             for name, places in coder.positions.items()
+        }
+
+    @cached_property
+    def _inside(self) -> dict[str, list[tuple[tuple[str, ...], NDArray[np.bool_]]]]:
+        """Return for every factor of a universe its topics, and whether it has each combination of their rows."""
+        finest = {coder.topic.name: coder.finest for coder in self.coders}
+
+        def by_row(factor: Factor) -> NDArray[np.bool_]:
+            # One more place along every axis: for a missing value that is no category, and for coarser codes.
+            allowed = np.pad(factor.allowed, (0, 1))
+            return allowed[np.ix_(*(finest[name] for name in factor.topics))]
+
+        return {
+            filtered.name: [(factor.topics, by_row(factor)) for factor in filtered.universe.factors]
+            for filtered in self._filters
         }
 
     def _kept(self, rows: dict[str, NDArray[np.int32]], size: int) -> NDArray[np.bool_] | None:

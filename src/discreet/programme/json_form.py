@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import ProgrammeError
+from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
+from discreet.programme.universe import universe_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,13 @@ def programme_from_json(content: dict[str, Any]) -> Programme:
     topics = {topic.name: topic for topic in found}
     _refuse_twice(entry["topics"], [topic.name for topic in found], "topic")
     tables = tuple(_table(place, topics) for place in entry["tables"].items())
-    return Programme(entry["name"].text(), topics, tables, tuple(entry["notes"].texts()))
+    programme = Programme(entry["name"].text(), topics, tables, tuple(entry["notes"].texts()))
+    for place, table in zip(entry["tables"].items(), tables, strict=True):
+        try:
+            universe_of(programme, table)
+        except (ProgrammeError, UnknownNameError) as error:
+            raise place.error(str(error)) from error
+    return programme
 
 
 # --- Writing ---

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import ProgrammeFileError, UnknownNameError
 from discreet.programme.model import Breakdown, Level, Programme, Topic
 from discreet.programme.tree import Category, CategoryTree
+from discreet.programme.universe import narrowed_universe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,8 +56,7 @@ def with_regions(programme: Programme, path: Path) -> Programme:
 
 def _of_regions(table: Table, topic: str, new: Breakdown, name: str, *, covered: bool) -> Table:
     """Return a table with regions in place of areas, counting only who lives in one."""
-    inside = None if covered else f"{new.topic} != {OUTSIDE}"
-    universe = " and ".join(condition for condition in (table.universe, inside) if condition) or None
+    universe = table.universe if covered else narrowed_universe(table.universe, f"{new.topic} != {OUTSIDE}")
     breakdowns = tuple(new if breakdown.topic == topic else breakdown for breakdown in table.breakdowns)
     return replace(table, id=f"{table.id}.{name}", breakdowns=breakdowns, universe=universe)
 

@@ -35,9 +35,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import ProgrammeError, ProgrammeFileError
+from discreet.errors import ProgrammeError, ProgrammeFileError, UnknownNameError
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
+from discreet.programme.universe import narrowed_universe, universe_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,9 +80,11 @@ class _Reader:
             tables = tuple(self._table(name, table) for name, table in zip(ids, self._tables, strict=True))
             notes = self._texts("notes", self.content.get("notes", []))
             name = str(self.content.get("name", self.path.stem))
-            return Programme(name, self.topics, tables, tuple(notes))
+            found = Programme(name, self.topics, tables, tuple(notes))
         except ProgrammeError as error:
             raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+        self._check_universes(found)
+        return found
 
     @property
     def _tables(self) -> list[dict[str, Any]]:
@@ -202,8 +205,16 @@ class _Reader:
         if counted := entry.get("count"):
             self._check_counted(name, counted)
             condition = f'"{counted}" = 1'
-            universe = f"{universe} and {condition}" if universe else condition
+            universe = narrowed_universe(universe, condition)
         return Table(name, tuple(self.breakdowns[code] for code in columns), unit, universe)
+
+    def _check_universes(self, programme: Programme) -> None:
+        for table, entry in zip(programme.tables, self._tables, strict=True):
+            try:
+                universe_of(programme, table)
+            except (ProgrammeError, UnknownNameError) as error:
+                line = self._line(str(entry["universe"])) or self._line(f'"{table.id}"')
+                raise ProgrammeFileError.at(self.path, line, str(error), "") from error
 
     def _check_counted(self, table: str, column: str) -> None:
         """Refuse a topic as a variable to count unless its codes are 0 and 1."""

@@ -1,58 +1,132 @@
 """The universe of a table: which records it counts, as conditions on topics.
 
-    EMP = 1 and AGE not in (Y0-14, '65 and over')
+    EMP = 1 and (AGE >= Y15-29 or STUDENT = 1)
 
-Conditions are joined by `and`; a record must satisfy all of them. A condition is one of
+A condition is one of
 
     TOPIC = CODE            TOPIC in (CODE, CODE, ..)       TOPIC in CODE, CODE
     TOPIC != CODE           TOPIC not in (CODE, CODE, ..)   TOPIC not in CODE, CODE
+    TOPIC < CODE            TOPIC <= CODE                   TOPIC > CODE            TOPIC >= CODE
 
+Conditions are joined by `and` and `or`; `and` binds more closely, brackets come first.
 TOPIC is a topic of the programme, not a column of the data. A CODE may be any category
 of it: one with others below it stands for all of these. Codes and topics may stand in
-single or double quotation marks, and must where they hold blanks, commas or parentheses.
+single or double quotation marks, and must where they hold blanks, commas or brackets.
+
+Comparisons use the order of the finest codes: by number where all of them are numbers,
+otherwise the order in which the programme declares them. A category with others below it
+reaches from the first to the last of these. Codes that begin with `_`, such as `_U` for
+a value that is not stated, have no place in this order and satisfy no comparison.
+
+A universe is kept as a product of factors (`Universe.factors`): `AGE = Y and SEX = F` has
+a factor for AGE and one for SEX; `AGE = Y or SEX = F` has one factor for both topics.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.errors import ProgrammeError, UnknownNameError
+from discreet.programme.universe_text import Joined, UniverseText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from discreet.programme.model import Programme, Topic
+    from numpy.typing import NDArray
 
-EXAMPLE = "EMP = 1 and AGE not in (Y0-14, '65 and over')"
+    from discreet.programme.model import Programme, Table, Topic
+    from discreet.programme.universe_text import Clause
 
-BLANKS = re.compile(r"\s*")
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-TOPIC = re.compile(r"[^\s,()'\"=!]+")
-# Not = at the start: it would make a code of the second sign in `EMP == 1`.
-CODE = re.compile(r"[^\s,()'\"=][^\s,()]*")
-# A word must end where it ends: `in(1)` but not `in1`.
-AND = re.compile(r"and(?![^\s('\"])", re.IGNORECASE)
-# What the operator is, and whether it takes the codes out.
-ONE = {re.compile(r"="): False, re.compile(r"!="): True}
-LIST = {
-    re.compile(r"in(?![^\s('\"])", re.IGNORECASE): False,
-    re.compile(r"not\s+in(?![^\s('\"])", re.IGNORECASE): True,
-}
-COMMA, OPENING, CLOSING = re.compile(","), re.compile(r"\("), re.compile(r"\)")
+    Flags = NDArray[np.bool_]
+
+MOST_MEMBERS = 10**7
+"""The largest array of combinations of codes that a universe may need."""
+MOST_JOINED = 10
+"""The largest number of topics that `or` may join."""
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
-@dataclass(frozen=True)
-class Condition:
-    """The finest codes of one topic that a record may have."""
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """What a universe requires of some topics together.
 
-    topic: str
-    codes: frozenset[str]
+    Attributes:
+        topics: their names.
+        allowed: an axis per topic over `finest_codes` of it; true for combinations of codes in the universe.
+    """
+
+    topics: tuple[str, ...]
+    allowed: Flags
 
 
-def parse_universe(text: str, programme: Programme, table: str) -> tuple[Condition, ...]:
-    """Return the conditions of a universe, one per topic in the order of their first mention.
+@dataclass(frozen=True, eq=False)
+class Universe:
+    """The records that a table counts; a record is in it if it is in every factor.
+
+    Topics of one data column carry the same code for a record. The first that is mentioned stands for all of them.
+
+    Attributes:
+        topics: the topics mentioned, in the order of their first mention.
+        factors: conditions that are independent of each other; every topic is in one of them.
+    """
+
+    topics: tuple[str, ...] = ()
+    factors: tuple[Factor, ...] = ()
+
+    @cached_property
+    def members(self) -> Flags:
+        """Return which combinations of finest codes are in the universe, an axis per topic in the order of `topics`."""
+        size = prod(factor.allowed.size for factor in self.factors)
+        if size > MOST_MEMBERS:
+            raise _too_large(self.topics, size)
+        found = reduce(np.logical_and.outer, (factor.allowed for factor in self.factors), np.ones((), dtype=bool))
+        order = [topic for factor in self.factors for topic in factor.topics]
+        return found.transpose([order.index(topic) for topic in self.topics])
+
+    def implies(self, factor: Factor) -> bool:
+        """Say whether every member of the universe satisfies a factor of another universe."""
+        possible = np.ones((), dtype=bool)
+        for own in self.factors:
+            summed_over = tuple(axis for axis, topic in enumerate(own.topics) if topic not in factor.topics)
+            common = [topic for topic in own.topics if topic in factor.topics]
+            order = sorted(range(len(common)), key=lambda axis: factor.topics.index(common[axis]))
+            shape = [
+                size if topic in common else 1 for topic, size in zip(factor.topics, factor.allowed.shape, strict=True)
+            ]
+            possible = possible & np.any(own.allowed, axis=summed_over).transpose(order).reshape(shape)
+        return not bool((possible & ~factor.allowed).any())
+
+
+def universe_of(programme: Programme, table: Table) -> Universe:
+    """Return the universe of a table; without conditions it has no topics and everybody is in it."""
+    return parse_universe(table.universe or "", programme, table.id)
+
+
+def finest_codes(topic: Topic) -> tuple[str, ...]:
+    """Return the finest codes of a topic: those with no others below them, in the order given."""
+    if topic.tree:
+        return topic.tree.leaves
+    codes = topic.levels[-1].codes
+    if codes is None:
+        raise ProgrammeError(
+            f"topic {topic.name} has no list of categories, only their number. "
+            "Give its categories in the programme, or leave it out of the universe.",
+            topic=topic.name,
+        )
+    return codes
+
+
+def parse_universe(text: str, programme: Programme, table: str) -> Universe:
+    """Return the universe that a text describes.
 
     Args:
         text: the universe; the empty text is everyone, as in `Table.population`.
@@ -60,135 +134,153 @@ def parse_universe(text: str, programme: Programme, table: str) -> tuple[Conditi
         table: the id of the table, for messages.
     """
     if not text:
-        return ()
-    allowed: dict[str, frozenset[str]] = {}
-    for clause in _Reading(text, table).clauses():
-        codes = _satisfying(clause, programme, table)
-        allowed[clause.topic] = allowed.get(clause.topic, codes) & codes
-        if not allowed[clause.topic]:
-            raise ProgrammeError(
-                f"Universe of table {table}: no record can be in it, for {text!r} leaves no category of topic "
-                f"{clause.topic}. Correct the conditions on {clause.topic}.",
-                topic=clause.topic,
-            )
-    return tuple(Condition(topic, codes) for topic, codes in allowed.items())
+        return Universe()
+    try:
+        return _universe(UniverseText(text).expression(), text, programme)
+    except UnknownNameError as error:
+        what = f"Universe of table {table}: {error}"
+        raise UnknownNameError(what, name=error.name, available=error.available) from error
+    except ProgrammeError as error:
+        raise ProgrammeError(f"Universe of table {table}: {error}", topic=error.topic) from error
 
 
 def topics_named(text: str) -> frozenset[str]:
     """Return the topics that a universe names, whether they exist or not; none where it cannot be read."""
     try:
-        return frozenset(clause.topic for clause in _Reading(text, "").clauses())
+        return frozenset(clause.topic for clause in UniverseText(text).expression().clauses())
     except ProgrammeError:
         return frozenset()
 
 
-@dataclass(frozen=True)
-class _Clause:
-    """One condition as it is written."""
+def narrowed_universe(universe: str | None, condition: str) -> str:
+    """Return the text of a universe with one more condition.
 
-    topic: str
-    codes: tuple[str, ...]
-    negated: bool
+    >>> narrowed_universe("SEX = F or AGE = Y", "EMP = 1")
+    '(SEX = F or AGE = Y) and EMP = 1'
+    """
+    if not universe:
+        return condition
+    try:
+        top = UniverseText(universe).expression()
+    except ProgrammeError:  # the text with one more condition cannot be read either
+        return f"{universe} and {condition}"
+    return f"({universe}) and {condition}" if isinstance(top, Joined) and top.either else f"{universe} and {condition}"
 
 
-class _Reading:
-    """A universe, read from left to right."""
+def factored(topics: Sequence[str], allowed: Flags) -> list[Factor]:
+    """Return a set of combinations of codes as the product of as many factors as possible; there is one such product.
 
-    def __init__(self, text: str, table: str) -> None:
-        self.text = text
-        self.table = table
-        self.at = 0
+    A set is the product of its projections on two groups of topics if their sizes multiply to its own.
+    """
+    every = range(len(topics))
+    for size in range(1, len(topics) // 2 + 1):
+        for group in combinations(every, size):
+            rest = tuple(axis for axis in every if axis not in group)
+            first, second = np.any(allowed, axis=rest), np.any(allowed, axis=group)
+            if first.sum() * second.sum() == allowed.sum():
+                return [
+                    *factored([topics[axis] for axis in group], first),
+                    *factored([topics[axis] for axis in rest], second),
+                ]
+    return [Factor(tuple(topics), allowed)]
 
-    def clauses(self) -> list[_Clause]:
-        """Return all conditions in the order they are written."""
-        found = [self._clause()]
-        while self._take(AND) is not None:
-            found.append(self._clause())
-        if self.at < len(self.text):
-            raise self._expected("the word and, or nothing more")
-        return found
 
-    def _clause(self) -> _Clause:
-        topic = self._name(TOPIC, "a topic")
-        for sign, negated in ONE.items():
-            if self._take(sign) is not None:
-                return _Clause(topic, (self._name(CODE, "a code"),), negated)
-        for word, negated in LIST.items():
-            if self._take(word) is not None:
-                return _Clause(topic, self._codes(), negated)
-        raise self._expected(f"=, !=, in or not in after {topic!r}")
+def _universe(expression: Clause | Joined, text: str, programme: Programme) -> Universe:
+    first: dict[str, str] = {}
+    for clause in expression.clauses():
+        if clause.topic not in programme.topics:
+            raise UnknownNameError.among("topic", clause.topic, programme.topics)
+        first.setdefault(_column(programme.topics[clause.topic]), clause.topic)
+    groups: list[tuple[set[str], list[Clause | Joined]]] = []
+    for part in expression.conjuncts() if isinstance(expression, Joined) else (expression,):
+        columns, parts = {_column(programme.topics[clause.topic]) for clause in part.clauses()}, [part]
+        for group in [group for group in groups if not group[0].isdisjoint(columns)]:
+            groups.remove(group)
+            columns, parts = columns | group[0], [*group[1], *parts]
+        groups.append((columns, parts))
+    factors: list[Factor] = []
+    for columns, parts in groups:
+        axes = [column for column in first if column in columns]
+        factors += _factors([programme.topics[first[column]] for column in axes], axes, parts, text, programme)
+    return Universe(tuple(first.values()), tuple(factors))
 
-    def _codes(self) -> tuple[str, ...]:
-        bracketed = self._take(OPENING) is not None
-        found = [self._name(CODE, "a code")]
-        while self._take(COMMA) is not None:
-            found.append(self._name(CODE, "a code"))
-        if bracketed and self._take(CLOSING) is None:
-            raise self._expected("a comma or a closing parenthesis")
-        return tuple(found)
 
-    def _name(self, bare: re.Pattern[str], what: str) -> str:
-        """Read a name in quotation marks or as it stands."""
-        quoted = self._take(QUOTED)
-        if quoted is not None:
-            return quoted[1:-1]
-        found = self._take(bare)
-        if found is None:
-            opened = self.text[self.at : self.at + 1] in {"'", '"'}
-            raise self._expected(f"{what} whose quotation mark is closed" if opened else what)
-        return found
+def _factors(
+    topics: list[Topic], columns: list[str], parts: list[Clause | Joined], text: str, programme: Programme
+) -> list[Factor]:
+    """Return the factors of conditions on some topics, which must all hold."""
+    codes = [finest_codes(topic) for topic in topics]
+    names = [topic.name for topic in topics]
+    size = prod(map(len, codes))
+    if size > MOST_MEMBERS or len(names) > MOST_JOINED:
+        raise _too_large(names, size)
 
-    def _take(self, pattern: re.Pattern[str]) -> str | None:
-        """Read what matches at this place, with the blanks around it, or nothing."""
-        self._skip()
-        found = pattern.match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        self._skip()
-        return found[0]
+    def meaning(part: Clause | Joined) -> Flags:
+        if isinstance(part, Joined):
+            return reduce(operator.or_ if part.either else operator.and_, map(meaning, part.parts))
+        axis = columns.index(_column(programme.topics[part.topic]))
+        inside = _satisfying(part, programme.topics[part.topic])
+        flags = np.array([code in inside for code in codes[axis]])
+        return flags.reshape([-1 if axis == other else 1 for other in range(len(columns))])
 
-    def _skip(self) -> None:
-        blanks = BLANKS.match(self.text, self.at)
-        self.at = blanks.end() if blanks else self.at
-
-    def _expected(self, what: str) -> ProgrammeError:
-        rest = self.text[self.at :]
-        place = f"at position {self.at + 1}, before {rest!r}," if rest else "at its end"
-        return ProgrammeError(
-            f"Universe of table {self.table}: {self.text!r} cannot be read: {place} there should be {what}. "
-            f"Write it like this: {EXAMPLE}.",
-            topic="",
+    allowed = reduce(operator.and_, map(meaning, parts))
+    if not allowed.any():
+        raise ProgrammeError(
+            f"no record can be in it, for {text!r} leaves no category of topic {' and '.join(names)}. "
+            f"Correct the conditions on {' and '.join(names)}.",
+            topic=names[0],
         )
+    return factored(names, np.broadcast_to(allowed, [len(each) for each in codes]))
 
 
-def _satisfying(clause: _Clause, programme: Programme, table: str) -> frozenset[str]:
+def _satisfying(clause: Clause, topic: Topic) -> set[str]:
     """Return the finest codes of the topic that satisfy a condition."""
-    if clause.topic not in programme.topics:
-        raise _unknown("topic", clause.topic, programme.topics, table)
-    paths = _paths(programme.topics[clause.topic], table)
+    paths = {code: topic.tree.path(code) if topic.tree else (code,) for code in finest_codes(topic)}
     known = dict.fromkeys(code for path in paths.values() for code in path)
     for code in clause.codes:
         if code not in known:
-            raise _unknown(f"category of topic {clause.topic} with the code", code, known, table)
+            raise UnknownNameError.among(f"category of topic {topic.name} with the code", code, known)
     inside = {leaf for leaf, path in paths.items() if not set(path).isdisjoint(clause.codes)}
-    return frozenset(paths.keys() - inside if clause.negated else inside)
-
-
-def _paths(topic: Topic, table: str) -> dict[str, tuple[str, ...]]:
-    """Return for every finest code the codes that contain it, itself among them."""
-    if topic.tree:
-        return {leaf: topic.tree.path(leaf) for leaf in topic.tree.leaves}
-    codes = topic.levels[-1].codes
-    if codes is None:
+    if clause.sign == "=":
+        return inside
+    if clause.sign == "!=":
+        return paths.keys() - inside
+    rank = _ranks(topic)
+    among = [rank[leaf] for leaf in inside if leaf in rank]
+    if not among:
         raise ProgrammeError(
-            f"Universe of table {table}: topic {topic.name} has no list of categories, only their number. "
-            "Give its categories in the programme, or leave it out of the universe.",
+            f"{clause.codes[0]!r} has no place in the order of topic {topic.name}, because it begins with _. "
+            "Compare with another code.",
             topic=topic.name,
         )
-    return {code: (code,) for code in codes}
+    low, high = min(among), max(among)
+    compare = {
+        "<": lambda at: at < low,
+        "<=": lambda at: at <= high,
+        ">": lambda at: at > high,
+        ">=": lambda at: at >= low,
+    }
+    return {leaf for leaf, at in rank.items() if compare[clause.sign](at)}
 
 
-def _unknown(kind: str, name: str, available: Iterable[str], table: str) -> UnknownNameError:
-    found = UnknownNameError.among(kind, name, available)
-    return UnknownNameError(f"Universe of table {table}: {found}", name=found.name, available=found.available)
+def _ranks(topic: Topic) -> dict[str, Fraction]:
+    """Return the place of every finest code in the order of the topic: its number, or its place as declared."""
+    listed = topic.tree.cut(topic.tree.depth) if topic.tree else finest_codes(topic)
+    ordered = [code for code in listed if not code.startswith("_")]
+    if all(NUMBER.fullmatch(code) for code in ordered):
+        return {code: Fraction(code) for code in ordered}
+    return {code: Fraction(place) for place, code in enumerate(ordered)}
+
+
+def _column(topic: Topic) -> str:
+    """Return the data column of a topic: topics of one column have the same code for a record."""
+    return topic.column or topic.name
+
+
+def _too_large(topics: Iterable[str], size: int) -> ProgrammeError:
+    names = tuple(topics)
+    return ProgrammeError(
+        f"conditions on {', '.join(names)} together have {size:,} combinations of codes; at most {MOST_MEMBERS:,} "
+        f"combinations of {MOST_JOINED} topics are possible. Join fewer or coarser topics by or.",
+        topic=names[0],
+    )

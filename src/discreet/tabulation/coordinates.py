@@ -9,28 +9,34 @@ and a set of all codes adds nothing. So the word of a cell does not depend on th
 categories are called: a category that is the only one below another, a region of the same areas and a universe that
 leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
 different noise only if nobody is there, and so tell that.
+
+A universe that joins topics by `or` may leave combinations of codes that are no product of sets: see `joint_words`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.programme.universe import parse_universe
+from discreet.programme.universe import finest_codes, universe_of
 from discreet.tabulation.axes import codes
+from discreet.tabulation.code_hashes import CodeHashes, column_of
+from discreet.tabulation.joint_words import JointAxis, joint_words
 from discreet.tabulation.steps import summed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from discreet.programme.model import Programme, Table, Topic
+    from discreet.programme.universe import Factor
     from discreet.tabulation.axes import TopicAxis
     from discreet.tabulation.plan import Plan, Statistic
+
+    Shown = tuple[TopicAxis, int]
 
 
 class Places:
@@ -44,51 +50,122 @@ class Places:
 
     def __init__(self, programme: Programme, table: Table, version: str) -> None:
         self._programme = programme
-        self._conditions = parse_universe(table.universe or "", programme, table.id)
-        self._key = hashlib.blake2b(f"{version}\0{table.unit}".encode(), digest_size=32).digest()
+        self._hashes = CodeHashes(version, table.unit)
+        factors = universe_of(programme, table).factors
+        # By column: topics of one column say the same of a person.
+        self._alone: dict[str, Factor] = {self._columns(one)[0]: one for one in factors if len(one.topics) == 1}
+        self._joint = [factor for factor in factors if len(factor.topics) > 1]
         self._known: dict[tuple[str, int], tuple[NDArray[np.uint64], NDArray[np.uint8]]] = {}
+        self._known_joint: dict[tuple[object, ...], tuple[NDArray[np.uint64], NDArray[np.bool_]]] = {}
 
     def words(self, plan: Plan, statistic: Statistic, index: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the word of cells of a statistic, each told by its flat index."""
         shown = self._shown(plan, statistic)
-        steps = [self._of_axis(axis, depth)[0] for axis, depth in shown]
+        joined = {number for factor in self._joint for number in self._axes(factor, shown)}
+        steps = [
+            np.zeros(axis.size(depth), dtype=np.uint64) if number in joined else self._of_axis(axis, depth)[0]
+            for number, (axis, depth) in enumerate(shown)
+        ]
         found = summed(steps, plan.shape(statistic), index, np.dtype(np.uint64))
-        columns = {_column(self._programme.topics[axis.topic]) for axis, _ in shown}
+        columns = {self._column(axis) for axis, _ in shown}
         # What the universe says of a column that the statistic sums over holds for all of its cells.
         rest = sum(word for column, word in self._of_universe.items() if column not in columns)
         words: NDArray[np.uint64] = found + np.uint64(rest % (1 << 64))
+        for factor in self._joint:
+            at = self._at(factor, shown, index)
+            words += self._of_factor(factor, shown)[0][at]
         return words
 
     def possible(self, plan: Plan, statistic: Statistic) -> NDArray[np.int64]:
         """Return the flat index of the cells that somebody can be in: the universe may leave a category empty."""
         every = np.arange(plan.size(statistic))
-        steps = [self._of_axis(axis, depth)[1] for axis, depth in self._shown(plan, statistic)]
-        if not any(step.any() for step in steps):
-            return every
-        marks = summed(steps, plan.shape(statistic), every, np.dtype(np.uint8))
-        return np.flatnonzero(marks == 0)
+        shown = self._shown(plan, statistic)
+        steps = [self._of_axis(axis, depth)[1] for axis, depth in shown]
+        if any(step.any() for step in steps):
+            marks = summed(steps, plan.shape(statistic), every, np.dtype(np.uint8))
+            every = np.flatnonzero(marks == 0)
+        for factor in self._joint:
+            every = every[~self._of_factor(factor, shown)[1][self._at(factor, shown, every)]]
+        return every
 
     def left_empty(self, axis: TopicAxis, depth: int) -> NDArray[np.bool_]:
         """Say of every category at a depth whether the universe leaves nobody in it."""
-        topic = self._programme.topics[axis.topic]
-        restricted = {_column(self._programme.topics[condition.topic]) for condition in self._conditions}
-        if not depth or _column(topic) not in restricted:
+        if not depth or self._column(axis) not in self._alone:
             return np.zeros(axis.size(depth), dtype=bool)
         return self._of_axis(axis, depth)[1].astype(bool)
 
+    def left_empty_jointly(self, shown: Sequence[Shown]) -> NDArray[np.bool_] | None:
+        """Say of every cell whether conditions joined by `or` leave nobody in it; None if there are no such conditions.
+
+        Args:
+            shown: the axes that are not summed over, each with its depth.
+        """
+        shape = tuple(axis.size(depth) for axis, depth in shown)
+        found: NDArray[np.bool_] | None = None
+        for factor in self._joint:
+            found = np.zeros(shape, dtype=bool) if found is None else found
+            at = self._at(factor, shown, np.arange(found.size))
+            found |= self._of_factor(factor, shown)[1][at].reshape(shape)
+        return found
+
     @staticmethod
-    def _shown(plan: Plan, statistic: Statistic) -> list[tuple[TopicAxis, int]]:
+    def _shown(plan: Plan, statistic: Statistic) -> list[Shown]:
         return [(axis, depth) for axis, depth in zip(plan.axes, statistic, strict=True) if depth]
+
+    def _column(self, axis: TopicAxis) -> str:
+        return column_of(self._programme.topics[axis.topic])
+
+    def _columns(self, factor: Factor) -> list[str]:
+        return [column_of(self._programme.topics[name]) for name in factor.topics]
+
+    def _axes(self, factor: Factor, shown: Sequence[Shown]) -> list[int | None]:
+        """Return the number of the axis that shows each topic of a factor, None where it is summed over."""
+        columns = [self._column(axis) for axis, _ in shown]
+        return [columns.index(column) if column in columns else None for column in self._columns(factor)]
+
+    def _at(self, factor: Factor, shown: Sequence[Shown], index: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """Return where cells stand among the combinations of categories of a factor."""
+        # Without an axis there is one cell.
+        places = np.unravel_index(index, [axis.size(depth) for axis, depth in shown]) if shown else ()
+        nowhere = np.zeros(len(index), dtype=np.int64)
+        return tuple(nowhere if number is None else places[number] for number in self._axes(factor, shown))
+
+    def _of_factor(self, factor: Factor, shown: Sequence[Shown]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Return the word of every combination of categories of a factor, and a mark on those left empty."""
+        levels = [None if number is None else shown[number] for number in self._axes(factor, shown)]
+        key = (*factor.topics, *((axis.topic, depth) for axis, depth in filter(None, levels)))
+        if key not in self._known_joint:
+            axes = [
+                self._joint_axis(self._programme.topics[name], level)
+                for name, level in zip(factor.topics, levels, strict=True)
+            ]
+            self._known_joint[key] = joint_words(factor.allowed, axes, self._hashes)
+        return self._known_joint[key]
+
+    def _joint_axis(self, topic: Topic, level: Shown | None) -> JointAxis:
+        hashes = self._hashes.codes(topic)
+        finest = finest_codes(topic)
+        category, size = np.zeros(len(finest), dtype=np.int64), 1
+        if level is not None:
+            axis, depth = level
+            within = self._categories(axis, depth)
+            category, size = np.array([within.get(code, -1) for code in finest]), axis.size(depth)
+        return JointAxis(column_of(topic), np.array([hashes[code] for code in finest], dtype=np.uint64), category, size)
+
+    def _categories(self, axis: TopicAxis, depth: int) -> dict[str, int]:
+        """Return the number of the category at a depth that holds each finest code."""
+        topic = self._programme.topics[axis.topic]
+        place = {code: number for number, code in enumerate(codes(axis.depths[depth - 1][0]))}
+        return {leaf: next(place[step] for step in _path(topic, leaf) if step in place) for leaf in finest_codes(topic)}
 
     def _of_axis(self, axis: TopicAxis, depth: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """Return the word of every category at a depth, and a mark on those that the universe leaves empty."""
         if (axis.topic, depth) not in self._known:
             topic = self._programme.topics[axis.topic]
-            listed = codes(axis.depths[depth - 1][0])
-            place = {code: number for number, code in enumerate(listed)}
-            below: list[list[str]] = [[] for _ in listed]
-            for leaf in self._allowed(_column(topic), topic):
-                below[next(place[step] for step in _path(topic, leaf) if step in place)].append(leaf)
+            within = self._categories(axis, depth)
+            below: list[list[str]] = [[] for _ in range(axis.size(depth))]
+            for leaf in self._allowed(topic):
+                below[within[leaf]].append(leaf)
             words = [self._word(topic, leaves) for leaves in below]
             empty = [not leaves for leaves in below]
             self._known[axis.topic, depth] = np.array(words, dtype=np.uint64), np.array(empty, dtype=np.uint8)
@@ -96,43 +173,25 @@ class Places:
 
     @cached_property
     def _of_universe(self) -> dict[str, int]:
-        """Return the word of every column that the universe restricts, where it is summed over."""
-        topics = {_column(self._programme.topics[c.topic]): self._programme.topics[c.topic] for c in self._conditions}
-        return {column: self._word(topic, self._allowed(column, topic)) for column, topic in topics.items()}
+        """Return the word of every column that the universe restricts by itself, where it is summed over."""
+        topics = {column: self._programme.topics[factor.topics[0]] for column, factor in self._alone.items()}
+        return {column: self._word(topic, self._allowed(topic)) for column, topic in topics.items()}
 
-    def _allowed(self, column: str, topic: Topic) -> list[str]:
+    def _allowed(self, topic: Topic) -> list[str]:
         """Return the finest codes of a topic that the universe allows, whichever topic of the column it speaks of."""
-        said = [c.codes for c in self._conditions if _column(self._programme.topics[c.topic]) == column]
-        return [leaf for leaf in _leaves(topic) if all(leaf in allowed for allowed in said)]
+        factor = self._alone.get(column_of(topic))
+        if factor is None:
+            return list(finest_codes(topic))
+        listed = finest_codes(self._programme.topics[factor.topics[0]])
+        allowed = {code for code, flag in zip(listed, factor.allowed.tolist(), strict=True) if flag}
+        return [leaf for leaf in finest_codes(topic) if leaf in allowed]
 
     def _word(self, topic: Topic, leaves: list[str]) -> int:
-        if len(leaves) == len(_leaves(topic)):
+        if len(leaves) == len(finest_codes(topic)):
             return 0
-        hashes = self._leaf_hashes(topic)
+        hashes = self._hashes.codes(topic)
         total = sum(hashes[leaf] for leaf in leaves) % (1 << 64)
-        return self._hash(f"set of {_column(topic)}\0{total}")
-
-    def _leaf_hashes(self, topic: Topic) -> Mapping[str, int]:
-        column = _column(topic)
-        if column not in self._hashes:
-            self._hashes[column] = {leaf: self._hash(f"code of {column}\0{leaf}") for leaf in _leaves(topic)}
-        return self._hashes[column]
-
-    @cached_property
-    def _hashes(self) -> dict[str, Mapping[str, int]]:
-        return {}
-
-    def _hash(self, text: str) -> int:
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=self._key).digest(), "little")
-
-
-def _column(topic: Topic) -> str:
-    """Return the column of a topic: topics of one column say the same of a person."""
-    return topic.column or topic.name
-
-
-def _leaves(topic: Topic) -> tuple[str, ...]:
-    return topic.tree.leaves if topic.tree else codes(topic.levels[-1])
+        return int(self._hashes.sets(column_of(topic), np.array([total], dtype=np.uint64))[0])
 
 
 def _path(topic: Topic, leaf: str) -> tuple[str, ...]:

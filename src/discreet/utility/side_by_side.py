@@ -66,9 +66,11 @@ class Shown:
         the universe of the table leaves a category empty, there is no cell at all.
         """
         masks = self.table.counted(self.choice)
-        if all(mask.all() for mask in masks):
+        empty = self.table.left_empty_jointly(self.choice)
+        if empty is None and all(mask.all() for mask in masks):
             return counts
-        found: Ints = counts[np.ix_(*(np.flatnonzero(mask) for mask in masks))]
+        chosen = np.ix_(*(np.flatnonzero(mask) for mask in masks))
+        found: Ints = counts[chosen] if empty is None else counts[chosen][~empty[chosen]]
         return found
 
     def codes(self, axis: int) -> list[str]:

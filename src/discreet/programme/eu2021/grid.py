@@ -42,6 +42,8 @@ def grid(country: str) -> Programme:
         level = Level(name, name, len(categories), categories)
         topics[name] = Topic(name, (level,), None, {"en": label})
         tables.append(Table(name.lower(), (by_square, Breakdown(name, name, (level,)))))
-    tables.append(Table("employed", (by_square,), universe="employed"))
+    working = Level("EMP", "EMP", 2, ("0", "1"))
+    topics["EMP"] = Topic("EMP", (working,), None, {"en": "Employed persons"})
+    tables.append(Table("employed", (by_square,), universe="EMP = 1"))
     note = "Numbers of grid cells are those given; the grid has no total and no overlap with administrative areas."
     return Programme(f"{countries()[code]['name']}, EU census grid 2021", topics, tuple(tables), (note,))
