@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTable, TwoSidedGeometric, Uniform
-from discreet.risk.composition import compose, compose_rows
+from discreet.noise.ptable import PTableRow
+from discreet.risk.composition import compose, compose_large, compose_rows
 from discreet.risk.neighbours import Neighbours
+from discreet.risk.wording import downwards
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -124,6 +127,81 @@ def test_rows_of_large_counts_compose_like_the_law(statistics: int, epsilon: flo
     rows = compose_rows(ptable, 9, statistics, step=0.01)
     exact = compose(SMALL, statistics).delta(epsilon).value
     assert max(loss.delta(epsilon) for loss in rows.lower) - 1e-9 <= exact <= rows.delta(epsilon).value + 1e-9
+
+
+# --- Rows of a p-table of any shape, by brute force ---
+
+TILTED = PTableRow(1, (-1, 0, 1, 2), (0.2, 0.4, 0.3, 0.1))
+CUSTOM = {
+    "stay": PTable.max_entropy(variance=2, bound=3, stay=0.6),
+    "threshold": PTable.max_entropy(variance=3, bound=3, threshold=1),
+    "zeros": PTable.max_entropy(variance=2, bound=3, monotone=True, floor=0.01, perturb_zeros=True),
+    "biased": PTable((PTableRow(0, (0,), (1.0,)), TILTED)),
+    "in turn": PTable(
+        (PTableRow(0, (0,), (1.0,)), TILTED, PTableRow(2, (-1, 0, 1), (0.3, 0.4, 0.3))),
+        repeat=2,
+    ),
+}
+
+
+def by_brute_force(ptable: PTable, count: int, statistics: int, epsilon: float) -> float:
+    """Return delta for a person who makes `count` to `count + 1` in every count, over all outputs, both directions."""
+    outputs = range(count - ptable.bound, count + ptable.bound + 2)
+    smaller, larger = (
+        [float(ptable.rows[int(ptable.row_numbers(true))].pmf(y - true)) for y in outputs]
+        for true in (count, count + 1)
+    )
+    found = [0.0, 0.0]
+    for place in product(range(len(outputs)), repeat=statistics):
+        p, q = (math.prod(law[y] for y in place) for law in (smaller, larger))
+        found[0] += max(0.0, p - math.exp(epsilon) * q)
+        found[1] += max(0.0, q - math.exp(epsilon) * p)
+    return max(found)
+
+
+@pytest.mark.parametrize("name", CUSTOM)
+@pytest.mark.parametrize("statistics", [1, 3])
+def test_large_counts_of_a_ptable_compose_by_its_own_rows(name: str, statistics: int) -> None:
+    ptable = CUSTOM[name]
+    last = len(ptable.rows) - 1
+    found = compose_large(ptable, statistics, step=2e-4)
+    for epsilon in (0.0, 0.7, 2.0, 30.0):
+        expected = max(
+            by_brute_force(ptable, count, statistics, epsilon) for count in range(last + 1 - ptable.repeat, last + 1)
+        )
+        assert found.delta(epsilon).value == pytest.approx(expected, abs=1e-3), epsilon
+        assert max(loss.delta(epsilon) for loss in found.lower) <= expected + 1e-9
+    assert found.floor().value == pytest.approx(found.delta(30.0).value)
+
+
+def test_a_table_that_often_leaves_counts_as_they_are_shows_who_is_there() -> None:
+    # One person changes 119 counts of the ONS release: a maximum-entropy distribution of variance 2 gave 0.063.
+    ptable = PTable.max_entropy(variance=2, bound=5, stay=0.6)
+    found = compose_large(ptable, 119)
+    outermost = float(ptable.rows[-1].pmf(5))
+    assert found.floor().value == pytest.approx(1 - (1 - outermost) ** 119)
+    assert found.floor().value == pytest.approx(0.464, abs=5e-4)
+    alone = 1 - float(ptable.rows[1].pmf(-1))
+    assert alone == pytest.approx(0.739, abs=5e-4)
+    assert found.condition.startswith("every one of these counts exceeds 5; a person alone in a cell is seen there")
+    assert f"with probability {downwards(alone)}" in found.condition
+
+
+def test_a_maximum_entropy_table_composes_as_its_law() -> None:
+    for threshold in (0, 2):
+        ptable = PTable.max_entropy(variance=3, bound=10, threshold=threshold)
+        assert compose_large(ptable, STATISTICS).floor().value == pytest.approx(
+            compose(LARGE, STATISTICS).floor().value
+        )
+        alone = downwards(1 - float(ptable.rows[1].pmf(-1)))
+        assert f"exceeds {len(ptable.rows) - 1}; a person alone in a cell is seen there with probability {alone}" in (
+            compose_large(ptable, STATISTICS).condition
+        )
+
+
+def test_a_constant_shift_hides_nobody() -> None:
+    shift = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,))))
+    assert compose_large(shift, 7).floor().value == 1
 
 
 def test_a_person_alone_in_every_cell_is_given_away() -> None:

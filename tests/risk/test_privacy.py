@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +11,25 @@ import pytest
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.output import output_of
+from discreet.noise.formats.own_toml import OwnToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable
 from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
 from discreet.release.record import Record
 from discreet.risk.assess import assess
 from discreet.risk.composition import compose
+from tests.programme.small import programme as small_programme
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from discreet.noise.base import Noise
     from discreet.results import Result
+
+STAY: dict[str, Any] = {"variance": 2, "bound": 5, "stay": 0.6}
 
 
 def test_one_count_is_judged_by_its_worst_pair_of_rows() -> None:
@@ -40,6 +49,45 @@ def test_all_statistics_of_a_person_compose() -> None:
     assert len(found) == 6
     for result in found[1:]:
         assert any("exceed" in text or "bound" in text for text in result.assumptions), result.name
+
+
+def test_a_ptable_from_a_file_composes_by_its_own_rows(tmp_path: Path) -> None:
+    tables = small_programme([("A", "B"), ("B", "C")], {"A": (2,), "B": (3,), "C": (4, 8)})
+    ptable = PTable.max_entropy(variance=2, bound=5, stay=0.6)
+    settings = Record(programme="small", definition=programme_to_json(tables), parameters=STAY)
+    custom = replace(settings, law="p-table", parameters={}, ptable_text=OwnToml().write(ptable, tmp_path))
+    for record in (settings, custom):
+        found = {result.name: result for result in assess(record, measures=["composition"]).results}
+        t = int(found["sensitivity"].value)
+        assert found["delta_floor"].value == pytest.approx(1 - (1 - float(ptable.rows[-1].pmf(5))) ** t)
+        # A zCDP figure holds for exp(-lambda x^2) alone.
+        assert set(found) == {
+            "sensitivity",
+            "delta_floor",
+            "composed_epsilon_at_1e-06_above_floor",
+            "basic_composition",
+            "advanced_composition",
+        }
+
+
+def test_plain_keys_carry_a_warning() -> None:
+    mixed = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 10})
+    plain = replace(mixed, key_mode="plain")
+    figures = []
+    for record in (mixed, plain):
+        found = assess(record, measures=["averaging", "composition"])
+        warned = [text for text in found.warnings() if "plain" in text]
+        assert bool(warned) == (record is plain)
+        assert ("plain" in str(found)) == (record is plain)
+        for result in found.results:
+            if result.name != "sensitivity":
+                independent = any("independent" in text for text in result.assumptions)
+                related = any(
+                    "plain keys: the noises of a total and its parts are related" in text for text in result.assumptions
+                )
+                assert (independent, related) == ((True, False) if record is mixed else (False, True)), result.name
+        figures.append([result.value for result in found.results])
+    assert figures[0] == figures[1]
 
 
 def test_without_spsn_every_table_counts() -> None:

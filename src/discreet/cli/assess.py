@@ -156,7 +156,7 @@ def _show(found: Assessment) -> None:
             f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
             f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
         )
-    for note in [*programme.notes, *found.left_out()]:
+    for note in [*programme.notes, *found.warnings()]:
         typer.echo(f"Note: {note}")
     more = [name for name in known_measures() if name not in found.by_measure]
     if more:
@@ -194,7 +194,7 @@ def _json(found: Assessment, source: str) -> str:
             "measures": list(found.by_measure),
         },
         found.results,
-        [*case.programme.notes, *found.left_out()],
+        [*case.programme.notes, *found.warnings()],
         rule=case.rule,
         spsn=case.record.spsn,
         statistics={"unique": len(case.averaging.names), "published": int(case.lattice.tables.sum())},

@@ -148,6 +148,11 @@ class Record:
         """Say whether every true count has its own law."""
         return self.law in {"max-entropy", "p-table"}
 
+    @property
+    def has_plain_keys(self) -> bool:
+        """Say whether the noise of a total follows from the keys of its parts."""
+        return self.mechanism == "cell-key" and self.key_mode == "plain"
+
     def published(self) -> Programme:
         """Return the programme that was published, or that is meant."""
         return programme_from_json(self.definition) if self.definition else load_programme(self.programme)

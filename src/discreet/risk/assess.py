@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 SUREST = 0.999999
 """The largest confidence that can be asked for: beyond it rounding decides."""
 
+PLAIN_KEYS = (
+    "Keys are plain: the noise of a total follows from the keys of its parts. All figures assume independent noise, so "
+    "that the true risk can be higher."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
@@ -62,8 +67,12 @@ class Assessment:
             f"Not in these figures: tables that count something else ({', '.join(others)}); choose them as population."
         ]
 
+    def warnings(self) -> list[str]:
+        """Return what makes figures lower than the true risk, and which tables they leave out."""
+        return [*([PLAIN_KEYS] if self.case.record.has_plain_keys else []), *self.left_out()]
+
     def __str__(self) -> str:
-        return "\n".join(result.sentence for result in self.results)
+        return "\n".join([*(result.sentence for result in self.results), *self.warnings()])
 
 
 def assess(

@@ -12,16 +12,19 @@ the condition that its sentence and its assumptions name.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from discreet.noise.max_entropy import MaxEntropy
 from discreet.results import Result
 from discreet.risk.arguments import COUNT, DELTA, EPSILON, EXCESS, STATISTICS, STEP
 from discreet.risk.composed_loss import ComposedLoss
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair, row_pair
 from discreet.risk.stepped_loss import SteppedLoss, spacing
-from discreet.risk.wording import condition, downwards, law_used, promise, rounding, upwards
+from discreet.risk.wording import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 FINENESS = 250
 """Steps per standard deviation of one loss, where losses have to be rounded."""
+ALIKE, TINY = 1e-8, 1e-300
+"""Differences of probabilities, relative and absolute, up to which a row is the maximum-entropy distribution."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -209,6 +214,56 @@ def compose_rows(
     )
 
 
+def compose_large(ptable: PTable, statistics: int, *, step: float | None = None) -> Composition:
+    """Return the composition of large counts, which the last row of a p-table serves, or its last rows in turn.
+
+    The rows themselves are composed, whatever their shape and mean. Exact where the row is the maximum-entropy
+    distribution of its variance and bound. Else losses are rounded to multiples of `step`, up and down. Where rows take
+    turns, every count is taken to meet the same two rows, and each figure is the largest of all such pairs.
+    """
+    STATISTICS.check("compose_large", "statistics", statistics)
+    where, last = _where_large(ptable), len(ptable.rows) - 1
+    law = large_law(ptable)
+    if isinstance(law, MaxEntropy) and step is None:
+        return replace(compose(law, statistics), condition=where)
+    cycle = [row_pair(ptable, count) for count in range(last + 1 - ptable.repeat, last + 1)]
+    # A symmetric row has the same loss in both directions, and a cycle has the same pairs again and again.
+    distinct = {
+        tuple(sorted(zip(loss.losses.round(12).tolist(), loss.probabilities.round(15).tolist(), strict=True))): loss
+        for pair in cycle
+        for loss in pair.directions
+    }
+    upper, lower, how = _rounded_losses(tuple(distinct.values()), statistics, step)
+    turns = ("every count meets the same two of the rows that take turns, the worst ones",) if ptable.repeat > 1 else ()
+    return Composition(
+        counts=statistics,
+        upper=upper,
+        lower=lower,
+        who=ONE_PERSON.who,
+        condition=where,
+        worst=max(cycle, key=lambda pair: pair.floor).name if turns else None,
+        assumptions=(ONE_PERSON.assumption, *_common(statistics), *turns, law_used(None), how),
+    )
+
+
+def large_law(ptable: PTable) -> Noise:
+    """Return the distribution of large counts, as maximum-entropy noise where the row is just that."""
+    row = ptable.large
+    if not 0 < row.variance < row.bound**2:
+        return row
+    plain, x = MaxEntropy(variance=row.variance, bound=row.bound), np.arange(-row.bound, row.bound + 1)
+    return plain if np.allclose(plain.pmf(x), row.pmf(x), rtol=ALIKE, atol=TINY) else row
+
+
+def _where_large(ptable: PTable) -> str:
+    """Return which counts the last rows serve, and what happens to a person alone, as the end of "only if ..."."""
+    where = f"every one of these counts exceeds {len(ptable.rows) - ptable.repeat}"
+    if ptable.perturbs_zeros:
+        return where
+    alone = downwards(row_pair(ptable, 0).floor)
+    return f"{where}; a person alone in a cell is seen there with probability {alone}, whatever epsilon is"
+
+
 def _rounded_losses(
     directions: tuple[PrivacyLoss, ...], counts: int, step: float | None
 ) -> tuple[tuple[ComposedLoss, ...], tuple[ComposedLoss, ...], str]:
@@ -247,5 +302,5 @@ def _bracket(low: float, high: float, digits: int = 3) -> str:
 def _common(statistics: int) -> tuple[str, ...]:
     return (
         f"t = {statistics}, the number of distinct participant sets that contain the person",
-        "the noises of distinct sets are independent, as with mixed keys or fresh noise",
+        INDEPENDENT,
     )

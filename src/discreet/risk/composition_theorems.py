@@ -21,7 +21,7 @@ from discreet.results import Result
 from discreet.risk.arguments import EXCESS, SLACK
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair
-from discreet.risk.wording import condition, law_used, promise, upwards
+from discreet.risk.wording import INDEPENDENT, condition, law_used, promise, upwards
 from discreet.risk.zcdp import bun_steinke_epsilon, cks_epsilon
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ def _guarantee(
         assumptions=(
             neighbours.assumption,
             f"t = {statistics}, the number of distinct participant sets that contain the person",
+            INDEPENDENT,
             law_used(None),
         ),
     )

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable
 from discreet.results import Result
-from discreet.risk.composition import compose
+from discreet.risk.composition import compose, compose_large, large_law
 from discreet.risk.composition_theorems import advanced_composition, basic_composition, concentrated_composition
 from discreet.risk.epsilon_delta import delta_at, membership_advantage
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
+from discreet.risk.redundancy import PLAIN
 from discreet.risk.registry import measure
 from discreet.risk.sensitivity import sensitivity
-from discreet.risk.wording import downwards, upwards
+from discreet.risk.wording import INDEPENDENT, downwards, upwards
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
     from discreet.release.record import Record
     from discreet.risk.case import Case
+    from discreet.risk.pairs import Source
 
 EPSILON = 1.0
 """The epsilon at which the delta of one count is reported."""
@@ -30,14 +32,6 @@ def statistics_of_a_person(case: Case) -> int:
     """Return t: in how many independently noised statistics a person is counted."""
     found = case.lattice
     return int(found.published.sum() if case.record.spsn else found.tables.sum())
-
-
-def _law(case: Case) -> Noise:
-    """Return the law of large counts in the form that composes exactly."""
-    law = case.record.noise()
-    if case.record.has_ptable:
-        return MaxEntropy(variance=law.variance, bound=int(law.bound))
-    return law
 
 
 @measure("epsilon_delta")
@@ -85,19 +79,35 @@ def _promised(record: Record) -> list[Result]:
 @measure("composition")
 def composition(case: Case) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
-    return composed(_law(case), statistics_of_a_person(case))
+    source = case.record.ptable() if case.record.has_ptable else case.record.noise()
+    found = composed(source, statistics_of_a_person(case))
+    return [_of_plain_keys(each) for each in found] if case.record.has_plain_keys else found
 
 
-def composed(law: Noise, t: int) -> list[Result]:
-    """Return what t counts of a person promise together, exactly and by the theorems beside it."""
-    together = compose(law, t)
+def _of_plain_keys(result: Result) -> Result:
+    """Return a result whose assumptions say that its noises are related."""
+    kept = tuple(text for text in result.assumptions if text != INDEPENDENT)
+    return result if kept == result.assumptions else replace(result, assumptions=(*kept, PLAIN))
+
+
+def composed(source: Source, t: int) -> list[Result]:
+    """Return what t counts of a person promise together, exactly and by the theorems beside it.
+
+    The rows of a p-table are composed as they are. The theorems are for one distribution, not for rows in turn.
+    """
+    if isinstance(source, PTable):
+        together, law = compose_large(source, t), large_law(source)
+    else:
+        together, law = compose(source, t), source
     results = [sensitivity(t), together.floor(), together.epsilon_above_floor(SLACK)]
+    if isinstance(source, PTable) and source.repeat > 1:
+        return results
     theorems = [
         basic_composition(law, t),
         advanced_composition(law, t, slack=SLACK),
         concentrated_composition(law, t, slack=SLACK),
     ]
-    return results + [theorem.result() for theorem in theorems if theorem]
+    return results + [replace(theorem, condition=together.condition).result() for theorem in theorems if theorem]
 
 
 @measure("reconstruction")

@@ -62,7 +62,7 @@ def averaging_risk(case: Case) -> list[Result]:
     paper = success(variance, float(found.greedy[worst]))
     needed = variance_needed(ratio, case.confidence)
     counting = BLOCKS if case.rule == "levels" else FLAT
-    keys = PLAIN if case.record.key_mode == "plain" else INDEPENDENT
+    keys = PLAIN if case.record.has_plain_keys else INDEPENDENT
     assumptions = (counting, LARGE, keys, "errors of the estimate close to Gaussian")
     error = (variance * ratio) ** 0.5
     return [

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from discreet.noise.base import Noise
     from discreet.risk.neighbours import Neighbours
 
+INDEPENDENT = "the noises of distinct sets are independent, as with mixed keys or fresh noise"
+"""What composition assumes of the keys."""
+
 
 def upwards(value: float, digits: int = 3) -> str:
     """Return a number with so many digits, rounded up.
