@@ -80,8 +80,10 @@ def test_cells_that_the_universe_leaves_empty_are_none(engine: Engine) -> None:
     restricted = 0
     for grid in population_grids(release.programme, release.programme.of(population)):
         for choice in grid.choices:
-            for number, mask in zip(choice.kept, grid.counted(choice), strict=True):
+            own = grid.own(choice)
+            for place, number in enumerate(choice.kept):
                 column = grid.columns[number]
+                mask = own.any(axis=tuple(other for other in range(own.ndim) if other != place))
                 codes = [column.codes[label] for label in choice.levels[number].labels.tolist()]
                 gone = {code for code, there in zip(codes, mask.tolist(), strict=True) if not there}
                 if column.topic == "EMP":

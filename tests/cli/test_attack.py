@@ -73,7 +73,7 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command) -> No
     done = discreet(*BOTH, "--json", "--seed", "3", "--budget", "2m")
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
-    assert list(found) == ["schema", "command", "settings", "results", "warnings", "attacks"]
+    assert list(found) == ["schema", "command", "settings", "results", "warnings", "statistics", "cells", "attacks"]
     assert (found["schema"], found["command"], found["warnings"]) == ("discreet/1", "attack", [])
     assert found["settings"] == {
         "release": "out",

@@ -13,6 +13,7 @@ from discreet.cli import attack_text
 from discreet.cli.attack_text import MOST_STATISTICS, NAME, show
 from discreet.design.attack_report import AttackReport, Outcome
 from discreet.design.data_aware import Predicted
+from discreet.tabulation.distinct_cells import ProgrammeSize
 from tests.attacks.scenes import BELIEF, KnownTruth
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def outcome(
 def report(
     *outcomes: Outcome, mounted: tuple[str, ...] = ("guess",), truth: str | None = "out.curator/exact"
 ) -> AttackReport:
+    size = ProgrammeSize(statistics=3, cells=20)
     return AttackReport(
-        outcomes=outcomes, mounted=mounted, truth=truth, seed=0, budget=None, public_only=False, known=()
+        outcomes=outcomes, size=size, mounted=mounted, truth=truth, seed=0, budget=None, public_only=False, known=()
     )
 
 

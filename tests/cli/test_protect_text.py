@@ -60,7 +60,7 @@ def test_many() -> None:
         "reading    90 records, 12 others dropped for lack of a value, 2 topics, 2.0 s, 45 a second",
         "counting   2 tables, 5 statistics, 1,234,567 cells, 0.1 s",
         "noise      standard deviation 1.73, never more than 5, 0.2 s",
-        "writing    10,000 cells that are not 0, 4.7 MB, 0.3 s",
+        "writing    10,000 published rows, 4.7 MB, 0.3 s",
         "out/ is complete after 3.1 s and holds nothing secret: publish it as a whole.",
         "out.curator/ is yours alone: never publish it.",
         "Warning: Mind the gap.",
@@ -72,7 +72,7 @@ def test_one() -> None:
     found = text(release(NOISY), [1], 640, records=1, dropped=1, topics=1, statistics=1, cells=1)
     assert found[0].startswith("reading    1 record, 1 other dropped for lack of a value, 1 topic, 2.0 s")
     assert found[1].startswith("counting   1 table, 1 statistic, 1 cell, ")
-    assert found[3].startswith("writing    1 cell that is not 0, 0.6 kB, ")
+    assert found[3].startswith("writing    1 published row, 0.6 kB, ")
 
 
 def test_true_counts_are_never_called_harmless() -> None:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 UTILITY = ("utility", "out", "--quiet")
 NOISE = ("--variance", "2", "--bound", "5")
 OWN_KEYS = [
-    "distances", "by_size", "hellinger", "association", "additivity", "intervals", "tests", "areas", "small_areas",
+    "statistics", "cells", "distances", "by_size", "hellinger", "association", "additivity", "intervals", "tests",
+    "areas", "small_areas",
 ]  # fmt: skip
 """As in docs/interfaces.md."""
 KEYS = ["schema", "command", "settings", "results", "warnings"]

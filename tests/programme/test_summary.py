@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from discreet.programme.eu2021.census import census
-from discreet.programme.summary import cells_of, shared_statistics, table_sizes
+from discreet.programme.summary import rows_of, shared_statistics, table_sizes
 from tests.programme.small import programme
 
 
 def test_cells_count_totals_and_every_level() -> None:
     made = programme([("A", "B")], {"A": (2, 4), "B": (3,)})
-    assert cells_of(made.tables[0]) == (1 + 2 + 4) * (1 + 3)
+    assert rows_of(made.tables[0]) == (1 + 2 + 4) * (1 + 3)
 
 
 def test_a_table_inside_another_is_not_maximal() -> None:

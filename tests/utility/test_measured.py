@@ -388,8 +388,8 @@ def test_all_of_it_is_json(measured: dict[str, Utility]) -> None:
     for found in measured.values():
         text = json.dumps(found.to_json(), allow_nan=False)
         assert list(json.loads(text)) == [
-            "distances", "by_size", "hellinger", "association", "additivity", "intervals", "tests", "areas",
-            "small_areas",
+            "statistics", "cells", "distances", "by_size", "hellinger", "association", "additivity", "intervals",
+            "tests", "areas", "small_areas",
         ]  # fmt: skip
 
 

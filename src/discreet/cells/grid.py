@@ -16,6 +16,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.programme.published import TOTAL, VALUE
 from discreet.tabulation.coordinates import Places
+from discreet.tabulation.distinct_cells import DistinctCells
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
@@ -77,12 +78,12 @@ class TableGrid:
     Attributes:
         plan: the table with its columns.
         axes: the axis of every topic.
-        places: who can be in a cell, by the universe of the table.
+        distinct: the cells of the population.
     """
 
     plan: TablePlan
     axes: tuple[TopicAxis, ...]
-    places: Places
+    distinct: DistinctCells
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -123,22 +124,16 @@ class TableGrid:
         found: Ints = block[tuple(slice(None) if depth else 0 for depth in choice.depths)]
         return found
 
-    def counted(self, choice: Choice) -> list[NDArray[np.bool_]]:
-        """Say, for every column that is not summed over, which categories hold cells of their own.
+    def own(self, choice: Choice, *, alone: bool = False) -> NDArray[np.bool_]:
+        """Return which combinations of categories of a statistic are cells of their own.
 
-        Not those that a coarser level shows already under the same code, and not those that the universe of the table
-        leaves empty: nobody can be there, and no mechanism gives such a cell noise.
+        Args:
+            choice: the statistic.
+            alone: whether only the statistics of this table count, not those of other tables of the population.
         """
-        found = []
-        for number in choice.kept:
-            level, axis = choice.levels[number], self.axis(number)
-            there = ~self.places.left_empty(axis, level.depth)
-            found.append(there if level.fresh is None else there & level.fresh)
-        return found
-
-    def left_empty_jointly(self, choice: Choice) -> NDArray[np.bool_] | None:
-        """Say which cells of a statistic are left empty by conditions joined by `or`; None without such conditions."""
-        return self.places.left_empty_jointly([(self.axis(n), choice.depths[n]) for n in choice.kept])
+        found = self.distinct.own(self.plan.statistic(choice.depths), self.plan.statistics if alone else None)
+        axes = sorted(self.plan.places[number] for number in choice.kept)
+        return np.transpose(found, [axes.index(self.plan.places[number]) for number in choice.kept])
 
     def name(self, choice: Choice) -> str:
         """Return the name of a statistic, as the lattice of the programme gives it."""
@@ -179,8 +174,8 @@ class TableGrid:
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
     """Return the layouts of the tables of one population; their statistics share their depths."""
     found = plan(replace(programme, tables=tuple(tables)), tables)
-    places = Places(programme, tables[0], "")
-    return tuple(TableGrid(each, found.axes, places) for each in found.tables)
+    distinct = DistinctCells(programme, found, Places(programme, tables[0], ""))
+    return tuple(TableGrid(each, found.axes, distinct) for each in found.tables)
 
 
 def _values(rows: pa.Table, table: str) -> Ints:

@@ -95,6 +95,5 @@ def _json(found: AttackReport, release: Path, asked: dict[str, str | None]) -> s
         "known": list(found.known),
         **asked,
     }
-    return answer(
-        "attack", settings, found.results, found.warnings, attacks=[each.to_json() for each in found.outcomes]
-    )
+    attacks = [each.to_json() for each in found.outcomes]
+    return answer("attack", settings, found.results, found.warnings, **vars(found.size), attacks=attacks)

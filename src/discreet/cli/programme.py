@@ -67,13 +67,13 @@ def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> 
         typer.echo(_json("programme show", programme, spec, tables=[size.to_json() for size in sizes]))
         return
     typer.echo(_headline(programme))
-    typer.echo(f"{'table':>7} {'cells':>15}  breakdowns")
+    typer.echo(f"{'table':>7} {'rows':>15}  breakdowns")
     for size in sizes:
         mark = "" if size.maximal else "   (contained in another table)"
-        typer.echo(f"{size.id:>7} {size.cells:>15,}  {' x '.join(size.breakdowns)}{mark}")
+        typer.echo(f"{size.id:>7} {size.rows:>15,}  {' x '.join(size.breakdowns)}{mark}")
     maximal = sum(size.maximal for size in sizes)
     typer.echo(
-        f"{len(sizes)} tables, {maximal} of them maximal, {sum(size.cells for size in sizes):,} cells with margins."
+        f"{len(sizes)} tables, {maximal} of them maximal, {sum(size.rows for size in sizes):,} rows if no cell were 0."
     )
     _notes(programme)
 

@@ -116,7 +116,7 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
     margins = f", {_number(made.margins, 'row')} left out as margins" if made.margins else ""
     read = f"{_number(made.records, 'record')}{dropped}{margins}, {_number(made.topics, 'topic')}"
     counted = f"{_number(len(files), 'table')}, {_number(made.statistics, 'statistic')}, {_number(made.cells, 'cell')}"
-    written = f"{_number(shown, 'cell')} that {'is' if shown == 1 else 'are'} not 0, {_bytes(size)}"
+    written = f"{_number(shown, 'published row')}, {_bytes(size)}"
     resumed = f"; {_number(made.resumed, 'table')} of an earlier run taken over" if made.resumed else ""
     lines = [
         f"reading    {read}, {seconds['reading']:.1f} s, {rate:,.0f} a second",

@@ -40,7 +40,8 @@ def show(found: Utility, release: str) -> None:
     """Print what the noise of a release does."""
     width = _width()
     source = f"true counts from {found.truth}" if found.truth else "without true counts"
-    typer.echo(textwrap.fill(f"What the noise of {release} does to its users ({source}).", width))
+    opening = f"What the noise of {release} does to its users ({source}). {found.size.sentence}"
+    typer.echo(textwrap.fill(opening, width))
     typer.echo(textwrap.fill(found.summary, width) + "\n")
     for label, results in found.sections().items():
         if label not in AS_TABLES:

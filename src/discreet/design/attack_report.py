@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from discreet.attacks.finding import Finding
     from discreet.attacks.scoring import Score, Share
     from discreet.design.data_aware import Predicted
+    from discreet.tabulation.distinct_cells import ProgrammeSize
 
 HEADLINE = ("cells", "right", "achieved", "predicted", "predicted_error", "without_attack")
 EMPTY = "0"
@@ -154,6 +155,7 @@ class AttackReport:
 
     Attributes:
         outcomes: a finding each.
+        size: how many statistics and cells the release has.
         mounted: the attacks that were mounted.
         truth: where the true counts came from, None where there were none.
         seed: of the run.
@@ -164,6 +166,7 @@ class AttackReport:
     """
 
     outcomes: tuple[Outcome, ...]
+    size: ProgrammeSize
     mounted: tuple[str, ...]
     truth: str | None
     seed: int
@@ -202,7 +205,8 @@ class AttackReport:
         also = f"the true counts of {' and '.join(self.known)}, and " if self.known else ""
         late = [outcome.finding.name for outcome in self.outcomes if outcome.finding.cut_off]
         cut = f" The time budget cut off {len(late)} of {len(self.outcomes)} findings." if late else ""
-        return f"What an attacker learns from {release} ({source}; she knows {also}{noise}).{cut}"
+        learnt = f"What an attacker learns from {release} ({source}; she knows {also}{noise})."
+        return f"{learnt} {self.size.sentence}{cut}"
 
     def __str__(self) -> str:
         return "\n".join(f"{outcome.finding.name}: {outcome.sentence}" for outcome in self.outcomes)

@@ -20,6 +20,7 @@ from discreet.design.data_aware import DataAware
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.protect import protect
 from discreet.release.release import Release, open_release
+from discreet.tabulation.distinct_cells import programme_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,7 @@ def attack(
     outcomes = _scored(findings, sight, counts, model, clock)
     return AttackReport(
         outcomes=outcomes,
+        size=programme_size(release.programme),
         mounted=tuple(mounted),
         truth=None if counts is None else counts.place,
         seed=seed,

@@ -21,6 +21,7 @@ from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.programme.regions import with_regions
 from discreet.tabulation.cells import DENSE_MOST
+from discreet.tabulation.distinct_cells import programme_size
 from discreet.tabulation.plan import plan as plan_tables
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Estimate:
         tables: tables to make.
         maximal: of these, how many are counted from the records.
         statistics: different statistics.
-        cells: cells of all tables, empty ones too.
+        cells: the cells of these statistics, empty ones too.
         memory: bytes, about.
         disk: bytes, at most about.
         seconds: about.
@@ -109,7 +110,7 @@ def estimate(
     plans = [plan_tables(chosen, population) for population in chosen.populations.values()]
     widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
     maximal = sum(len(plan.maximal) for plan in plans)
-    cells = sum(table.cells for plan in plans for table in plan.tables)
+    size = programme_size(chosen)
     # A record is in one cell of every choice of levels; levels that are one partition each show it under their codes.
     shown = [
         min(table.cells, records * math.prod(len(column.levels) for column in table.columns))
@@ -122,8 +123,8 @@ def estimate(
         guessed=guessed,
         tables=len(chosen.tables),
         maximal=maximal,
-        statistics=sum(len(plan.uses) for plan in plans),
-        cells=cells,
+        statistics=size.statistics,
+        cells=size.cells,
         memory=int(
             BYTES_TO_START
             + records * (sum(widths) + 4 + from_ids * BYTES_PER_ID)
@@ -132,7 +133,7 @@ def estimate(
         ),
         disk=int(sum(shown) * BYTES_PER_ROW),
         seconds=records * (len(bound) * SECONDS_PER_CODE + maximal * SECONDS_PER_GROUP + from_ids * SECONDS_PER_ID)
-        + cells * SECONDS_PER_CELL
+        + sum(table.cells for plan in plans for table in plan.tables) * SECONDS_PER_CELL
         + sum(shown) * SECONDS_PER_ROW
         + len(shown) * SECONDS_PER_TABLE,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from discreet.tabulation.distinct_cells import programme_size
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Output:
 
     Attributes:
         statistics: by table, the statistics it shows, each with the name of its population.
-        cells: cells of all tables, empty ones too.
+        cells: the cells of all statistics, empty ones too.
     """
 
     statistics: Mapping[str, tuple[Shown, ...]]
@@ -48,9 +49,8 @@ class Output:
 
 def output_of(programme: Programme) -> Output:
     """Return what a programme shows."""
-    found, cells = {}, 0
+    found = {}
     for name, tables in programme.populations.items():
         for table in plan(programme, tables).tables:
             found[table.table.id] = tuple((name, statistic) for statistic in table.statistics)
-            cells += table.cells
-    return Output(found, cells)
+    return Output(found, programme_size(programme).cells)

@@ -11,26 +11,33 @@ import numpy as np
 from discreet.programme.lattice import lattice
 
 if TYPE_CHECKING:
-    from discreet.programme.model import Programme, Table
+    from discreet.programme.model import Breakdown, Programme, Table
 
 
 @dataclass(frozen=True)
 class TableSize:
-    """One table: its breakdowns, its cells with all margins, and whether another table contains it."""
+    """One table: its breakdowns, the rows it may publish with all margins, and whether another table contains it."""
 
     id: str
     breakdowns: tuple[str, ...]
-    cells: int
+    rows: int
     maximal: bool
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as a JSON object."""
-        return {"id": self.id, "breakdowns": list(self.breakdowns), "cells": self.cells, "maximal": self.maximal}
+        return {"id": self.id, "breakdowns": list(self.breakdowns), "rows": self.rows, "maximal": self.maximal}
 
 
-def cells_of(table: Table) -> int:
-    """Return the cells of a table with all its margins: the product of total and all levels, as far as published."""
-    return prod(b.total + sum(level.size for level in b.levels) for b in table.breakdowns)
+def rows_of(table: Table) -> int:
+    """Return how many rows a table may publish: one for every combination of the codes of its breakdowns."""
+    return prod(_codes(breakdown) for breakdown in table.breakdowns)
+
+
+def _codes(breakdown: Breakdown) -> int:
+    """Return the number of different codes, the total among them; levels without a list of codes share none."""
+    listed = {code for level in breakdown.levels for code in level.codes or ()}
+    unlisted = sum(level.size for level in breakdown.levels if level.codes is None)
+    return (breakdown.total or not breakdown.levels) + len(listed) + unlisted
 
 
 def table_sizes(programme: Programme, population: str | None = None) -> list[TableSize]:
@@ -46,7 +53,7 @@ def table_sizes(programme: Programme, population: str | None = None) -> list[Tab
             if place != number
         )
         codes = tuple(b.code for b in table.breakdowns)
-        found.append(TableSize(table.id, codes, cells_of(table), not contained))
+        found.append(TableSize(table.id, codes, rows_of(table), not contained))
     return found
 
 

@@ -40,7 +40,7 @@ class Summary:
         margins: rows of tabulated data that were left out because they are sums of others.
         topics: topics used.
         statistics: different statistics, each computed once.
-        cells: cells of all tables, empty ones too.
+        cells: the cells of these statistics, empty ones too.
         seconds: time per stage; counting, noise and writing run side by side.
         resumed: tables that an earlier run, which was killed, had finished.
         warnings: what whoever ran it should know before it is published.

@@ -14,7 +14,7 @@ from discreet.design.experiments import attack as attack_release
 from discreet.design.noise_design import design as design_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
-from discreet.programme.summary import shared_statistics, table_sizes
+from discreet.programme.summary import shared_statistics
 from discreet.release.record import REPEATABLE, TRUE_COUNTS
 from discreet.release.release import Release, open_release
 from discreet.release.told import told_law, told_range
@@ -71,7 +71,6 @@ class Gathered:
         confidence: the success an attacker may have.
         law: of the noise by true count; for the public, one that fits what is told.
         record: how the noise was made, None for the public.
-        cells: of all tables, empty ones too.
         shared: the statistics, those in most tables first.
         village: what a village is published as.
         small: the same for some small counts.
@@ -93,7 +92,6 @@ class Gathered:
     confidence: float
     law: LawByCount
     record: Record | None
-    cells: int
     shared: tuple[SharedStatistic, ...]
     village: PublishedCounts
     small: tuple[PublishedCounts, ...]
@@ -171,7 +169,6 @@ def gather(
         confidence=confidence,
         law=law,
         record=record,
-        cells=sum(size.cells for name in source.programme.populations for size in table_sizes(source.programme, name)),
         shared=tuple(shared_statistics(source.programme)),
         village=published_counts(law, VILLAGE),
         small=tuple(published_counts(law, count) for count in SMALL_COUNTS),

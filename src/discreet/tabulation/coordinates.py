@@ -94,6 +94,11 @@ class Places:
             return np.zeros(axis.size(depth), dtype=bool)
         return self._of_axis(axis, depth)[1].astype(bool)
 
+    @property
+    def joins_topics(self) -> bool:
+        """Say whether the universe has conditions on several topics joined by `or`."""
+        return bool(self._joint)
+
     def left_empty_jointly(self, shown: Sequence[Shown]) -> NDArray[np.bool_] | None:
         """Say of every cell whether conditions joined by `or` leave nobody in it; None if there are no such conditions.
 

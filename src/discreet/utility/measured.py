@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.cells.true_tables import TrueTables, keeps_truth
 from discreet.errors import ParameterError
 from discreet.release.release import Release, open_release
+from discreet.tabulation.distinct_cells import programme_size
 from discreet.utility.additivity import Additivity
 from discreet.utility.areas import Areas
 from discreet.utility.cell_measures import Gathered
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.noise.by_count import LawByCount
     from discreet.results import Result
+    from discreet.tabulation.distinct_cells import ProgrammeSize
     from discreet.utility.cell_measures import CellMeasures
     from discreet.utility.intervals import Intervals
     from discreet.utility.release_areas import ReleaseAreas
@@ -66,6 +68,7 @@ class Utility:
 
     Attributes:
         truth: where the true counts came from, None where there were none.
+        size: how many statistics and cells the release has.
         taken: how often a count is taken that several tables show.
         additivity: totals against the sums of their parts.
         intervals: that a user may put around small published counts; larger ones have the last, moved along.
@@ -79,6 +82,7 @@ class Utility:
     """
 
     truth: str | None
+    size: ProgrammeSize
     taken: str
     additivity: Additivity
     intervals: Intervals
@@ -130,6 +134,7 @@ class Utility:
         """Return the keys that `--json` adds."""
         cells = self.cells
         return {
+            **asdict(self.size),
             **(NO_CELLS if cells is None else cells.to_json()),
             "additivity": [asdict(table) for table in self.additivity.tables],
             "intervals": self._intervals_json(),
@@ -187,6 +192,7 @@ def utility_of(
     found, intervals = gathered.finder.found(), small_counts(law, most=LARGEST_INTERVAL)
     return Utility(
         truth=None if known is None else known.place,
+        size=programme_size(release.programme),
         taken=side.taken,
         additivity=Additivity(tuple(gathered.gaps)),
         intervals=intervals,

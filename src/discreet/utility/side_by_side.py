@@ -6,17 +6,16 @@ tables show it; where every table has noise of its own, each time it is shown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from discreet.cells.grid import population_grids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from discreet.cells.grid import Choice, TableGrid
@@ -40,6 +39,7 @@ class Shown:
         true: true counts, None where they are not at hand.
         published: published counts.
         first: whether no earlier table shows it, with whatever noise.
+        alone: whether its table has noise of its own, so that cells of other tables are other noisy counts.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Shown:
     true: Ints | None
     published: Ints
     first: bool = True
+    alone: bool = False
 
     @property
     def population(self) -> str:
@@ -65,13 +66,15 @@ class Shown:
         A category that is not split again stands under the same code at the next level: one count, one noise. Where
         the universe of the table leaves a category empty, there is no cell at all.
         """
-        masks = self.table.counted(self.choice)
-        empty = self.table.left_empty_jointly(self.choice)
-        if empty is None and all(mask.all() for mask in masks):
+        own = self._own
+        if own.all():
             return counts
-        chosen = np.ix_(*(np.flatnonzero(mask) for mask in masks))
-        found: Ints = counts[chosen] if empty is None else counts[chosen][~empty[chosen]]
+        found: Ints = counts[own]
         return found
+
+    @cached_property
+    def _own(self) -> NDArray[np.bool_]:
+        return self.table.own(self.choice, alone=self.alone)
 
     def codes(self, axis: int) -> list[str]:
         """Return the codes of the categories along an axis."""
@@ -150,10 +153,11 @@ class SideBySide:
                 if self.spsn and not first:
                     continue
                 seen.add(key)
-                statistics.append(_shown(grid, choice, true, published, first=first))
+                shown = _shown(grid, choice, true, published)
+                statistics.append(replace(shown, first=first, alone=not self.spsn))
             yield TableBeside(grid, true, published, tuple(statistics))
 
 
-def _shown(grid: TableGrid, choice: Choice, true: Ints | None, published: Ints, *, first: bool = True) -> Shown:
+def _shown(grid: TableGrid, choice: Choice, true: Ints | None, published: Ints) -> Shown:
     there = None if true is None else grid.cells(choice, true)
-    return Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published), first)
+    return Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published))

@@ -1,0 +1,161 @@
+"""Statistics, cells and published rows: what each of them is, and how many a programme has.
+
+A *statistic* is a choice of one level, or the total, for every topic, counted for one population: one unit and one
+universe. It is one statistic, however many tables show it.
+
+A *cell* is a combination of categories of a statistic. It is one cell, however many tables show it. Two kinds of
+combinations are not cells of their own:
+
+- one that the universe of the population rules out: nobody can be in it, and no mechanism gives it noise;
+- one that a coarser published statistic shows under the same codes, because a category is not split further: the
+  coarser statistic has this cell already.
+
+A *published row* is a row of a table file: a cell as one table shows it. A cell in three tables has three rows, and a
+cell that is published as 0 has none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.tabulation.axes import in_counted_order
+from discreet.tabulation.coordinates import Places
+from discreet.tabulation.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.programme.model import Programme
+    from discreet.tabulation.axes import TopicAxis
+    from discreet.tabulation.plan import Plan, Statistic
+
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ProgrammeSize:
+    """How many statistics and cells a programme has, over all its populations."""
+
+    statistics: int
+    cells: int
+
+    @property
+    def sentence(self) -> str:
+        """Return both numbers of a release in a sentence."""
+        statistics = f"{self.statistics:,} {'statistic' if self.statistics == 1 else 'statistics'}"
+        return f"The release has {statistics} and {self.cells:,} {'cell' if self.cells == 1 else 'cells'}."
+
+
+def programme_size(programme: Programme) -> ProgrammeSize:
+    """Return the numbers of statistics and cells of a programme, each counted once."""
+    statistics = cells = 0
+    for tables in programme.populations.values():
+        planned = plan(replace(programme, tables=tables), tables)
+        distinct = DistinctCells(programme, planned, Places(programme, tables[0], ""))
+        statistics += len(distinct.published)
+        cells += sum(distinct.number(statistic) for statistic in distinct.published)
+    return ProgrammeSize(statistics, cells)
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctCells:
+    """The cells of one population.
+
+    Attributes:
+        programme: the programme with the categories of every topic.
+        plan: the tables of the population.
+        places: the combinations that its universe rules out.
+    """
+
+    programme: Programme
+    plan: Plan
+    places: Places
+
+    @cached_property
+    def published(self) -> frozenset[Statistic]:
+        """Return the statistics that the tables show."""
+        return frozenset(statistic for table in self.plan.tables for statistic in table.statistics)
+
+    def number(self, statistic: Statistic) -> int:
+        """Return how many cells a statistic has."""
+        if self.places.joins_topics:
+            return int(self.own(statistic).sum())
+        kinds = [self._kinds(number, depth) for number, depth in enumerate(statistic) if depth]
+        repeated = _repeated(statistic, [same for same, _ in kinds], self.published)
+        times = reduce(np.multiply.outer, [times for _, times in kinds], np.ones((), dtype=np.int64))
+        return int(times[~repeated].sum())
+
+    def own(self, statistic: Statistic, among: Collection[Statistic] | None = None) -> Bools:
+        """Return which combinations of categories of a statistic are cells, with an axis for every topic shown.
+
+        Args:
+            statistic: the statistic.
+            among: the statistics whose cells are taken together; all of the population if left out.
+        """
+        shown = [(number, depth) for number, depth in enumerate(statistic) if depth]
+        same = [self._same(number, depth) for number, depth in shown]
+        possible = [self._possible(number, depth) for number, depth in shown]
+        found = reduce(np.logical_and.outer, possible, np.ones((), dtype=bool))
+        empty = self.places.left_empty_jointly([(self.plan.axes[number], depth) for number, depth in shown])
+        found = found if empty is None else found & ~empty
+        return found & ~_repeated(statistic, same, self.published if among is None else among)
+
+    def _possible(self, number: int, depth: int) -> Bools:
+        return ~self.places.left_empty(self.plan.axes[number], depth)
+
+    def _kinds(self, number: int, depth: int) -> tuple[Mapping[int, Bools], NDArray[np.int64]]:
+        """Return the possible categories at a depth by the coarser depths that show them, and how many are alike."""
+        if (number, depth) not in self._known:
+            same = self._same(number, depth)
+            rows = np.array([same[coarse] for coarse in same])[:, self._possible(number, depth)]
+            kinds, times = np.unique(rows, axis=1, return_counts=True)
+            self._known[number, depth] = dict(zip(same, kinds, strict=True)), times
+        return self._known[number, depth]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], tuple[Mapping[int, Bools], NDArray[np.int64]]]:
+        return {}
+
+    def _same(self, number: int, depth: int) -> Mapping[int, Bools]:
+        """Return for every depth up to this one which categories have the same code there; depths without are left out.
+
+        A depth may have several codes for a category, those of all levels that are this partition.
+        """
+        axis = self.plan.axes[number]
+        own = self._codes(axis, depth)
+        found = {depth: np.ones(len(own), dtype=bool)}
+        for coarse in range(1, depth):
+            above, up = self._codes(axis, coarse), axis.up(depth, coarse).tolist()
+            shared = np.array([not codes.isdisjoint(above[place]) for codes, place in zip(own, up, strict=True)])
+            if shared.any():
+                found[coarse] = shared
+        return found
+
+    def _codes(self, axis: TopicAxis, depth: int) -> list[set[str]]:
+        topic = self.programme.topics[axis.topic]
+        listed = [in_counted_order(topic, axis, level) for level in axis.depths[depth - 1]]
+        return [set(codes) for codes in zip(*listed, strict=True)]
+
+
+def _repeated(statistic: Statistic, same: Sequence[Mapping[int, Bools]], published: Collection[Statistic]) -> Bools:
+    """Return which combinations of categories a coarser published statistic shows under the same codes."""
+    found = np.zeros([len(next(iter(depths.values()))) for depths in same], dtype=bool)
+    if math.prod(len(depths) for depths in same) == 1:
+        return found
+    shown = [number for number, depth in enumerate(statistic) if depth]
+    for choice in product(*same):
+        coarser = list(statistic)
+        for number, depth in zip(shown, choice, strict=True):
+            coarser[number] = depth
+        if tuple(coarser) != statistic and tuple(coarser) in published:
+            masks = [depths[depth] for depths, depth in zip(same, choice, strict=True)]
+            found |= reduce(np.logical_and.outer, masks, np.ones((), dtype=bool))
+    return found
