@@ -116,7 +116,7 @@ class MarginEquations:
         """Return the equations between pairs of statistics; they are large and not kept."""
         return [
             Link(self._starts[fine], self._starts[coarse], int(self.lattice.cells[coarse]), self.parents(fine, coarse))
-            for fine, coarse in self._pairs
+            for fine, coarse in self.pairs
         ]
 
     def parents(self, fine: int, coarse: int) -> Ints:
@@ -134,44 +134,14 @@ class MarginEquations:
         return position
 
     @cached_property
-    def _pairs(self) -> list[tuple[int, int]]:
-        return list(self._linked())
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs of published statistics, fine and coarse, whose equations imply all others."""
+        return list(linked(self.lattice))
 
     def cells_of(self, statistic: int) -> slice:
         """Return where the cells of a statistic stand."""
         start = self._starts[statistic]
         return slice(start, start + int(self.lattice.cells[statistic]))
-
-    def _linked(self) -> Iterator[tuple[int, int]]:
-        """Yield each published statistic with the published ones directly above it.
-
-        Along every axis that is the next coarser published one; where two axes must
-        step together because nothing between is published, that pair too.
-        """
-        depths = self.lattice.depths
-        known = {depths[s].tobytes(): s for s in self.statistics.tolist()}
-        for fine in self.statistics.tolist():
-            above = []
-            for axis in np.flatnonzero(depths[fine]).tolist():
-                step = depths[fine].copy()
-                while step[axis] > 0:
-                    step[axis] -= 1
-                    if (coarse := known.get(step.tobytes())) is not None:
-                        above.append(coarse)
-                        break
-            yield from ((fine, coarse) for coarse in above)
-            below = (depths[self.statistics] <= depths[fine]).all(axis=1)
-            covered = np.zeros(len(below), dtype=bool)
-            for coarse in above:
-                covered |= (depths[self.statistics] <= depths[coarse]).all(axis=1)
-            rest = self.statistics[below & ~covered]
-            yield from ((fine, int(coarse)) for coarse in rest if coarse != fine and self._is_top(coarse, rest, fine))
-
-    def _is_top(self, coarse: int, among: Ints, fine: int) -> bool:
-        """Say whether no other of the statistics lies between two."""
-        depths = self.lattice.depths
-        between = (depths[among] >= depths[coarse]).all(axis=1) & (among != coarse) & (among != fine)
-        return not between.any()
 
     @cached_property
     def noises(self) -> Ints:
@@ -225,6 +195,44 @@ class MarginEquations:
         """Return the variance of the best linear estimate of one cell, in units of V."""
         row = self.row(self.place(statistic, cell))
         return float(((self.spread * row) ** 2).sum())
+
+
+def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
+    """Yield each published statistic with the published ones directly above it.
+
+    Along every axis that is the next coarser published one; where two axes must
+    step together because nothing between is published, that pair too.
+    """
+    depths, statistics = lattice.depths, np.flatnonzero(lattice.published)
+    if len(statistics) == len(lattice):
+        for axis in range(len(lattice.axes)):
+            coarser = lattice.coarser(axis)
+            fine = np.flatnonzero(coarser >= 0)
+            yield from zip(fine.tolist(), coarser[fine].tolist(), strict=True)
+        return
+    known = {depths[s].tobytes(): s for s in statistics.tolist()}
+    for fine in statistics.tolist():
+        above = []
+        for axis in np.flatnonzero(depths[fine]).tolist():
+            step = depths[fine].copy()
+            while step[axis] > 0:
+                step[axis] -= 1
+                if (coarse := known.get(step.tobytes())) is not None:
+                    above.append(coarse)
+                    break
+        yield from ((fine, coarse) for coarse in above)
+        below = (depths[statistics] <= depths[fine]).all(axis=1)
+        covered = np.zeros(len(below), dtype=bool)
+        for coarse in above:
+            covered |= (depths[statistics] <= depths[coarse]).all(axis=1)
+        rest = statistics[below & ~covered]
+        yield from ((fine, int(coarse)) for coarse in rest if coarse != fine and _is_top(depths, coarse, rest, fine))
+
+
+def _is_top(depths: NDArray[np.int8], coarse: int, among: Ints, fine: int) -> bool:
+    """Say whether no other of the statistics lies between two."""
+    between = (depths[among] >= depths[coarse]).all(axis=1) & (among != coarse) & (among != fine)
+    return not between.any()
 
 
 def containing(axis: Axis, fine: int, coarse: int) -> Ints:

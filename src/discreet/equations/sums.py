@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 """Equations that are looked at together."""
+RIDGE = 1e-9
+"""Added to the normal equations of free numbers, whose entries are about 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,11 @@ class MarginSums:
         found: Floats = self._back @ gaps
         return found
 
+    def dense(self) -> Floats:
+        """Return A as a dense matrix."""
+        found: Floats = self.matrix.toarray()
+        return found
+
 
 def margin_sums(links: Sequence[Link], cells: int) -> MarginSums:
     """Return the equations of all links."""
@@ -116,3 +123,61 @@ def margin_sums(links: Sequence[Link], cells: int) -> MarginSums:
         ends[row + 1 : row + 1 + link.size] = start + link.write(columns[start:stop], values[start:stop])
         start, row = stop, row + link.size
     return MarginSums(csr_array((values, columns, ends), shape=(height, cells)))
+
+
+@dataclass(frozen=True, eq=False)
+class FreeSums:
+    """Equations A x + B u = 0 between cells x and free numbers u that nothing was published about.
+
+    What u could take up says nothing about x: the gaps are projected onto the complement of the range of B,
+
+        P = I - B (B' B)^-1 B'.
+    """
+
+    matrix: Any
+    free: Any
+
+    @cached_property
+    def _back(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+        return self.matrix.T
+
+    @cached_property
+    def _solve(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+        from scipy.sparse import csc_array, eye_array
+        from scipy.sparse.linalg import splu
+
+        normal = csc_array(self.free.T @ self.free)
+        # Some free numbers may be undetermined: the ridge picks one solution, and B takes the choice out again.
+        return splu(csc_array(normal + RIDGE * eye_array(normal.shape[0], format="csc"))).solve
+
+    def _projected(self, gaps: Floats) -> Floats:
+        for _ in range(2):
+            gaps = gaps - self.free @ self._solve(self.free.T @ gaps)
+        return gaps
+
+    def gaps(self, cells: Floats) -> Floats:
+        """Return P A x: how far the equations are from holding, whatever the free numbers are."""
+        return self._projected(self.matrix @ cells)
+
+    def back(self, gaps: Floats) -> Floats:
+        """Return the transpose of P A applied to one number per equation."""
+        found: Floats = self._back @ self._projected(gaps)
+        return found
+
+    def diagonal(self, weight: Floats) -> Floats:
+        """Return what scales each equation; one with free numbers always has some weight."""
+        found: Floats = (self.matrix**2) @ weight + (self.free**2) @ np.ones(self.free.shape[1])
+        return found
+
+    def dense(self) -> Floats:
+        """Return P A as a dense matrix."""
+        found: Floats = np.column_stack([self._projected(column) for column in self.matrix.toarray().T])
+        return found
+
+
+def scaled_rows(matrix: Any) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+    """Return equations scaled to length 1."""
+    from scipy.sparse import diags_array
+
+    length = np.sqrt((matrix**2) @ np.ones(matrix.shape[1]))
+    return (diags_array(1 / length) @ matrix).tocsr()
