@@ -38,6 +38,8 @@ UNIVERSES = (
     "S = f",
     "A = b and B != x",
     "A != b1 and S = m",
+    "A = b1 or B = x",
+    "(S = f or A = a) and B != y",
 )
 
 
@@ -69,6 +71,11 @@ def with_universes(
     return Programme("drawn", known, tuple(tables))
 
 
+def _has(atom: tuple[str, ...], cell: tuple[str, ...], which: list[int], trees: list[CategoryTree | None]) -> bool:
+    """Say whether a cell counts a combination of finest codes."""
+    return all(tree and code in tree.path(atom[w]) for code, w, tree in zip(cell, which, trees, strict=True))
+
+
 def participants(equations: JointEquations) -> Floats:
     """Return for every published cell, in order, which finest combinations of codes it counts."""
     known = equations.programme.topics
@@ -94,17 +101,9 @@ def participants(equations: JointEquations) -> Floats:
                 if depth
             ]
             for cell in product(*shown):
+                paths = [known[list(leaves)[w]].tree for w in which]
                 rows.append(
-                    [
-                        float(
-                            there
-                            and all(
-                                code in known[list(leaves)[w]].tree.path(atom[w])  # type: ignore[union-attr]
-                                for code, w in zip(cell, which, strict=True)
-                            )
-                        )
-                        for atom, there in zip(atoms, inside, strict=True)
-                    ]
+                    [float(there and _has(atom, cell, which, paths)) for atom, there in zip(atoms, inside, strict=True)]
                 )
     return np.array(rows)
 

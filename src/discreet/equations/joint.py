@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.programme.model import Programme, Table, Topic
+
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -192,7 +193,8 @@ class JointEquations(UnknownEquations):
         _, deviation = self._by_unknown(np.zeros(self.cells), self.spread)
         basis = _orthonormal(self.sums.dense() * deviation)
         found = deviation**2 * (1 - (basis**2).sum(axis=0))
-        return found.clip(0.0)[self.unknowns]
+        by_cell: Floats = found.clip(0.0)[self.unknowns]
+        return by_cell
 
 
 def _orthonormal(rows: Floats) -> Floats:
@@ -280,7 +282,7 @@ class _System:
 
 
 def _without_loose_ends(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-    """Return the equations without those that only define a free variable, and free ones that always occur together once."""
+    """Return the equations without those that only define a free variable; free ones that go together become one."""
     from scipy.sparse import csr_array
 
     random = np.random.default_rng(SEED)
@@ -292,7 +294,7 @@ def _without_loose_ends(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - sc
         matrix = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
         # Free variables with equal columns only matter as their sum. Equal columns sum equal numbers in one order.
         mark = matrix[:, unknowns:].T @ random.random((matrix.shape[0], 2))
-        _, first, group = np.unique(mark, axis=0, return_index=True, return_inverse=True)
+        _, first = np.unique(mark, axis=0, return_index=True)
         kept = np.zeros(mark.shape[0], dtype=bool)
         kept[first] = True
         free = matrix[:, unknowns:][:, np.flatnonzero(kept)].tocsc()
@@ -388,8 +390,8 @@ class _World:
             if not part.universe or not part.universe.topics:
                 continue
             for link in part.equations.links:
-                fine = part.start + link.fine + np.arange(len(link.parent))
-                found.equate(part.start + link.coarse + np.arange(link.size), fine, link.parent)
+                children = part.start + link.fine + np.arange(len(link.parent))
+                found.equate(part.start + link.coarse + np.arange(link.size), children, link.parent)
             for statistic in part.largest:
                 cells, parent = self._inside(part, statistic)
                 found.equate(part.places(statistic), variable[cells], parent)
@@ -413,7 +415,9 @@ class _World:
                 node = by_depths[self.depths(part, statistic)]
                 variable[self.nodes.cells_of(node)] = part.places(statistic)[self._own_cell(part, statistic, node)]
         free = variable < 0
-        keys = np.concatenate([self._node_keys(s) for s in range(len(self.nodes.lattice))] or [np.zeros(0, dtype=np.int64)])
+        keys = np.concatenate(
+            [self._node_keys(s) for s in range(len(self.nodes.lattice))] or [np.zeros(0, dtype=np.int64)]
+        )
         variable[free] = found.free(keys[free])
         return variable
 
@@ -476,7 +480,7 @@ class _World:
         return self._measure(part, statistic, None) > 0
 
     def _measure(self, part: Part, statistic: int, which: int | None) -> Ints:
-        """Return the measure of every cell under weights modulo the prime, or, without weights, whether it is possible."""
+        """Return the measure of every cell modulo the prime, or, without weights, whether somebody can be in it."""
         assert part.universe is not None  # noqa: S101 - of this world
         depths = part.lattice.depths[statistic].tolist()
         names = [axis.name for axis in part.lattice.axes]

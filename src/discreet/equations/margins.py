@@ -204,11 +204,11 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
     step together because nothing between is published, that pair too.
     """
     depths, statistics = lattice.depths, np.flatnonzero(lattice.published)
-    if len(statistics) == len(lattice):
-        for axis in range(len(lattice.axes)):
-            coarser = lattice.coarser(axis)
-            fine = np.flatnonzero(coarser >= 0)
-            yield from zip(fine.tolist(), coarser[fine].tolist(), strict=True)
+    coarser = [lattice.coarser(axis) for axis in range(len(lattice.axes))]
+    if lattice.published.all() and all(((depths[:, a] == 0) | (c >= 0)).all() for a, c in enumerate(coarser)):
+        for above_on_axis in coarser:
+            below = np.flatnonzero(above_on_axis >= 0)
+            yield from zip(below.tolist(), above_on_axis[below].tolist(), strict=True)
         return
     known = {depths[s].tobytes(): s for s in statistics.tolist()}
     for fine in statistics.tolist():
@@ -221,11 +221,11 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
                     above.append(coarse)
                     break
         yield from ((fine, coarse) for coarse in above)
-        below = (depths[statistics] <= depths[fine]).all(axis=1)
-        covered = np.zeros(len(below), dtype=bool)
+        inside = (depths[statistics] <= depths[fine]).all(axis=1)
+        covered = np.zeros(len(inside), dtype=bool)
         for coarse in above:
             covered |= (depths[statistics] <= depths[coarse]).all(axis=1)
-        rest = statistics[below & ~covered]
+        rest = statistics[inside & ~covered]
         yield from ((fine, int(coarse)) for coarse in rest if coarse != fine and _is_top(depths, coarse, rest, fine))
 
 

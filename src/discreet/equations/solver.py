@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.equations.sums import MarginSums
+    from discreet.equations.sums import FreeSums, MarginSums
 
     Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Fit:
 
 
 def fit(
-    sums: MarginSums,
+    sums: MarginSums | FreeSums,
     values: Floats,
     spread: Floats,
     *,

@@ -67,8 +67,8 @@ def grouped(axis: Axis) -> GroupedAxis:
     for depth in range(deepest, 0, -1):
         size = axis.sizes[depth - 2] if depth > 1 else 1
         below: list[list[int]] = [[] for _ in range(size)]
-        for parent, form in zip(above[depth - 1].tolist(), forms[0].tolist(), strict=True):
-            below[parent].append(form)
+        for category, own_form in zip(above[depth - 1].tolist(), forms[0].tolist(), strict=True):
+            below[category].append(own_form)
         known: dict[tuple[int, ...], int] = {}
         forms.insert(0, np.array([known.setdefault(tuple(sorted(each)), len(known)) for each in below]))
     groups, chosen = [np.zeros(1, dtype=np.int64)], np.ones(1, dtype=bool)
@@ -80,9 +80,7 @@ def grouped(axis: Axis) -> GroupedAxis:
         own = np.zeros(len(kind), dtype=bool)
         # The first child of a kind below a representative represents it.
         own[first] = chosen[parent[first]]
-        _, first, group, count = np.unique(
-            2 * kind + ~own, return_index=True, return_inverse=True, return_counts=True
-        )
+        _, first, group, count = np.unique(2 * kind + ~own, return_index=True, return_inverse=True, return_counts=True)
         groups.append(group.reshape(-1))
         members.append(count)
         ups.append(groups[-2][parent[first]])
@@ -174,13 +172,15 @@ class GroupedEquations(UnknownEquations):
         from scipy.sparse.csgraph import connected_components
 
         place = dict(zip(self.statistics.tolist(), range(len(self.statistics)), strict=True))
-        rows, columns, values, height = [], [], [], 0
-        members = self.members
+        rows: list[Ints] = []
+        columns: list[Ints] = []
+        values: list[Floats] = []
+        height, starts, members = 0, self.starts.tolist(), self.members
         for fine, coarse in linked(self.lattice):
             a, b = place[fine], place[coarse]
             parent = self._parents(fine, coarse)
-            below = np.arange(self.starts[a], self.starts[a + 1])
-            above = np.arange(self.starts[b], self.starts[b + 1])
+            below = np.arange(starts[a], starts[a + 1])
+            above = np.arange(starts[b], starts[b + 1])
             rows += [np.arange(len(above)) + height, parent + height]
             columns += [above, below]
             values += [np.ones(len(above)), -members[below] / members[above][parent]]

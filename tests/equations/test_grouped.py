@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.equations.margins import MarginEquations
-from discreet.equations.quotient import GroupedEquations, grouped
+from discreet.equations.grouped import GroupedEquations, grouped
 from discreet.programme.lattice import Axis, lattice
-from discreet.programme.model import Programme
+from discreet.programme.tree import Category, CategoryTree
 from tests.equations.test_joint import with_universes
 from tests.programme.test_lattice import programmes
+
+if TYPE_CHECKING:
+    from discreet.programme.model import Programme
 
 
 @given(programmes(largest=3, topics=3), st.booleans())
@@ -38,8 +43,6 @@ def check(made: Programme, spsn: bool) -> None:
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.lists(st.integers(1, 3), min_size=10, max_size=40))
 def test_every_category_is_like_a_representative(first: list[int], more: list[int]) -> None:
-    from discreet.programme.tree import Category, CategoryTree
-
     lines = [(f"a{n}", "") for n in range(len(first))]
     lines += [(f"a{n}.{k}", f"a{n}") for n, size in enumerate(first) for k in range(size)]
     middle = [code for code, above in lines if above]
