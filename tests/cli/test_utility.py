@@ -89,6 +89,7 @@ def test_sentences_come_first_then_tables_by_size(discreet: Command, office: Pat
     for each in found.cells.by_size.classes:
         assert any(row[1] == f"{each.cells:,}" and row[0] == _span(each.low, each.high) for row in rows)
     assert [row[0] for row in rows if len(row) == 4] == [str(mean) for mean in MEANS]
+    assert found.areas
     assert f"Small areas: {len(found.areas.codes)} areas of AREA," in text
     assert "Assumed: a count that several tables show with the same noise is taken once;" in text
     assert lines[-1].startswith("Next: discreet compare")

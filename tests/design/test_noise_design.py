@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from discreet.programme.model import Breakdown, Programme, Table
 from discreet.risk.averaging import averaging, variance_needed
 from discreet.risk.bound import disclosure_at
 from discreet.risk.tuples import all_tuples, tuples_by_size
+from discreet.utility.release_areas import NO_AREAS
 from tests.programme.small import programme
 from tests.tabulation import small_data as small
 from tests.tabulation.small_data import programmes
@@ -225,7 +227,7 @@ def test_one_table_can_be_designed_for() -> None:
 def test_a_table_of_the_total_alone_can_be_designed_for() -> None:
     found = design(programme([[]], {}))
     assert found.feasible
-    assert found.areas == 1
+    assert found.areas is None
     assert found.curation.alone == ()
     assert found.exposed["optimal"].ratio == 1
 
@@ -273,6 +275,22 @@ def test_other_mistakes_are_told() -> None:
         design(TOWN, rule="level")
     with pytest.raises(UnknownNameError, match=r"GEO"):
         design(TOWN, areas="GOE")
+
+
+def test_only_areas_need_an_epsilon() -> None:
+    ages = programme([["SEX", "AGE"]], {"SEX": [2], "AGE": [91]})
+    found = design(ages, cuts=0)
+    assert found.areas is None
+    assert found.to_json()["areas"] is None
+    assert "accurate areas" not in {each.name for each in found.constraints}
+    (averaging,) = (each for each in found.constraints if each.about == "epsilon")
+    assert (found.line.low, found.line.high) == (0, averaging.limit(1))
+    assert NO_AREAS in found.warnings
+    assert found.line_answer.endswith(f"could have an epsilon of at most {found.line.high:.3g} a count.")
+    named = design(ages, areas="AGE", cuts=0)
+    assert named.areas == 91
+    assert named.line.low == pytest.approx(math.log(91 / (1 - named.confidence)) / 20)
+    assert NO_AREAS not in named.warnings
 
 
 def test_a_stricter_demand_never_gets_a_looser_limit() -> None:

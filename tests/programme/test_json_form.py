@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +97,13 @@ def test_the_same_programme_gives_the_same_text() -> None:
     texts = {json.dumps(programme_to_json(made)) for made in (census("LU"), census("LU"), back(census("LU")))}
     assert len(texts) == 1
     assert list(programme_to_json(census("LU"))) == ["name", "notes", "topics", "tables"]
+
+
+def test_the_topic_of_areas_is_kept() -> None:
+    for areas in ("SEX", ""):
+        made = replace(census("LU"), areas=areas)
+        assert programme_to_json(made)["areas"] == areas
+        assert back(made) == made
 
 
 def test_a_part_with_a_missing_category_is_kept_whole() -> None:
@@ -202,7 +210,7 @@ FIRST: Keys = ("tables", 0, "breakdowns", 0)
 MISTAKES: list[tuple[Keys, Any, str]] = [
     (("name",), GONE, r"the whole: lacks the key 'name'\. Add it"),
     (("name",), 5, r"name: must be text, not 5\."),
-    (("titel",), "x", r"the whole: has the unknown key 'titel'\. There are: name, notes, topics, tables\."),
+    (("titel",), "x", r"the whole: has the unknown key 'titel'\. There are: name, notes, topics, tables, areas\."),
     (("notes",), "a note", r"notes: must be a list, not 'a note'"),
     (("notes", 0), None, r"notes\[0\]: must be text, not None"),
     (("topics",), {}, r"topics: must be a list"),

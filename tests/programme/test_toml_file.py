@@ -136,6 +136,12 @@ MISTAKES = {
         '"SEX ~ F"\ncount = "JOB"',
         "line 33: .*'SEX ~ F and \"JOB\" = 1' cannot be read",
     ),
+    "areas of an unknown topic": (
+        'name = "Small town"',
+        'name = "Small town"\nareas = "GOE"',
+        "line 3: The areas are declared as 'GOE'. There is no topic 'GOE'. Did you mean GEO",
+    ),
+    "areas as a list": ('name = "Small town"', 'areas = ["GEO"]', "line 2: areas must be the name of a topic"),
     "notes": ('name = "Small town"', 'notes = "abc"', "notes must be a list of texts"),
     "no toml": ("[topics.SEX]", "[topics.SEX", "is not TOML: .*line 4"),
     "tables as one": ("[[tables]]", "[tables]", "is not TOML|tables must be written"),

@@ -121,6 +121,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     assert found.design
     assert (found.attacks.seed, found.attacks.budget) == (3, 20.0)
     assert found.assessment.case.confidence == found.design.confidence == 0.9
+    assert found.utility.areas
     assert found.utility.areas.topic == "AREA"
     assert found.about == "Nobody in it is real."
     assert found.commands == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +10,13 @@ import pyarrow as pa
 import pytest
 
 from discreet.cells.true_tables import TrueTables
-from discreet.errors import UnknownNameError
+from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
+from discreet.programme.choose import choose_tables
 from discreet.programme.load import load_programme
-from discreet.utility.release_areas import AreaFinder, area_topic
+from discreet.utility.measured import utility_of
+from discreet.utility.release_areas import NO_AREAS, AreaFinder, area_topic
 from discreet.utility.side_by_side import SideBySide
 from tests.tabulation.small_data import by, programme, topic
 from tests.utility.small_release import PEOPLE, small_release
@@ -30,7 +33,9 @@ def areas(release: Release, asked: str | None = None) -> ReleaseAreas:
     finder = AreaFinder(release.programme, asked)
     for table in SideBySide(release, TrueTables(release)):
         finder.look_at(table.statistics)
-    return finder.found()
+    found = finder.found()
+    assert found
+    return found
 
 
 def test_counts_are_by_sex_and_in_all(tmp_path: Path) -> None:
@@ -60,9 +65,58 @@ def test_the_finest_areas_are_taken_and_named() -> None:
     assert area_topic(load_programme("eu2021:LU"), "SEX") == "SEX"
 
 
-def test_without_a_name_that_tells_it_is_the_topic_with_most_categories() -> None:
-    first, second = topic("A", "a b"), topic("B", "x y z")
-    assert area_topic(programme([first, second], [by(first), by(second)])) == "B"
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        # 91 ages are no areas.
+        ("SEX AGE", None),
+        ("GEO.L AGE", "GEO.L"),
+        ("AGE nuts_3", "nuts_3"),
+        ("AGE LSOA21CD", "LSOA21CD"),
+        ("AGE State COUNTY", "COUNTY"),
+        ("AGE current_province", "current_province"),
+        ("AGE Municipality", "Municipality"),
+        ("AGE WARD.H", "WARD.H"),
+        ("AGE GEO_DISTRICTS", "GEO_DISTRICTS"),
+        # Words within other words, and places that are not where people live.
+        ("AGE REWARD STATUS FORWARDS", None),
+        ("AGE REGION_OF_BIRTH MARITAL_STATE PLACE_OF_WORK", None),
+    ],
+)
+def test_the_topic_of_areas_is_recognised_by_its_name_alone(names: str, found: str | None) -> None:
+    topics = [topic(name, " ".join(map(str, range(2 + n)))) for n, name in enumerate(names.split())]
+    tables = programme([*topics, topic("YEARS", " ".join(map(str, range(91))))], [by(each) for each in topics])
+    assert area_topic(tables) == found
+
+
+def test_a_declared_topic_comes_before_a_name_and_one_asked_for_before_both() -> None:
+    geo, home = topic("GEO", "a b c"), topic("HOME", "x y")
+    tables = programme([geo, home], [by(geo)], [by(home)])
+    assert area_topic(replace(tables, areas="HOME")) == "HOME"
+    assert area_topic(replace(tables, areas="HOME"), "GEO") == "GEO"
+    assert area_topic(replace(tables, areas="")) is None
+    # The declared topic is not among the tables that are left: no other takes its place.
+    assert area_topic(choose_tables(replace(tables, areas="HOME"), ["1"], None)) is None
+    assert area_topic(choose_tables(replace(tables, areas="HOME"), ["2"], None)) == "HOME"
+    with pytest.raises(ProgrammeError, match=r"areas are declared as 'GOE'. There is no topic 'GOE'. Did you mean GEO"):
+        replace(tables, areas="GOE")
+
+
+def test_without_a_topic_of_areas_there_are_no_figures_on_areas(engine: Engine) -> None:
+    sex, age = topic("SEX", "f m"), topic("AGE", "1 2 3 4 5 6 7 8")
+    people = pa.table({"SEX": ["f", "m"] * 40, "AGE": [str(n % 8 + 1) for n in range(80)]})
+    release = protect(people, programme([sex, age], [by(sex), by(age)]), Exact(), keep_exact=True, engine=engine)
+    found = utility_of(release)
+    assert (found.areas, found.small_areas) == (None, None)
+    assert found.cells
+    assert found.cells.ranks is None
+    assert not any("area" in each.name or "area" in each.sentence for each in found.results)
+    assert found.to_json()["areas"] is None
+    assert NO_AREAS in found.warnings
+    named = utility_of(release, areas="AGE")
+    assert named.areas
+    assert len(named.areas.codes) == 8
+    assert NO_AREAS not in named.warnings
 
 
 def test_an_unknown_topic_is_refused_by_name() -> None:

@@ -40,7 +40,12 @@ def compare(
     tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
     unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
     missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
-    areas: Annotated[str | None, typer.Option(metavar="TOPIC", help="The topic of areas.")] = None,
+    areas: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
+        ),
+    ] = None,
     attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
         ATTACKS
     ),

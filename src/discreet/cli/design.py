@@ -39,7 +39,12 @@ def design(
     hide_bound: Annotated[
         bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")
     ] = True,
-    areas: Annotated[str | None, typer.Option(metavar="TOPIC", help="The topic of areas.")] = None,
+    areas: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
+        ),
+    ] = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
     data: Annotated[
         list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")

@@ -38,7 +38,10 @@ def report(
     confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
     budget: Annotated[str, typer.Option(metavar="TIME", help="Time for attacks, as 60s, 5m, 1h or none.")] = "60s",
     areas: Annotated[
-        str | None, typer.Option(metavar="TOPIC", help="The topic of areas; found by its name if left out.")
+        str | None,
+        typer.Option(
+            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
@@ -75,7 +78,7 @@ def report(
             "truth": written.found.utility.truth,
             "confidence": confidence,
             "budget": seconds(budget),
-            "areas": written.found.utility.areas.topic,
+            "areas": written.found.utility.areas and written.found.utility.areas.topic,
             "seed": seed,
         }
         typer.echo(_json(written, settings))

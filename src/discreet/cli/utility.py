@@ -31,7 +31,10 @@ def utility(
         Path | None, typer.Option(metavar="DIR", help="True counts; OUT.curator/exact if left out and there.")
     ] = None,
     areas: Annotated[
-        str | None, typer.Option(metavar="TOPIC", help="The topic of areas; found by its name if left out.")
+        str | None,
+        typer.Option(
+            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
+        ),
     ] = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Of AREAS: noise variance of a count.")] = None,
     bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
@@ -77,7 +80,12 @@ def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int,
     with Stages(shown=not quiet, log=None) as stages:
         found = utility_of(release, truth=truth, areas=areas, seed=seed, progress=stages)
     if as_json:
-        asked = {"release": str(release), "truth": found.truth, "areas": found.areas.topic, "seed": seed}
+        asked = {
+            "release": str(release),
+            "truth": found.truth,
+            "areas": found.areas and found.areas.topic,
+            "seed": seed,
+        }
         typer.echo(answer("utility", asked, found.results, found.warnings, **found.to_json()))
     else:
         show(found, str(release))

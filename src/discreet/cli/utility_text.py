@@ -68,7 +68,7 @@ def _show_tests(tests: Mapping[int, Rejections]) -> None:
 def _show_small_areas(found: Utility, width: int) -> None:
     """Print what happened to small areas, if there are any small counts."""
     small = found.small_areas
-    if small is None:
+    if small is None or found.areas is None:
         return
     counts = small.single[0].small.number
     typer.echo(f"\nSmall areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500.")

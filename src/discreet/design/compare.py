@@ -26,7 +26,7 @@ from discreet.programme.model import Programme
 from discreet.release.record import Record
 from discreet.risk.assess import assess
 from discreet.utility.measured import utility_of
-from discreet.utility.release_areas import area_topic
+from discreet.utility.release_areas import NO_AREAS, area_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -237,10 +237,11 @@ def compare(
     chosen = choose_tables(spec, tables, unit)
     # What would be refused in the end is refused before anything is published.
     attacks_named(attacks or None)
-    area_topic(chosen, areas)
+    topic = area_topic(chosen, areas)
     made = _mechanisms(asked, chosen, at, variance, bound, keyed=keyed, seed=seed)
     compared: list[Compared] = []
     warnings = [STEPS.format(made[0][1], variance)] if abs(made[0][1] / variance - 1) > SLACK else []
+    warnings += [] if topic else [NO_AREAS]
     for number, (contender, (mechanism, wanted)) in enumerate(zip(asked, made, strict=True)):
         used = {**reading, "id": reading.get("id") if mechanism.needs_keys else None}
         used["key"] = reading.get("key") if mechanism.needs_keys else None

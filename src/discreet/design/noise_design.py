@@ -40,7 +40,7 @@ from discreet.results import Result
 from discreet.risk.assess import SUREST
 from discreet.risk.averaging import ONE_SIGMA, variance_needed
 from discreet.risk.bound import LEAST_SURE
-from discreet.utility.release_areas import area_topic
+from discreet.utility.release_areas import NO_AREAS, area_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,7 +85,7 @@ class Design:
         exposed_fresh: the same where every table has noise of its own.
         exposed_total_known: the same as `exposed` where the true total is known anyway; None if it is not published.
         sets: by attacker and number of parts, how many sets of parts and their total she looks at.
-        areas: how many there are of the finest level of the geographic topic.
+        areas: the number of areas at the finest level; None if the programme has no topic of areas.
         constraints: all of them.
         plane: variance and bound, for noise that is bounded and shared.
         line: epsilon of a count, for noise without a bound and of each table's own.
@@ -112,7 +112,7 @@ class Design:
     exposed_fresh: dict[str, Exposure]
     exposed_total_known: Exposure | None
     sets: dict[str, dict[int, int]]
-    areas: int
+    areas: int | None
     constraints: tuple[Constraint, ...]
     plane: Plane
     line: Allowed
@@ -155,6 +155,8 @@ class Design:
     @property
     def line_answer(self) -> str:
         """Return what is left for noise without a bound, in a sentence."""
+        if not self.line.low:
+            return f"Noise without a bound could have an epsilon of at most {self.line.high:.3g} a count."
         if self.line.feasible:
             return (
                 f"Noise without a bound could have an epsilon of {self.line.low:.3g} to {self.line.high:.3g} a count."
@@ -303,7 +305,7 @@ def design(
             attacker=attacker,
             surrogate=rule == LEVELS,
         ),
-        accurate_areas(number, confidence),
+        *([accurate_areas(number, confidence)] if number else []),
     )
     line = allowed(unbounded, EPSILON)
     setting = best_setting(plane)
@@ -342,7 +344,7 @@ def design(
         reasons=reasons(setting, plane) if setting else (),
         relaxations=() if setting else tuple(of_plane(plane, bounded, confidence, curation)),
         line_relaxations=()
-        if line.feasible
+        if line.feasible or not number
         else tuple(of_line(line, number, ACCURATE, fresh[attacker], confidence)),
         curation=curation,
         by_confidence=by_confidence(bounded, sorted({*CONFIDENCES, confidence})),
@@ -362,6 +364,7 @@ def design(
                 has_cuts=bool(curation.alone),
                 no_release=data is not None and setting is None,
                 tried=tried,
+                areas=number,
             )
         ),
     )  # fmt: skip
@@ -431,11 +434,10 @@ def _check(confidence: float, max_bound: int, attacker: str, cuts: int) -> None:
         raise UnknownNameError.among("attacker", attacker, ATTACKERS)
 
 
-def _areas(programme: Programme, asked: str | None) -> int:
-    """Return how many areas there are; a programme without any breakdown is about one."""
-    if not any(table.breakdowns for table in programme.tables):
-        return 1
-    return programme.topics[area_topic(programme, asked)].levels[-1].size
+def _areas(programme: Programme, asked: str | None) -> int | None:
+    """Return the number of areas at the finest level; None without a topic of areas."""
+    topic = area_topic(programme, asked)
+    return None if topic is None else programme.topics[topic].levels[-1].size
 
 
 def _member_state(programme: Programme | str | Path) -> str | None:
@@ -486,11 +488,14 @@ def _warnings(
     has_cuts: bool,
     no_release: bool,
     tried: OnData | None,
+    areas: int | None,
 ) -> Iterator[str]:
     if tried is not None:
         yield from tried.alarms(confidence)
     if left_out:
         yield f"Not designed for: tables that count something else ({left_out}); name them with --population."
+    if areas is None:
+        yield NO_AREAS
     if rule == LEVELS:
         yield (
             "By the rule levels every category divides evenly. Real ones do not, and may ask for less noise or more: "

@@ -8,14 +8,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeError, UnknownNameError
-from discreet.programme.model import Programme
 from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import topics_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.programme.model import Breakdown, Level, Table, Topic
+    from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 
 NOT_STATED = {"en": "not stated"}
 
@@ -37,7 +36,8 @@ def choose_tables(programme: Programme, patterns: Sequence[str] | None, unit: st
     chosen = tuple(table for table in tables if any(matches(table.id, pattern) for pattern in wanted))
     used = {topic for table in chosen for topic in _topics_of(table)}
     topics = {name: topic for name, topic in programme.topics.items() if name in used}
-    return Programme(programme.name, topics, chosen, programme.notes)
+    areas = programme.areas if programme.areas in {None, *used} else ""
+    return replace(programme, topics=topics, tables=chosen, areas=areas)
 
 
 def _of_unit(programme: Programme, unit: str | None) -> tuple[Table, ...]:
@@ -78,12 +78,8 @@ def also_missing_category(programme: Programme, topics: Sequence[str], code: str
     tables = tuple(
         replace(table, breakdowns=tuple(_on_levels(b, levels) for b in table.breakdowns)) for table in programme.tables
     )
-    return Programme(
-        programme.name,
-        {name: changed.get(name, topic) for name, topic in programme.topics.items()},
-        tables,
-        programme.notes,
-    )
+    topics_of = {name: changed.get(name, topic) for name, topic in programme.topics.items()}
+    return replace(programme, topics=topics_of, tables=tables)
 
 
 def _with_category(topic: Topic, code: str) -> Topic:

@@ -1,6 +1,6 @@
 """A programme as JSON: all of it in one object, for files that say what was published.
 
-name, notes
+name, notes, areas (the topic of areas, where it is declared)
 topics      name, labels, column, tree, levels (name, size, depth or codes)
 tables      id, unit, universe, breakdowns (code, topic, levels by name, total)
 
@@ -32,6 +32,7 @@ def programme_to_json(programme: Programme) -> dict[str, Any]:
     return {
         "name": programme.name,
         "notes": list(programme.notes),
+        **({} if programme.areas is None else {"areas": programme.areas}),
         "topics": [_topic_to_json(topic) for topic in programme.topics.values()],
         "tables": [_table_to_json(table, programme) for table in programme.tables],
     }
@@ -39,12 +40,13 @@ def programme_to_json(programme: Programme) -> dict[str, Any]:
 
 def programme_from_json(content: dict[str, Any]) -> Programme:
     """Return the programme of a JSON object, or refuse what is wrong in it by its key."""
-    entry = _Place(content).entries(("name", "notes", "topics", "tables"))
+    entry = _Place(content).entries(("name", "notes", "topics", "tables"), ("areas",))
     found = [_topic(place) for place in entry["topics"].items()]
     topics = {topic.name: topic for topic in found}
     _refuse_twice(entry["topics"], [topic.name for topic in found], "topic")
     tables = tuple(_table(place, topics) for place in entry["tables"].items())
-    programme = Programme(entry["name"].text(), topics, tables, tuple(entry["notes"].texts()))
+    notes, areas = tuple(entry["notes"].texts()), entry["areas"].text_or_none()
+    programme = Programme(entry["name"].text(), topics, tables, notes, areas)
     for place, table in zip(entry["tables"].items(), tables, strict=True):
         try:
             universe_of(programme, table)

@@ -110,14 +110,19 @@ class Programme:
         topics: by name.
         tables: in order of publication.
         notes: what a reader should know of where it comes from.
+        areas: the topic whose categories are areas; "" if there is none, None if the programme does not declare it.
     """
 
     name: str
     topics: Mapping[str, Topic]
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
+    areas: str | None = None
 
     def __post_init__(self) -> None:
+        if self.areas and self.areas not in self.topics:
+            found = UnknownNameError.among("topic", self.areas, self.topics)
+            raise ProgrammeError(f"The areas are declared as {self.areas!r}. {found}", topic="areas")
         if not self.tables:
             raise ProgrammeError(f"Programme {self.name!r} has no tables. Add at least one.", topic="")
         twice = [table for table, times in Counter(t.id for t in self.tables).items() if times > 1]

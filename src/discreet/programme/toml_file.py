@@ -1,6 +1,7 @@
 """A user's table programme in TOML, with errors that name file, line and the nearest right spelling.
 
 name = "Small town"
+areas = "GEO"                 # the topic whose categories are areas; recognised by its name if left out
 
 [topics.SEX]
 categories = ["F", "M"]
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS = {
-    "file": ("name", "notes", "topics", "columns", "tables"),
+    "file": ("name", "notes", "areas", "topics", "columns", "tables"),
     "topic": ("label", "categories", "hierarchy", "size", "sizes", "breakdowns"),
     "table": ("id", "columns", "unit", "universe", "count"),
 }
@@ -80,11 +81,18 @@ class _Reader:
             tables = tuple(self._table(name, table) for name, table in zip(ids, self._tables, strict=True))
             notes = self._texts("notes", self.content.get("notes", []))
             name = str(self.content.get("name", self.path.stem))
-            found = Programme(name, self.topics, tables, tuple(notes))
+            found = Programme(name, self.topics, tables, tuple(notes), self._areas)
         except ProgrammeError as error:
             raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
         self._check_universes(found)
         return found
+
+    @property
+    def _areas(self) -> str | None:
+        areas = self.content.get("areas")
+        if areas is not None and not isinstance(areas, str):
+            raise self.error("areas", "areas must be the name of a topic.", 'Write areas = "TOPIC".')
+        return areas
 
     @property
     def _tables(self) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def line_chart_of(design: Design, chosen: float | None = None) -> EpsilonChart:
         if each.about == EPSILON
     )
     line = design.line
-    left = f"{line.low:.3g} to {line.high:.3g}"
+    left = f"{line.low:.3g} to {line.high:.3g}" if line.low else f"at most {line.high:.3g}"
     apart = f"{line.low_by} ask for {line.low:.3g}, {line.high_by} allows {line.high:.3g}"
     if chosen is None:
         title = f"An epsilon of {left} a count keeps to all limits" if line.feasible else f"Nothing is left: {apart}"

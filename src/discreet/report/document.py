@@ -290,5 +290,5 @@ def _settings(found: Gathered) -> Iterator[tuple[str, str]]:
         budget = found.attacks.budget
         yield "time for attacks", "no limit" if budget is None else f"{budget:g} s"
         yield "seed of attacks", str(found.attacks.seed)
-    if found.utility.areas.topic:
+    if found.utility.areas is not None:
         yield "areas", f"{len(found.utility.areas.codes):,} of topic {found.utility.areas.topic}"

@@ -207,6 +207,7 @@ def _small_areas(found: Gathered) -> Light:
     area, small = "Utility for small areas", found.utility.small_areas
     if small is None or not small.single[0].small.number:
         none = "no area of this release has fewer than 500 persons of a kind"
+        none = none if found.utility.areas else "the programme has no area variable; declare it with --areas TOPIC"
         return Light(area, USERS, None, ACCEPTED_LOSS, found.absent.get("truth", none))
     single = small.single[0]
     share = single.small.expected / single.small.number

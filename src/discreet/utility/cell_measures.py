@@ -117,10 +117,10 @@ class Gathered:
             self._apart.append(apart)
         self._associations += list(_associations(table.statistics))
 
-    def measured(self, areas: ReleaseAreas, law: LawByCount) -> CellMeasures:
+    def measured(self, areas: ReleaseAreas | None, law: LawByCount) -> CellMeasures:
         """Return the measures of all tables together."""
         pairs, ranks = merged(self._pairs), None
-        if areas.total is not None and areas.total.true is not None:
+        if areas is not None and areas.total is not None and areas.total.true is not None:
             ranks = rank_changes(areas.names, areas.total.true, areas.total.published)
         return CellMeasures(
             distances=distances(pairs),

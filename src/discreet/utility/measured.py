@@ -19,7 +19,7 @@ from discreet.utility.additivity import Additivity
 from discreet.utility.areas import Areas
 from discreet.utility.cell_measures import Gathered
 from discreet.utility.intervals import certain_intervals, first_published, interval_result, small_counts
-from discreet.utility.release_areas import AreaFinder
+from discreet.utility.release_areas import NO_AREAS, AreaFinder
 from discreet.utility.side_by_side import SideBySide
 from discreet.utility.significance import level
 from discreet.utility.small_areas import small_areas
@@ -76,7 +76,7 @@ class Utility:
         typical: the interval of one published count, in a sentence.
         tests: by mean true count of a cell, how often tests of independence reject it wrongly.
         cells: what needs true counts.
-        areas: the areas of the release.
+        areas: the areas of the release, None if the programme has no topic of areas.
         small_areas: what happens to small ones, None where they or their sexes are not published.
         warnings: what a reader should know.
     """
@@ -90,7 +90,7 @@ class Utility:
     typical: Result
     tests: dict[int, Rejections]
     cells: CellMeasures | None
-    areas: ReleaseAreas
+    areas: ReleaseAreas | None
     small_areas: SmallAreas | None
     warnings: tuple[str, ...]
 
@@ -139,7 +139,7 @@ class Utility:
             "additivity": [asdict(table) for table in self.additivity.tables],
             "intervals": self._intervals_json(),
             "tests": [{"mean": mean, **asdict(found)} for mean, found in self.tests.items()],
-            "areas": {"topic": self.areas.topic, "areas": len(self.areas.codes)},
+            "areas": None if self.areas is None else {"topic": self.areas.topic, "areas": len(self.areas.codes)},
             "small_areas": None if self.small_areas is None else self.small_areas.to_json(),
         }
 
@@ -173,7 +173,7 @@ def utility_of(
     Args:
         release: a Release or its folder.
         truth: the folder of true counts; OUT.curator/exact if left out and there.
-        areas: the topic of areas, found by its name if left out.
+        areas: the topic of areas; by default the one that the programme declares or that has the name of areas.
         seed: of what is simulated.
         progress: called with a stage, what is done and what there is to do.
     """
@@ -201,8 +201,8 @@ def utility_of(
         tests={mean: level(mean, law, seed=seed, tables=TABLES) for mean in MEANS},
         cells=None if known is None else gathered.measured(found, law),
         areas=found,
-        small_areas=None if known is None else _small_areas(found, law),
-        warnings=tuple(_warnings(release, known)),
+        small_areas=None if known is None or found is None else _small_areas(found, law),
+        warnings=(*_warnings(release, known), *([] if found else [NO_AREAS])),
     )
 
 

@@ -1,11 +1,12 @@
 """The areas of a release: the categories of its geographic topic, with women, men and total where it has them.
 
-A programme does not say which of its topics is geographic. One that is called so is taken, else the topic with most
-categories; `areas` names another.
+The topic of areas is the one that is asked for, else the one that the programme declares (`areas`), else the one that
+has the name of areas (`AREA_NAME`). Without any there are no figures on areas.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,18 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-GEOGRAPHIC = ("geo", "area", "region", "lau", "nuts", "municip", "parish", "district", "place", "commune", "grid")
-"""How topics of areas are called, or begin."""
+AREA_NAME = re.compile(
+    r"(?<![a-z])(geo[a-z]*|areas?|regions?|nuts|lau|municip[a-z]*|parish(es)?|(sub)?districts?|places?|communes?"
+    r"|grid([a-z]*)|states?|count(y|ies)|provinces?|wards?|lsoa|msoa|oa|lad|lga|cantons?|boroughs?|prefectures?"
+    r"|localit(y|ies)|settlements?|tracts?|puma|zip(codes?)?|post(al)?codes?)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of topics of areas, as a word of the name: GEO, GEO.L, NUTS2, lsoa21cd, district_of_residence."""
+OTHER_NAME = re.compile(r"birth|citizen|national|origin|work|study|marital|civil|health|employment", re.IGNORECASE)
+"""Names of topics that are not the areas where people live, in spite of a word such as region or state."""
+NO_AREAS = (
+    'No area variable, so no figures on areas: declare it in the programme (areas = "TOPIC") or with --areas TOPIC.'
+)
 SEX = ("sex", "gender")
 WOMEN = ("f", "w")
 """How the words for women begin, where codes have words, or are letters."""
@@ -74,13 +85,13 @@ class AreaFinder:
 
     Args:
         programme: of the release.
-        asked: the topic of the areas; found by its name if left out.
+        asked: the topic of the areas; by default the one that the programme declares or that has the name of areas.
     """
 
     def __init__(self, programme: Programme, asked: str | None = None) -> None:
         self.programme = programme
         self.topic = area_topic(programme, asked)
-        self._sex = _sex_topic(programme.topics, self.topic)
+        self._sex = _sex_topic(programme.topics, self.topic) if self.topic else None
         self._population = next(iter(programme.populations))
         self._total: Shown | None = None
         self._sexes: Shown | None = None
@@ -88,7 +99,7 @@ class AreaFinder:
     def look_at(self, statistics: Iterable[Shown]) -> None:
         """Keep the statistics of areas, the finest of each kind."""
         for shown in statistics:
-            if shown.population != self._population:
+            if self.topic is None or shown.population != self._population:
                 continue
             if shown.topics == (self.topic,):
                 self._total = _finer(self._total, shown, 0)
@@ -97,22 +108,25 @@ class AreaFinder:
                 if shown.published.shape[1 - axis] == SEXES:
                     self._sexes = _finer(self._sexes, shown, axis)
 
-    def found(self) -> ReleaseAreas:
-        """Return the areas; areas by sex only where they are the same ones."""
+    def found(self) -> ReleaseAreas | None:
+        """Return the areas, None without a topic of areas; areas by sex only where they are the same ones."""
+        if self.topic is None:
+            return None
         total, sexes = self._total, self._sexes
         codes = tuple(total.codes(0)) if total is not None else ()
         if sexes is not None and tuple(sexes.codes(sexes.topics.index(self.topic))) != codes:
             sexes = None
         words = all_category_words(self.programme.topics[self.topic])
         names = tuple(words.get(code, code) for code in codes)
-        return ReleaseAreas(self.topic, self._population, codes, names, total, sexes, self._women_first(sexes))
+        women_first = self._women_first(sexes, self.topic)
+        return ReleaseAreas(self.topic, self._population, codes, names, total, sexes, women_first)
 
-    def _women_first(self, sexes: Shown | None) -> bool:
+    def _women_first(self, sexes: Shown | None, topic: str) -> bool:
         """Say which of the two sexes are the women: by label or code, else the second, as 1 and 2 usually mean."""
         if sexes is None or self._sex is None:
             return True
         words = all_category_words(self.programme.topics[self._sex])
-        codes = sexes.codes(1 - sexes.topics.index(self.topic))
+        codes = sexes.codes(1 - sexes.topics.index(topic))
         called = [words.get(code, code).lower().startswith(WOMEN) for code in codes]
         return called[0] and not called[1]
 
@@ -125,15 +139,20 @@ def _finer(kept: Shown | None, shown: Shown, axis: int) -> Shown:
     return shown if shown.published.shape[axis] > areas else kept
 
 
-def area_topic(programme: Programme, asked: str | None = None) -> str:
-    """Return the topic of the areas: the one asked for, one that is called so, or that with most categories."""
+def area_topic(programme: Programme, asked: str | None = None) -> str | None:
+    """Return the topic of the areas: the one asked for, declared, or named so; None if there is no such topic.
+
+    Of several topics with the name of areas the one with most categories is taken.
+    """
     used = {b.topic: programme.topics[b.topic] for table in programme.tables for b in table.breakdowns}
     if asked is not None:
         if asked not in used:
             raise UnknownNameError.among("topic of the tables", asked, used)
         return asked
-    called = [name for name in used if name.lower().startswith(GEOGRAPHIC)]
-    return max(called or used, key=lambda name: used[name].levels[-1].size)
+    if programme.areas is not None:
+        return programme.areas if programme.areas in used else None
+    called = [name for name in used if AREA_NAME.search(name) and not OTHER_NAME.search(name)]
+    return max(called, key=lambda name: used[name].levels[-1].size, default=None)
 
 
 def _sex_topic(topics: Mapping[str, Topic], areas: str) -> str | None:
