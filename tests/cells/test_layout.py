@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.cells import grid as module
-from discreet.cells.layout import Layout, layouts
+from discreet.cells.layout import JointLayout, Layout, layouts, unit_layouts
 from discreet.errors import InputError
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.fresh import Fresh
@@ -178,3 +178,34 @@ def test_a_table_that_is_too_large_to_be_laid_out_is_refused(monkeypatch: pytest
     monkeypatch.setattr(module, "MOST_CELLS", 4)
     with pytest.raises(InputError, match=r"Table 1 has 5 cells; up to 4 can be laid out\. Take a release of fewer"):
         uneven(spsn=True).vector(lambda _: one_table({("a",): 1}, ("A",)))
+
+
+# --- All universes of a unit together ---
+
+
+def test_the_cells_of_all_universes_fit_the_joint_equations(engine: Engine) -> None:
+    release = town_release(keep_exact=True, engine=engine)
+    (joint,) = unit_layouts(release.programme, spsn=True).values()
+    assert isinstance(joint, JointLayout)
+    assert [layout.name for layout in joint.layouts] == list(joint.equations.parts)
+    truth = joint.vector(release.exact)
+    assert joint.equations.project(truth).values == pytest.approx(truth, abs=1e-9)
+    # Same participants, same noise, in whichever universe they are counted.
+    published, unknowns = joint.vector(release.table), joint.equations.unknowns
+    lowest, highest = (np.full(unknowns.max() + 1, edge) for edge in (np.inf, -np.inf))
+    np.minimum.at(lowest, unknowns, published)
+    np.maximum.at(highest, unknowns, published)
+    assert (lowest == highest).all()
+    across = joint.layouts[0].equations.unknowns.max() + joint.layouts[1].equations.unknowns.max() + 2
+    assert unknowns.max() + 1 < across
+    # A count that is off by one somewhere does not fit.
+    _, second = joint.statistics_called("total")
+    truth[second] += 1
+    assert np.abs(joint.equations.project(truth).values - truth).max() > 0.01
+
+
+def test_a_unit_with_one_population_keeps_its_layout() -> None:
+    ages = topic("AGE", "Y O")
+    made = programme([ages], [by(ages)])
+    (found,) = unit_layouts(made, spsn=True).values()
+    assert isinstance(found, Layout)

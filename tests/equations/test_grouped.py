@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.equations.margins import MarginEquations
 from discreet.equations.grouped import GroupedEquations, grouped
+from discreet.equations.margins import MarginEquations
 from discreet.programme.lattice import Axis, lattice
 from discreet.programme.tree import Category, CategoryTree
-from tests.equations.test_joint import with_universes
+from tests.programme.small import with_universes
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:

@@ -11,64 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.equations.joint import JointEquations
-from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import finest_codes, universe_of
+from tests.programme.small import with_universes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.programme.model import Programme
+    from discreet.programme.tree import CategoryTree
+
     Floats = NDArray[np.float64]
-
-TREES = {
-    "A": (("a", ""), ("b", ""), ("a1", "a"), ("b1", "b"), ("b2", "b")),
-    "B": (("x", ""), ("y", ""), ("z", "")),
-    "S": (("f", ""), ("m", "")),
-}
-UNIVERSES = (
-    None,
-    None,
-    "A = b",
-    "A = a",
-    "A != a1",
-    "A in (a1, b1)",
-    "B in (x, y)",
-    "B != z",
-    "B = z",
-    "S = f",
-    "A = b and B != x",
-    "A != b1 and S = m",
-    "A = b1 or B = x",
-    "(S = f or A = a) and B != y",
-)
-
-
-def topics() -> dict[str, Topic]:
-    found = {}
-    for name, lines in TREES.items():
-        tree = CategoryTree(name, tuple(Category(*line) for line in lines))
-        levels = tuple(Level(name, f"{name}{d}", len(tree.cut(d)), tree.cut(d)) for d in range(1, tree.depth + 1))
-        found[name] = Topic(name, levels, tree)
-    return found
-
-
-@st.composite
-def with_universes(
-    draw: st.DrawFn, most: int = 4, universes: tuple[str | None, ...] = UNIVERSES, *, totals: bool = False
-) -> Programme:
-    """Draw programmes of a few tables of some levels, with and without totals, in several universes."""
-    known = topics()
-    tables = []
-    for number in range(draw(st.integers(1, most))):
-        breakdowns = []
-        for name in draw(st.lists(st.sampled_from("ABS"), min_size=0, max_size=3, unique=True)):
-            levels = known[name].levels
-            chosen = levels if totals else draw(st.lists(st.sampled_from(levels), min_size=1, unique=True))
-            total = totals or draw(st.integers(0, 4)) > 0
-            ordered = tuple(level for level in levels if level in chosen)
-            breakdowns.append(Breakdown(f"{name}.{number}", name, ordered, total))
-        tables.append(Table(str(number), tuple(breakdowns), universe=draw(st.sampled_from(universes))))
-    return Programme("drawn", known, tuple(tables))
 
 
 def _has(atom: tuple[str, ...], cell: tuple[str, ...], which: list[int], trees: list[CategoryTree | None]) -> bool:

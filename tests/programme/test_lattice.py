@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
-from discreet.programme.lattice import lattice, lattice_by_table
+from discreet.programme.lattice import lattice, lattice_by_table, publishes_meets
 from discreet.programme.load import load_programme
-from tests.programme.small import programme
+from tests.programme.small import programme, with_universes
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
@@ -132,3 +132,12 @@ def test_a_breakdown_without_a_total_has_no_places_of_it() -> None:
     bare = replace(table, breakdowns=(table.breakdowns[0], replace(table.breakdowns[1], total=False)))
     found, (places,) = lattice_by_table(replace(made, tables=(bare,)))
     assert [found.names()[place] for place in places.tolist()] == ["B1", "A1 B1"]
+
+
+@given(with_universes(universes=(None,)))
+@settings(max_examples=60, deadline=None)
+def test_meets_are_published_or_not_as_all_pairs_say(made: Programme) -> None:
+    found = lattice(made)
+    shown = found.depths[found.published]
+    meets = {tuple(row) for each in shown for row in np.minimum(each, shown).tolist()}
+    assert publishes_meets(made) == (meets <= set(map(tuple, shown.tolist())))

@@ -6,14 +6,14 @@ Nothing in here can be asked for a true count.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from discreet.attacks.belief import belief_told
 from discreet.attacks.clock import Clock
-from discreet.cells.layout import layouts
+from discreet.cells.layout import layouts, unit_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.interface import Interface
-    from discreet.cells.layout import Layout
+    from discreet.cells.layout import JointLayout, Layout
     from discreet.programme.model import Programme
     from discreet.release.release import Release
 
@@ -76,6 +76,19 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
+class UnitView:
+    """The published counts of one unit, all its universes together.
+
+    Attributes:
+        layout: where each cell stands.
+        published: the value of every cell; without SPSN the mean over the tables that show it.
+    """
+
+    layout: Layout | JointLayout
+    published: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Sight:
     """What an attacker sees.
 
@@ -121,6 +134,15 @@ class Sight:
             return View(layout, layout.vector(self.read))
 
         return self.once("view", population, seen)
+
+    def units(self) -> list[UnitView]:
+        """Return the published counts unit by unit, all universes of one together."""
+
+        def seen(layout: Layout | JointLayout) -> UnitView:
+            return UnitView(layout, layout.vector(self.read))
+
+        shown = self.once("units", "", lambda: unit_layouts(self.programme, spsn=self.spsn))
+        return [self.once("unit", name, partial(seen, layout)) for name, layout in shown.items()]
 
     def once(self, what: str, population: str, make: Callable[[], Made]) -> Made:
         """Return what attacks of one run share, made by the first of them that needs it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.belief import belief_of, belief_told
-from discreet.cells.layout import layouts
+from discreet.cells.layout import layouts, unit_layouts
 from discreet.cells.true_tables import KEEP, TrueTables
 from discreet.errors import ReleaseError
 
@@ -86,8 +86,9 @@ class TrueCounts:
         return self._release.path or Path("This release in memory")
 
     def counts(self, population: str) -> Ints:
-        """Return the true count of every cell of a population, in the order of the published ones."""
+        """Return the true count of every cell of a population or a unit, in the order of the published ones."""
         if population not in self._counts:
-            layout = layouts(self._release.programme, spsn=True)[population]
+            programme = self._release.programme
+            layout = (layouts(programme, spsn=True) | unit_layouts(programme, spsn=True))[population]
             self._counts[population] = np.rint(layout.vector_of(self._tables.laid_out)).astype(np.int64)
         return self._counts[population]

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.cells.grid import population_grids
+from discreet.equations.joint import JointEquations
 from discreet.equations.margins import MarginEquations
-from discreet.programme.lattice import lattice
+from discreet.programme.lattice import lattice, publishes_meets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+
+ALL_UNIVERSES = "{} of all universes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,85 @@ class Layout:
         order = {axis.name: number for number, axis in enumerate(self.lattice.axes)}
         axes = np.argsort([order[table.columns[number].topic] for number in choice.kept])
         return np.transpose(table.cells(choice, values), axes).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class JointLayout:
+    """The cells of all populations that count one unit, one population after the other.
+
+    Attributes:
+        name: what it is called among the layouts of units.
+        programme: the programme with the tables of the unit alone.
+        layouts: those of its populations, in order.
+        spsn: whether a statistic has one noise in all tables.
+    """
+
+    name: str
+    programme: Programme
+    layouts: tuple[Layout, ...]
+    spsn: bool
+
+    @cached_property
+    def equations(self) -> JointEquations:
+        """Return the equations between all cells, those across universes among them."""
+        return JointEquations(self.programme, self.spsn)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells of all statistics."""
+        return self.equations.cells
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Return the name of every published statistic, with its population, in order."""
+        if len(self.layouts) == 1:
+            return self.layouts[0].names
+        return [f"{name} of {layout.name}" for layout in self.layouts for name in layout.names]
+
+    @cached_property
+    def statistic_of(self) -> NDArray[np.int32]:
+        """Return for every cell the number of its statistic in `names`."""
+        starts = np.cumsum([0, *(len(layout.names) for layout in self.layouts)], dtype=np.int32)
+        parts = zip(self.layouts, starts[:-1], strict=True)
+        return np.concatenate([layout.statistic_of + start for layout, start in parts])
+
+    def statistics_called(self, name: str) -> list[slice]:
+        """Return where the cells of a statistic stand, in every population that publishes it."""
+        found, start = [], 0
+        for layout in self.layouts:
+            if name in layout.names:
+                cells = layout.equations.cells_of(layout.lattice.position(name))
+                found.append(slice(start + cells.start, start + cells.stop))
+            start += layout.cells
+        return found
+
+    def vector_of(self, laid_out: Callable[[TableGrid], Ints]) -> Floats:
+        """Return the value of every cell from tables that are laid out."""
+        return np.concatenate([layout.vector_of(laid_out) for layout in self.layouts])
+
+    def vector(self, read: Callable[[str], pa.Table]) -> Floats:
+        """Return the value of every cell; where tables have different noise, the mean over them."""
+        return np.concatenate([layout.vector(read) for layout in self.layouts])
+
+
+def unit_layouts(programme: Programme, *, spsn: bool) -> dict[str, Layout | JointLayout]:
+    """Return the layout of every unit that is counted, all its universes together, that with most tables first.
+
+    A unit with one population whose own equations are all there are has the layout and the name of that population.
+    """
+    single = layouts(programme, spsn=spsn)
+    units: dict[str, list[Layout]] = {}
+    for layout in single.values():
+        units.setdefault(layout.programme.tables[0].unit, []).append(layout)
+    found: dict[str, Layout | JointLayout] = {}
+    for unit, own in units.items():
+        if len(own) == 1 and publishes_meets(own[0].programme):
+            found[own[0].name] = own[0]
+            continue
+        tables = tuple(table for table in programme.tables if table.unit == unit)
+        name = ALL_UNIVERSES.format(unit)
+        found[name] = JointLayout(name, replace(programme, tables=tables), tuple(own), spsn)
+    return found
 
 
 def layouts(programme: Programme, *, spsn: bool) -> dict[str, Layout]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -184,6 +184,25 @@ def lattice_by_table(
     found = _close(axes, published)
     names = [axis.name for axis in axes]
     return found, [found.places(list(_statistics(names, choices))) for choices in published]
+
+
+def publishes_meets(programme: Programme, *, population: str | None = None) -> bool:
+    """Say whether the finest common coarsening of any two published statistics is published too.
+
+    Then the equations between published statistics imply all there are; else what two tables have in common may be a
+    sum that nobody publishes. A table shows every choice of its depths, so that two tables are compared axis by axis.
+    """
+    axes, published = _choices(programme, "levels", keep_single=False, population=population)
+    names = [axis.name for axis in axes]
+    shown = {depths for choices in published for depths in _statistics(names, choices)}
+    own = {tuple(tuple(choices.get(name, [0])) for name in names) for choices in published}
+    return all(
+        depths in shown
+        for first, second in combinations(sorted(own), 2)
+        for depths in product(
+            *(sorted({min(a, b) for a in mine for b in other}) for mine, other in zip(first, second, strict=True))
+        )
+    )
 
 
 def _choices(
