@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.design.paper.reproduce import reproduce_paper as reproduce_paper
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InputError as InputError
+    from discreet.errors import ReleaseWarning as ReleaseWarning
     from discreet.mechanisms.budget import Budget as Budget
     from discreet.mechanisms.cell_key import CellKey as CellKey
     from discreet.mechanisms.coordinates import Coordinates as Coordinates
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.exact import Exact as Exact
     from discreet.mechanisms.fresh import Fresh as Fresh
     from discreet.mechanisms.protect import protect as protect
+    from discreet.microdata.secret import read_secret as read_secret
     from discreet.noise.bits import SeededBits as SeededBits
     from discreet.noise.bits import SystemBits as SystemBits
     from discreet.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
@@ -65,6 +67,7 @@ HOMES = {
     "Programme": "programme.model",
     "Record": "release.record",
     "Release": "release.release",
+    "ReleaseWarning": "errors",
     "SeededBits": "noise.bits",
     "SystemBits": "noise.bits",
     "Truncated": "noise.truncated",
@@ -82,6 +85,7 @@ HOMES = {
     "protect": "mechanisms.protect",
     "ptable": "noise.ptable",
     "read_ptable": "noise.formats.files",
+    "read_secret": "microdata.secret",
     "reproduce_paper": "design.paper.reproduce",
     "small_areas": "utility.small_areas",
     "utility_of": "utility.measured",

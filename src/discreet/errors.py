@@ -325,6 +325,10 @@ class EngineError(InputError):
         return cls(f"The engine stopped at {step}: {cls.WAYS_OUT.get(kind, kind)}.", step=step)
 
 
+class ReleaseWarning(UserWarning):
+    """A warning about a release that was just made, such as an earlier release beside it that tells more."""
+
+
 class SecretError(InputError):
     """A secret that is missing or too short; its value is never shown."""
 

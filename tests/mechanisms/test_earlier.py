@@ -174,11 +174,12 @@ def test_noise_that_is_drawn_anew_is_other_noise_each_time(
     assert f"variance {old.record.variance / 2:.2f} instead of {old.record.variance:.2f}." in told
 
 
-def test_the_release_that_is_replaced_was_there_too(tmp_path: Path, engine: DuckDB) -> None:
+def test_the_release_that_is_replaced_is_left_out_and_others_are_not(tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "rel", engine=engine)
+    make(data, tmp_path / "other", engine=engine)
     (told,) = warnings(make(data, tmp_path / "rel", cell_key(version="2"), replace=True, engine=engine))
-    assert told.startswith("rel was made from the same data with another version label.")
+    assert told.startswith("other was made from the same data with another version label.")
 
 
 # --- Other data ---

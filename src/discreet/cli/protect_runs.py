@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,14 @@ import typer
 from discreet.cli.answer import answer
 from discreet.cli.protect_text import estimate_text, noise_results, protect_text
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import ParameterError, UnknownNameError
+from discreet.errors import ParameterError, ReleaseWarning, UnknownNameError
 from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.choice import mechanism_named
 from discreet.mechanisms.estimate import estimate
 from discreet.mechanisms.protect import protect
 from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.coding import MISSING
-from discreet.microdata.secret import permissions_warning, read_secret
+from discreet.microdata.secret import permissions_warning, read_secret, secret_as_given
 from discreet.noise.ptable import KEY_MODES
 from discreet.release.folder import check_free, curator_folder, recover, unfinished_tables
 from discreet.release.record import MECHANISMS
@@ -59,10 +60,10 @@ class Face:
     def tell(self, asked: Flags, release: Release, out: Path, flags: Flags) -> None:
         """Print what was made."""
         secret = permissions_warning(Path(flags["secret_file"])) if flags["secret_file"] else None
-        warnings = [*([secret] if secret else []), *self.stages.warnings]
-        warnings += release.summary.warnings if release.summary else ()
-        warnings += [TRUE_COUNTS] if release.record.law == "none" else []
-        typer.echo(_json(asked, release, out, warnings) if self.as_json else protect_text(release, out, warnings))
+        told = [*([secret] if secret else []), *self.stages.warnings]
+        told += release.summary.warnings if release.summary else ()
+        told += [TRUE_COUNTS] if release.record.law == "none" else []
+        typer.echo(_json(asked, release, out, told) if self.as_json else protect_text(release, out, told))
 
 
 def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
@@ -70,7 +71,7 @@ def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: boo
     out = face.place(replace=replace)
     if not resume and (left := unfinished_tables(out)):
         typer.echo(f"A run that was killed left {left:,} finished tables; --resume would go on from them.", err=True)
-    with _engine(flags) as engine, face.stages as stages:
+    with _engine(flags) as engine, face.stages as stages, _quietly():
         release = protect(
             data,
             flags["programme"],
@@ -106,8 +107,8 @@ def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *
             parameter=told[0],
         )
     out = face.place(replace=replace)
-    secret = read_secret(Path(flags["secret_file"]) if flags["secret_file"] else None)
-    with _engine(flags) as engine, face.stages as stages:
+    secret = secret_as_given(flags["secret_file"])
+    with _engine(flags) as engine, face.stages as stages, _quietly():
         release = protect_again(
             curator,
             data=data or None,
@@ -155,6 +156,11 @@ def _engine(flags: Flags) -> DuckDB:
     if flags["threads"] is not None and flags["threads"] < 1:
         raise ParameterError.outside("protect", "threads", flags["threads"], "a positive whole number")
     return DuckDB(threads=flags["threads"], memory=flags["memory"])
+
+
+def _quietly() -> warnings.catch_warnings[None]:
+    """Leave out the Python warnings about a release: the command prints their sentences itself."""
+    return warnings.catch_warnings(action="ignore", category=ReleaseWarning)
 
 
 def _mechanism(flags: Flags, *, with_secret: bool = True) -> Mechanism:

@@ -10,7 +10,7 @@ import typer
 from discreet.cli.answer import answer
 from discreet.cli.progress import Stages
 from discreet.mechanisms.verify import verify as verify_release
-from discreet.microdata.secret import permissions_warning, read_secret
+from discreet.microdata.secret import permissions_warning, secret_as_given
 from discreet.release.folder import recover
 from discreet.results import Result
 
@@ -32,7 +32,7 @@ def verify(
     warning = permissions_warning(secret_file) if secret_file else None
     with Stages(shown=not quiet and bool(data), log=None) as stages:
         found = verify_release(
-            release, data=data or None, secret=read_secret(secret_file) if data else None, progress=stages
+            release, data=data or None, secret=secret_as_given(secret_file) if data else None, progress=stages
         )
     warnings = [warning] if warning else []
     if not as_json:

@@ -11,6 +11,7 @@ from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
 from discreet.microdata.secret import secret_check
+from discreet.noise.mixing import SecretAsGiven, bare_secret
 from discreet.programme.json_form import programme_from_json
 from discreet.release.folder import RECORD, curator_folder
 from discreet.release.record import REPEATABLE, Record, read_record
@@ -97,10 +98,7 @@ def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
                 "The secret is missing: give --secret-file or set DISCREET_SECRET, the one that this release was "
                 "made with."
             )
-        if secret_check(secret) != record.secret_check:
-            raise SecretError(
-                "This is not the secret that the release was made with. Give that one: another makes other noise."
-            )
+        secret = _matching(secret, record.secret_check)
     if record.mechanism == "exact":
         return Exact()
     noise = record.ptable() if record.has_ptable else record.noise()
@@ -109,6 +107,20 @@ def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
     if record.mechanism == "coordinates":
         return Coordinates(noise, secret, version=label, perturb_zeros=zeros)
     return CellKey(noise, secret=secret, mode=record.key_mode, version=label, perturb_zeros=zeros)
+
+
+def _matching(secret: bytes, check: str) -> bytes:
+    """Return the secret in the form in which it made a release, or refuse another one.
+
+    Some releases were made with the bytes of a secret's file, the line end among them.
+    """
+    forms = (secret, SecretAsGiven(secret), SecretAsGiven(bare_secret(secret) + b"\n"))
+    found = next((form for form in forms if secret_check(form) == check), None)
+    if found is None:
+        raise SecretError(
+            "This is not the secret that the release was made with. Give that one: another makes other noise."
+        )
+    return found
 
 
 def _run_of(record: Record, path: Path) -> dict[str, Any]:

@@ -74,9 +74,14 @@ class Changed:
 
 
 def releases_beside(out: Path) -> list[Release]:
-    """Return the releases in the same folder that this user can read, the newest first."""
+    """Return the other releases in the same folder that this user can read, the newest first.
+
+    A release at `out` itself is replaced by the new one, and both are never published.
+    """
     found = []
-    for place in sorted(out.absolute().parent.glob(f"*.curator/{RECORD}"), key=_age, reverse=True)[:MOST_LOOKED_AT]:
+    replaced, folder = curator_folder(out.absolute()), out.absolute().parent
+    beside = (place for place in folder.glob(f"*.curator/{RECORD}") if place.parent != replaced)
+    for place in sorted(beside, key=_age, reverse=True)[:MOST_LOOKED_AT]:
         public = place.parent.with_name(place.parent.name.removesuffix(".curator"))
         try:
             release = open_release(public)

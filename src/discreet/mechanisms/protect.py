@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from importlib.metadata import version
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, ReleaseWarning
 from discreet.mechanisms.batch import check_size
 from discreet.mechanisms.countable import check_countable
 from discreet.mechanisms.earlier import releases_beside, warnings_about
@@ -73,6 +74,9 @@ def protect(
     engine: Engine | None = None,
 ) -> Release:
     """Count every table of a programme, add the mechanism's noise, and publish.
+
+    The warnings of the command line are in `summary.warnings` of the release. Where a folder is made, each of them is a
+    Python warning of the category ReleaseWarning, too.
 
     Args:
         data: a Parquet or CSV file, several, a pattern, a table of a database such as `census.duckdb#persons`, an
@@ -168,7 +172,11 @@ def protect(
                 *warnings_about(record, shelf.written, earlier),
             ),
         )
-        return shelf.finish(record, summary)
+        release = shelf.finish(record, summary)
+    if out is not None:
+        for sentence in summary.warnings:
+            warnings.warn(sentence, ReleaseWarning, stacklevel=2)
+    return release
 
 
 def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import ReleaseError
+from discreet.errors import ReleaseError, ReleaseWarning
 from discreet.mechanisms.again import protect_again
 from discreet.release.folder import RELEASE, TABLES, curator_folder
 from discreet.release.record import REPEATABLE
@@ -99,7 +100,9 @@ def _check_repeats(
     release: Release, data: object, secret: bytes | None, progress: Callable[[str, int, int | None], None] | None
 ) -> None:
     place = _place(release)
-    with tempfile.TemporaryDirectory(prefix="discreet-verify-") as temporary:
+    # Whatever there was to warn of was said when the release was made.
+    quietly = warnings.catch_warnings(action="ignore", category=ReleaseWarning)
+    with tempfile.TemporaryDirectory(prefix="discreet-verify-") as temporary, quietly:
         again = protect_again(
             curator_folder(place),
             data=data,

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.errors import ParameterError, RecordIdError, RecordKeyError
 from discreet.microdata.numbers import NUMBER, as_numbers, decoded, is_text, is_whole, may_hold_numbers, refuse
 from discreet.microdata.secret import check_secret
+from discreet.noise.mixing import secret_material
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -53,7 +54,7 @@ class RecordKeys:
     """
 
     def __init__(self, secret: bytes, version: str = "1") -> None:
-        material = hashlib.blake2b(check_secret(secret, "The secret"), digest_size=64).digest()
+        material = secret_material(check_secret(secret, "The secret"))
         person = hashlib.blake2b(b"discreet.record:" + _label(version), digest_size=16).digest()
         self._empty = hashlib.blake2b(digest_size=8, key=material, person=person)
 

@@ -10,10 +10,13 @@ import tempfile
 from pathlib import Path
 
 from discreet.errors import FileWriteError, SecretError
-from discreet.noise.mixing import SHORTEST_SECRET
+from discreet.noise.mixing import SHORTEST_SECRET, SecretAsGiven, bare_secret, secret_material
 
 LONGEST_SECRET = 4096
 """More bytes than this are no secret but some other file, named by mistake."""
+
+MOST_READ = LONGEST_SECRET + 3
+"""Bytes that are read of a file; one that has as many is refused."""
 
 LONGEST_NAME_SHOWN = 32
 """Characters of a file's name from which on it is not shown if there is no such file."""
@@ -32,7 +35,7 @@ def write_secret(path: Path, secret: bytes) -> None:
 
     A file that exists is never replaced: without the old secret no earlier release could be repeated.
     """
-    check_secret(secret, "The secret")
+    secret = check_secret(secret, "The secret")
     _refuse_existing(path)
     try:
         # The temporary file is private from its first moment, and the finished one is the same file.
@@ -52,21 +55,38 @@ def write_secret(path: Path, secret: bytes) -> None:
         raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error
 
 
-def read_secret(path: Path | None) -> bytes | None:
-    """Return the secret from a file, or from the variable DISCREET_SECRET where none is named, or None.
+def read_secret(path: Path | str | None = None) -> bytes | None:
+    """Return the office's secret, as the command line reads it.
 
     Whitespace around the secret does not belong to it.
+
+    Args:
+        path: the file of the secret; the environment variable DISCREET_SECRET if left out, and None where that is not
+            set.
     """
+    given = secret_as_given(path)
+    return None if given is None else bare_secret(given)
+
+
+def secret_as_given(path: Path | str | None) -> bytes | None:
+    """Return the same with the whitespace around it, for releases that were made with these bytes."""
     if path is not None:
-        return check_secret(_content(path), path)
+        place = Path(path)
+        content = _content(place)
+        check_secret(content, place)
+        return content
     text = os.environ.get(VARIABLE)
-    return None if text is None else check_secret(os.fsencode(text).strip(), f"The environment variable {VARIABLE}")
+    if text is None:
+        return None
+    check_secret(os.fsencode(text), f"The environment variable {VARIABLE}")
+    return os.fsencode(text)
 
 
 def check_secret(secret: bytes, place: Path | str) -> bytes:
-    """Return a secret as it is, or refuse one that is no bytes, too short or too long."""
+    """Return a secret without the whitespace around it, or refuse one that is no bytes, too short or too long."""
     if not isinstance(secret, bytes):
         raise SecretError.at(place, "is not bytes.", "Pass the secret as read_secret returns it.")
+    secret = bare_secret(secret)
     if len(secret) < SHORTEST_SECRET:
         what = "holds no secret: it is empty." if not secret else f"is too short for a secret: {_limits()}."
         raise SecretError.at(place, what, "Use the secret of earlier releases; `discreet keys new FILE` makes one.")
@@ -78,8 +98,7 @@ def check_secret(secret: bytes, place: Path | str) -> bytes:
 
 def secret_check(secret: bytes) -> str:
     """Return a digest by which the curator can tell two secrets apart; keys are made with other hashes."""
-    material = hashlib.blake2b(secret, digest_size=64).digest()
-    return hashlib.blake2b(digest_size=8, key=material, person=b"discreet.check").hexdigest()
+    return hashlib.blake2b(digest_size=8, key=secret_material(secret), person=b"discreet.check").hexdigest()
 
 
 def permissions_warning(path: Path) -> str | None:
@@ -101,20 +120,20 @@ def _limits() -> str:
 
 
 def _content(path: Path) -> bytes:
-    """Return what a file holds without the whitespace around it, or its beginning where that is too much already."""
+    """Return what a file holds, or its beginning where that is too much already."""
     todo = "Check the path, or make a secret with `discreet keys new FILE`."
     try:
         if path.is_dir():
             raise SecretError.at(path, "is a folder, not the file of a secret.", todo)
         with path.open("rb") as file:
-            content = file.read(LONGEST_SECRET + 3)
+            content = file.read(MOST_READ)
     except OSError as error:
         what = f"cannot be read as the file of a secret: {error.strerror or 'the path is not usable'}."
         # A name as long as a secret may be the secret itself, given in place of its file.
         shown = path if len(path.name) < LONGEST_NAME_SHOWN else "What was named"
         raise SecretError.at(shown, what, todo) from error
     # What is left unread could be anything, so only a file that was read to its end is stripped.
-    return content.strip() if len(content) < LONGEST_SECRET + 3 else content
+    return content if len(content) < MOST_READ else SecretAsGiven(content)
 
 
 def _refuse_existing(path: Path) -> None:

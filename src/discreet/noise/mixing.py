@@ -26,6 +26,26 @@ OF_CELLS = np.uint64(1 << 63)
 """Marks the second half of a block made from coordinates: that of a key is 0."""
 
 
+class SecretAsGiven(bytes):
+    """A secret to which the whitespace around it belongs: some releases were made with all bytes of its file."""
+
+    __slots__ = ()
+
+
+def bare_secret(secret: bytes) -> bytes:
+    r"""Return a secret without the whitespace around it: the line end of its file does not belong to it.
+
+    >>> bare_secret(b"a secret of the office\n")
+    b'a secret of the office'
+    """
+    return secret if isinstance(secret, SecretAsGiven) else secret.strip()
+
+
+def secret_material(secret: bytes) -> bytes:
+    """Return M = BLAKE2b_64(secret), from which all keys are derived; whitespace around the secret does not count."""
+    return hashlib.blake2b(bare_secret(secret), digest_size=64).digest()
+
+
 class KeyMixer:
     """AES-128 of the key as one block; the first 64 bits of the result are the mixed key.
 
@@ -41,10 +61,9 @@ class KeyMixer:
             )
         if not isinstance(secret, bytes):
             raise SecretError("The secret must be bytes, as read from its file.")
-        if len(secret) < SHORTEST_SECRET:
+        if len(bare_secret(secret)) < SHORTEST_SECRET:
             raise SecretError(f"The secret is too short: it must have at least {SHORTEST_SECRET} bytes.")
-        material = hashlib.blake2b(secret, digest_size=64).digest()
-        derived = hashlib.blake2b(digest_size=16, key=material, person=b"discreet.mixing").digest()
+        derived = hashlib.blake2b(digest_size=16, key=secret_material(secret), person=b"discreet.mixing").digest()
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())  # noqa: S305 - single blocks as a PRF, not a message
 
     def __call__(self, keys: NDArray[np.unsignedinteger]) -> Words:
