@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
 from discreet.noise import MaxEntropy, PTable, SeededBits
+from discreet.noise.formats.files import read_ptable
 from discreet.noise.ptable import KEY_SPACE, PTableRow, ptable
 from discreet.noise.rounded import RoundedRow
 from discreet.noise.settings import PTableSettings
@@ -318,3 +320,25 @@ def test_the_function_behind_the_command_gives_the_same_tables() -> None:
     assert ptable(variance=3, bound=5, threshold=2) == PTable.max_entropy(variance=3, bound=5, threshold=2)
     least = ptable(variance=2, bound=5, objective="least-disclosure", key_space=256)
     assert least == PTable.least_disclosure(variance=2, bound=5, key_space=256)
+
+
+def test_moments_of_a_row_are_about_its_mean() -> None:
+    row = PTableRow(3, (-1, 0, 2, 5), (0.1, 0.2, 0.3, 0.4))
+    mean = -0.1 + 0.6 + 2.0
+    assert row.mean == pytest.approx(mean)
+    assert row.second_moment == pytest.approx(0.1 + 0.3 * 4 + 0.4 * 25)
+    assert row.variance == pytest.approx(row.second_moment - mean**2) == pytest.approx(row.table.variance)
+    shift = PTableRow(3, (2,), (1.0,))
+    assert (shift.mean, shift.second_moment, shift.variance) == (2, 4, 0)
+
+
+def test_rounding_is_told_from_random_noise_and_from_a_shift() -> None:
+    rule = read_ptable(Path(__file__).parents[1] / "data/ons/ptable_10_5_rule.csv.gz")
+    shift = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,))))
+    down = PTable(tuple(PTableRow(n, (-min(n, 2),), (1.0,)) for n in range(3)))
+    # Small counts are lost, larger ones stay.
+    suppressed = PTable(tuple(PTableRow(n, (-n if n < 3 else 0,), (1.0,)) for n in range(4)))
+    noisy = PTable.max_entropy(variance=2, bound=5)
+    assert [table.is_deterministic for table in (rule, down, suppressed, shift, noisy)] == [True] * 4 + [False]
+    assert [table.rounds for table in (rule, down, suppressed, shift, noisy)] == [True] * 3 + [False] * 2
+    assert rule.large.variance == pytest.approx(2)

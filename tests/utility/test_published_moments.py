@@ -10,11 +10,14 @@ from scipy.stats import poisson
 
 from discreet.noise.by_count import LawByCount, by_count
 from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.ptable import PTable, PTableRow
 from discreet.utility.published_moments import PublishedMoments
 from tests.utility.test_chi_square import LAWS
 
+TILTED = by_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1, 4), (0.2, 0.5, 0.3)))))
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+
+@pytest.mark.parametrize("law", [*LAWS.values(), TILTED], ids=[*LAWS, "biased"])
 @pytest.mark.parametrize("mean", [0.3, 1.0, 4.0, 12.0, 90.0])
 def test_moments_of_a_published_count_are_those_of_brute_force(law: LawByCount, mean: float) -> None:
     def moments(at: float) -> tuple[float, float]:

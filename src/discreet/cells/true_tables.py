@@ -82,7 +82,7 @@ class TrueTables:
 
     def _check(self, grid: TableGrid, true: Ints, published: Ints) -> None:
         table, noise = grid.plan.table.id, published - true
-        if self.noise.variance and not noise.any() and (true != 0).sum() >= MANY:
+        if self.noise.bound and not noise.any() and (true != 0).sum() >= MANY:
             raise self._unfit(table, "is the published table itself, noise and all")
         for wrong, what in (
             (true < 0, "has negative counts"),

@@ -148,14 +148,9 @@ def _show(found: Assessment) -> None:
         f"{programme.name}: {len(tables)} {'table' if len(tables) == 1 else 'tables'} of {tables[0].population}."
     )
     for name, results in found.by_measure.items():
-        _show_measure(name, results)
-    typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {found.case.record.variance:g}):")
-    typer.echo(f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'optimal':>8} {'right':>6}  statistic")
-    for row in found.averaging()[:MOST_SHOWN]:
-        typer.echo(
-            f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
-            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
-        )
+        _show_measure(name, results, found)
+    if rows := found.averaging():
+        _show_worst(rows[:MOST_SHOWN], found.case.record.variance)
     for note in [*programme.notes, *found.warnings()]:
         typer.echo(f"Note: {note}")
     more = [name for name in known_measures() if name not in found.by_measure]
@@ -163,12 +158,26 @@ def _show(found: Assessment) -> None:
         typer.echo(f"\nNot shown: {', '.join(more)} (--measures all, or --json).")
 
 
-def _show_measure(name: str, results: Sequence[Result]) -> None:
+def _show_worst(rows: Sequence[dict[str, Any]], variance: float) -> None:
+    """Print the statistics that averaging reveals most of."""
+    typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {variance:g}):")
+    typer.echo(f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'optimal':>8} {'right':>6}  statistic")
+    for row in rows:
+        typer.echo(
+            f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
+            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
+        )
+
+
+def _show_measure(name: str, results: Sequence[Result], found: Assessment) -> None:
     """Print the sentences of one measure beside its name, and what they assume below them."""
     width = min(shutil.get_terminal_size().columns, 120)
     label = name
     if not results:
-        typer.echo(f"{name:<15}does not apply here: {DOES_NOT_APPLY.get(name, 'it found nothing to measure')}.")
+        record, why = found.case.record, DOES_NOT_APPLY.get(name, "it found nothing to measure")
+        if record.is_deterministic and name not in NEEDS:
+            why = "counts are rounded, and rounding is not random" if record.rounds else "there is no random noise"
+        typer.echo(f"{name:<15}not assessed: {why}." if record.rounds else f"{name:<15}does not apply here: {why}.")
     for result in results:
         typer.echo(textwrap.fill(result.sentence, width, initial_indent=f"{label:<15}", subsequent_indent=" " * 15))
         label = ""

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.noise.cut import cut_bias
+from discreet.noise.explain import CENTRED
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.release.folder import EXACT, curator_folder
@@ -30,20 +31,20 @@ def noise_results(release: Release) -> list[Result]:
     if record.law == "none":
         return []
     unit = release.programme.tables[0].unit
-    least, typical = record.variance**0.5, record.largest_variance**0.5
+    least, typical = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
     size = f"{typical:.2f}" if f"{least:.2f}" == f"{typical:.2f}" else f"{least:.2f} to {typical:.2f}"
     found = [
         Result(
             name="typical_noise",
             value=typical,
             unit=unit,
-            sentence=f"A published count is typically {size} away from the true one (standard deviation).",
+            sentence=f"A published count is typically {size} away from the true one ({_kind_of_size(record)}).",
             assumptions=(
                 "a count large enough for the last row of the p-table; smaller ones may have less noise"
                 if record.has_ptable
                 else "every count that gets noise has this law",
             ),
-            equation="sqrt(V)",
+            equation="sqrt(V + mean^2)" if abs(record.mean) >= CENTRED else "sqrt(V)",
         )
     ]
     if math.isfinite(record.bound):
@@ -157,10 +158,19 @@ def _noise(release: Release) -> str:
     record = release.record
     if record.law == "none":
         return "none: these are true counts"
-    least, most = record.variance**0.5, record.largest_variance**0.5
+    least, most = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
     size = f"{most:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
     bound = f", never more than {record.bound:g}" if math.isfinite(record.bound) else ", without a bound"
-    return f"standard deviation {size}{bound}"
+    return f"{_kind_of_size(record)} {size}{bound}"
+
+
+def _kind_of_size(record: Record) -> str:
+    """Return what the typical size of the noise is, and of what where it is not random."""
+    if record.rounds:
+        return "rounding; root mean square change"
+    if record.is_deterministic:
+        return "no random noise; fixed change"
+    return "root mean square noise" if abs(record.mean) >= CENTRED else "standard deviation"
 
 
 def estimate_text(found: Estimate) -> str:

@@ -188,6 +188,8 @@ def _json(made: PTable, command: str, wish: dict[str, Any]) -> str:
         warnings(made),
         feasible=True,
         key_space=made.key_space,
+        mean_per_row=[row.mean for row in made.rows],
+        second_moment_per_row=[row.second_moment for row in made.rows],
         variance_per_row=[row.variance for row in made.rows],
         variance_on_keys=[float(row.variance) for row in made.rounded],
         rows=made.records(),

@@ -23,6 +23,7 @@ from discreet.mechanisms.making import Making
 from discreet.mechanisms.output import output_of
 from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.secret import secret_check
+from discreet.noise.explain import deterministic_warnings
 from discreet.programme.choose import choose_tables
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
@@ -168,6 +169,7 @@ def protect(
             margins=loaded.margins,
             warnings=(
                 *_short_of(record),
+                *(deterministic_warnings(record.ptable()) if record.is_deterministic else ()),
                 *([MEAN_WEIGHTS] if weight else []),
                 *warnings_about(record, shelf.written, earlier),
             ),

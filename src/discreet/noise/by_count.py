@@ -59,6 +59,16 @@ class LawByCount:
         return PTableRow(len(self.laws) - 1, tuple(noise), tuple(law.tolist()))
 
     @property
+    def typical_change(self) -> float:
+        """Return the root mean square noise of a large count: standard deviation and mean together."""
+        return math.hypot(math.sqrt(self.variance), self.mean)
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of the noise of a large count."""
+        return self.large.mean
+
+    @property
     def zeros_are_noisy(self) -> bool:
         """Say whether an empty cell may be published as something else."""
         return bool(self.laws[0][self.reach] < 1)

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 COARSE = 0.01
 """A relative change of variance by rounding that is worth a warning."""
 FEW_KEYS = 1 << 16
+ROUNDING = (
+    "The p-table is a rounding rule: every count is always changed in the same way. Rounding is not random, so that "
+    "figures of averaging do not apply."
+)
+FIXED = (
+    "The p-table has no random noise: every count is always changed in the same way, and no two counts are published "
+    "as one. Anyone who knows the p-table recovers all counts: it protects nothing."
+)
 CENTRED = 1e-6
 """A mean below this is due to the decimals of a file."""
 
@@ -38,6 +46,7 @@ def warnings(ptable: PTable) -> list[str]:
             f"On a key space of {ptable.key_space} the outermost noise of {_rows(cut)} is rarer than one key and is "
             f"never drawn with plain keys: there the bound is ±{reached} instead of ±{ptable.bound}."
         )
+    found += deterministic_warnings(ptable)
     tilted = [row.count for row, grid in zip(ptable.rows, ptable.rounded, strict=True) if grid.moment(1) != 0]
     if tilted:
         worst = max(tilted, key=lambda count: abs(ptable.rounded[count].moment(1)))
@@ -77,6 +86,17 @@ def warnings(ptable: PTable) -> list[str]:
             "their noise must be drawn by coordinates."
         )
     return found
+
+
+def deterministic_warnings(ptable: PTable) -> list[str]:
+    """Return a sentence where a p-table has no random noise: it rounds, or changes counts in a fixed way."""
+    if not ptable.is_deterministic:
+        return []
+    if not ptable.rounds:
+        return [FIXED]
+    large = ptable.large
+    exact = f" Counts of {large.count} and more change by {large.mean:+g} and are known exactly."
+    return [ROUNDING + ("" if large.variance else exact)]
 
 
 def _rows(counts: list[int]) -> str:

@@ -229,6 +229,27 @@ class PTable:
         return PTableRow(self.rows[-1].count, tuple(sorted(share)), tuple(share[value] for value in sorted(share)))
 
     @property
+    def is_deterministic(self) -> bool:
+        """Say whether every count is always changed in the same way: there is no random noise."""
+        return all(row.is_deterministic for row in self.rows)
+
+    @cached_property
+    def rounds(self) -> bool:
+        """Say whether the table is a rounding rule: deterministic, and some positive counts are published as one.
+
+        A deterministic table that keeps all counts apart, such as a constant shift, hides nothing.
+
+        >>> to_five = [PTableRow(n, (round(n / 5) * 5 - n,), (1.0,)) for n in range(10)]
+        >>> PTable(tuple(to_five), repeat=5).rounds, PTable(tuple(to_five[:1])).rounds
+        (True, False)
+        """
+        if not self.is_deterministic:
+            return False
+        counts = np.arange(1, len(self.rows) + self.repeat + 2 * self.bound)
+        change = np.array([row.mean for row in self.rows])[self._row_numbers(counts)]
+        return len(np.unique(np.rint(counts + change))) < len(counts)
+
+    @property
     def perturbs_zeros(self) -> bool:
         """Say whether a true 0 may be published as something else."""
         return self.rows[0].bound > 0

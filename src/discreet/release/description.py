@@ -23,6 +23,7 @@ FILE_ENTRIES: dict[str, type] = {"id": str, "file": str, "rows": int, "bytes": i
 NOISE_ENTRIES: dict[str, Kind] = {
     "method": str,
     "typical_noise": (int, float),
+    "mean_noise": (int, float),
     "bound": str,
     "smallest_published": int,
     "privacy": dict,
@@ -60,6 +61,8 @@ def _check_noise(folder: Path, told: dict[str, Any]) -> None:
     for name, least in (("typical_noise", 0), ("smallest_published", 1)):
         if not least <= told.get(name, least) < math.inf:
             raise _wrong(folder, f"noise.{name} is less than {least} or endless")
+    if not math.isfinite(told.get("mean_noise", 0)):
+        raise _wrong(folder, "noise.mean_noise is not finite")
 
 
 def _check_files(folder: Path, entries: list[Any]) -> None:

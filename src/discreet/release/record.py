@@ -8,7 +8,9 @@ user may know.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,11 @@ METHOD = {"cell-key": " with cell keys", "eps-dp": " within a privacy budget"}
 """What may be told of a mechanism beside that it adds noise."""
 TRUE_COUNTS = "none: these are true counts, not for publication"
 """The method of a release without noise."""
+ROUNDING = "rounding"
+"""The method of a release whose p-table is a rounding rule."""
+FIXED_CHANGE = "a fixed change of every count"
+"""The method of a release whose p-table has no random noise and keeps all counts apart."""
+ROUNDED_TOTALS = "Every count is rounded by itself: totals differ a little from the sums of their parts."
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
 LEFT_TO_GUESS = 3
@@ -149,6 +156,16 @@ class Record:
         return self.law in {"max-entropy", "p-table"}
 
     @property
+    def is_deterministic(self) -> bool:
+        """Say whether every count is always changed in the same way, by rounding or by a fixed amount."""
+        return self.law == "p-table" and self.ptable().is_deterministic
+
+    @property
+    def rounds(self) -> bool:
+        """Say whether counts are rounded instead of given random noise."""
+        return self.law == "p-table" and self.ptable().rounds
+
+    @property
     def has_plain_keys(self) -> bool:
         """Say whether the noise of a total follows from the keys of its parts."""
         return self.mechanism == "cell-key" and self.key_mode == "plain"
@@ -183,7 +200,11 @@ class Record:
         return made
 
     def ptable(self) -> PTable:
-        """Return the p-table, solved again from its settings or as it was given."""
+        """Return the p-table, solved again from its settings or as it was given; once for every record."""
+        return self._ptable
+
+    @cached_property
+    def _ptable(self) -> PTable:
         if self.law == "p-table":
             return OwnToml().read(self.ptable_text or "", Path("record.json"))
         self._check_parameters(PTableSettings, self.parameters)
@@ -207,6 +228,11 @@ class Record:
     def variance(self) -> float:
         """Return the variance of one noise term on a large count."""
         return self.noise().variance
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of one noise term on a large count; 0 except for a p-table from a file."""
+        return self.ptable().large.mean if self.law == "p-table" else 0.0
 
     @property
     def bound(self) -> float:
@@ -266,11 +292,15 @@ class Record:
         told: dict[str, Any] = {
             # Its name: where the file lies on the curator's machine is nobody's business.
             "programme": self._public_name,
-            "method": "random noise" + METHOD.get(self.mechanism, ""),
+            "method": self._public_method,
             "typical_noise": round(self.largest_variance**0.5, 1),
             "same_count_same_noise": self.spsn,
-            "totals": "Every count has noise of its own: totals differ a little from the sums of their parts.",
+            "totals": ROUNDED_TOTALS
+            if self.rounds
+            else "Every count has noise of its own: totals differ a little from the sums of their parts.",
         }
+        if mean := round(self.mean, 1):
+            told["mean_noise"] = mean
         if vague := self._vague_bound():
             told["bound"] = f"not more than about {vague}"
         if self.zeros_are_noisy:
@@ -285,10 +315,16 @@ class Record:
             told["privacy"] = {name: self.privacy.get(name) for name in ("epsilon", "delta", "condition")}
         return told
 
+    @property
+    def _public_method(self) -> str:
+        if self.is_deterministic:
+            return ROUNDING if self.rounds else FIXED_CHANGE
+        return "random noise" + METHOD.get(self.mechanism, "")
+
     def _vague_bound(self) -> int | None:
         """Return the next larger of some round bounds that, beside the size that is told, leaves several to guess."""
         # A size needs room: s^2 <= E (E + 1) / 3. It is told to one decimal, and may be a little smaller.
-        least = max(self.largest_variance**0.5 - 0.1, 0.0) ** 2
+        least = max(math.hypot(self.largest_variance**0.5, self.mean) - 0.1, 0.0) ** 2
         for below, vague in zip((1, *VAGUE_BOUNDS), VAGUE_BOUNDS, strict=False):
             able = [bound for bound in range(below, vague) if bound * (bound + 1) / 3 >= least]
             if self.bound < vague and (len(able) >= LEFT_TO_GUESS or below > self.bound):

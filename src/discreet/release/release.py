@@ -13,8 +13,9 @@ from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, Unkno
 from discreet.programme.json_form import programme_from_json
 from discreet.release.description import AGAIN, KIND, read_description
 from discreet.release.folder import EXACT, RECORD, RELEASE, curator_folder, recover
-from discreet.release.record import SCHEMA, Record, record_from_json
+from discreet.release.record import FIXED_CHANGE, ROUNDING, SCHEMA, Record, record_from_json
 from discreet.release.tables import TableFile, read_table
+from discreet.release.told import typical_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -180,15 +181,20 @@ class Release:
         """Say whether a record is of this release: its programme is the one published, its noise as large as told."""
         if record.definition is not None and _public(record.definition) != self.description["programme"]:
             return False
-        told, made = (noise.get("typical_noise") for noise in (self.description["noise"], record.public()))
-        # Both are rounded to one decimal.
-        return told == made or (told is not None and made is not None and math.isclose(told, made, abs_tol=0.11))
+        told, noise = self.description["noise"].get("typical_noise"), record.public()
+        made = noise.get("typical_noise")
+        if told is None or made is None:
+            return bool(told == made)
+        # Both are rounded to one decimal. Earlier descriptions told the mean and the spread as one number.
+        together = math.hypot(made, noise.get("mean_noise", 0.0))
+        return any(math.isclose(told, each, abs_tol=0.11) for each in (made, together))
 
     def __str__(self) -> str:
         noise = self.description["noise"]
-        typical = (
-            f"; counts carry random noise, typically ±{noise['typical_noise']}" if "typical_noise" in noise else ""
+        how = {ROUNDING: "are rounded", FIXED_CHANGE: "are changed in a fixed way"}.get(
+            str(noise.get("method")), "carry random noise"
         )
+        typical = f"; counts {how}, typically ±{typical_change(noise):.1f}" if "typical_noise" in noise else ""
         name = self.path.name if self.path else "in memory"
         return f"{name}: {len(self.ids)} tables of {self.description['name']}{typical}."
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InfeasibleError
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.ptable import PTable
+from discreet.noise.ptable import PTable, PTableRow
 
 if TYPE_CHECKING:
     from discreet.noise.by_count import LawByCount
@@ -36,16 +36,24 @@ def told_range(told: dict[str, Any]) -> tuple[float, float] | None:
     return round(max(typical - HALF_A_UNIT, HALF_A_UNIT), 6), round(typical + HALF_A_UNIT, 6)
 
 
+def typical_change(told: dict[str, Any]) -> float:
+    """Return the root mean square change of a large count that is told: typical noise and its mean together."""
+    return math.hypot(float(told.get("typical_noise") or 0.0), float(told.get("mean_noise", 0.0)))
+
+
 def told_law(told: dict[str, Any]) -> LawByCount:
     """Return the law with most entropy within the bound that is told, geometric where none is.
 
     It has the largest size that rounds to what is told: intervals made with it hold at least as often as they say.
+    A mean that is told widens it, as it widens the error of users; noise without any spread is a fixed change.
     Small counts that are told never to be published have no chance, unless this is more than the size has room for.
     """
     spread, non_negative, zeros = told_range(told), "negative" in told, "zeros" in told
+    mean = float(told.get("mean_noise", 0.0))
     if spread is None:
-        return by_count(None)
-    variance, bound = spread[1] ** 2, TOLD_BOUND.search(str(told.get("bound", "")))
+        fixed = PTableRow(0, (0,), (1.0,)), PTableRow(1, (round(mean),), (1.0,))
+        return by_count(PTable(fixed), non_negative=non_negative) if round(mean) else by_count(None)
+    variance, bound = spread[1] ** 2 + mean**2, TOLD_BOUND.search(str(told.get("bound", "")))
     if bound is None:
         # Variance 2q / (1 - q)^2 = v, solved for q = exp(-epsilon).
         law = TwoSidedGeometric(epsilon=-math.log((variance + 1 - math.sqrt(2 * variance + 1)) / variance))

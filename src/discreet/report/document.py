@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.charts.exposed_statistics import exposed
+from discreet.noise.explain import CENTRED
 from discreet.programme.words import statistic_words
-from discreet.release.told import told_range
+from discreet.release.told import told_range, typical_change
 from discreet.report.drawing import as_data, program, static_svg
 from discreet.report.pictures import MOST_EXPOSED, achieved_by, design_chart
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from discreet.charts.chart import Chart
     from discreet.noise.base import Noise
+    from discreet.release.record import Record
     from discreet.report.gather import Gathered
     from discreet.report.summary import Light, Summary
     from discreet.results import Result
@@ -190,7 +192,7 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
     told, record = found.release.description["noise"], found.record
     yield "method", str(told.get("method", "not told"))
     if record is not None and record.law != "none":
-        yield "law", f"{record.law}, variance {record.variance:.4g} for large counts"
+        yield "law", _law(record)
         if record.largest_variance > record.variance:
             yield "most noise of a count", f"variance {record.largest_variance:.4g}"
         yield "largest noise", f"{record.bound:g}" if math.isfinite(record.bound) else "none: it has no bound"
@@ -198,7 +200,7 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
         if record.non_negative:
             yield "negative counts", "are published as 0"
     elif "typical_noise" in told:
-        yield "typical noise", f"±{told['typical_noise']} persons"
+        yield "typical noise", f"±{typical_change(told):.1f} persons"
         yield "largest noise", str(told.get("bound", "not told"))
     if "smallest_published" in told:
         yield "smallest count", f"{told['smallest_published']}, besides 0: nothing below it is ever published"
@@ -210,6 +212,15 @@ def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
     if privacy := told.get("privacy"):
         said = f"epsilon {privacy['epsilon']:g}, delta {privacy['delta']:g} for the whole output"
         yield "promise", f"{said}; {privacy['condition']}"
+
+
+def _law(record: Record) -> str:
+    """Return the noise distribution of large counts in words, or the rule that takes its place."""
+    if record.is_deterministic:
+        rule = "a rounding rule" if record.rounds else "a fixed change of every count"
+        return f"{record.law}, {rule}: no random noise"
+    mean = f", mean {record.mean:.3g}" if abs(record.mean) >= CENTRED else ""
+    return f"{record.law}, variance {record.variance:.4g}{mean} for large counts"
 
 
 def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:

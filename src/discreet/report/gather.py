@@ -15,7 +15,7 @@ from discreet.design.noise_design import design as design_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
-from discreet.release.record import REPEATABLE, TRUE_COUNTS
+from discreet.release.record import FIXED_CHANGE, REPEATABLE, ROUNDING, TRUE_COUNTS
 from discreet.release.release import Release, open_release
 from discreet.release.told import told_law, told_range
 from discreet.report.public_side import public_side, told_record
@@ -54,6 +54,11 @@ PUBLIC = (
     "What attacks achieve, and all that needs true counts or the exact noise, is not told here: this page is made from "
     "the published files alone."
 )
+NOT_RANDOM = {
+    ROUNDING: "Counts are rounded. Rounding is not random, so that figures of averaging do not apply: not assessed.",
+    FIXED_CHANGE: "Every count is changed by a fixed amount. Anyone who knows the rule recovers every count.",
+}
+"""Why there is no figure of averaging, by the method that a release tells."""
 UNTOLD = "The release does not tell the size of its noise, so that no risk follows from what it tells."
 UNTOLD_SPLIT = (
     "The release promises epsilon {epsilon:g} and delta {delta:g} for the whole, under the condition that stands with "
@@ -109,7 +114,7 @@ class Gathered:
     @property
     def is_exact(self) -> bool:
         """Say whether the release has no noise at all."""
-        return not self.law.variance
+        return not self.law.bound
 
     @property
     def assessment(self) -> Assessment | None:
@@ -172,7 +177,7 @@ def gather(
         shared=tuple(shared_statistics(source.programme)),
         village=published_counts(law, VILLAGE),
         small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
-        expected=tuple(what_to_expect(law)) if law.variance else (),
+        expected=tuple(what_to_expect(law)) if law.bound else (),
         utility=utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress),
         assessments=assessments,
         mildest=mildest,
@@ -208,7 +213,11 @@ def _assessments(
 ) -> tuple[Assessment | None, tuple[Assessment, ...]]:
     """Return what an attacker could learn, at the mildest and at the worst; for the curator, who knows it, once."""
     if record is None:
-        sizes, promise = told_range(release.description["noise"]), release.description["noise"].get("privacy")
+        told = release.description["noise"]
+        if told.get("method") in NOT_RANDOM:
+            absent["risk"] = NOT_RANDOM[told["method"]]
+            return None, ()
+        sizes, promise = told_range(told), told.get("privacy")
         if sizes is None or promise:
             absent["risk"] = UNTOLD_SPLIT.format(**promise) if promise else UNTOLD
             return None, ()
@@ -217,6 +226,8 @@ def _assessments(
     if record.law == "none":
         absent["risk"] = EXACT
         return None, ()
+    if record.rounds:
+        absent["risk"] = NOT_RANDOM[ROUNDING]
     return None, _most_exposed_first(record, MEASURES, confidence)
 
 

@@ -58,7 +58,7 @@ def design_chart(found: Gathered) -> PlaneChart | EpsilonChart | None:
     bound has one on the line of epsilon.
     """
     design, record = found.design, found.record
-    if design is None or record is None:
+    if design is None or record is None or record.is_deterministic:
         return None
     if math.isfinite(record.bound) and record.spsn:
         return plane_chart_of(design, (record.variance, int(record.bound)))

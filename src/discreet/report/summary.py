@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from discreet.design.attack_report import of_single_persons
 from discreet.programme.words import statistic_words
+from discreet.release.record import FIXED_CHANGE, ROUNDING
+from discreet.release.told import typical_change
 from discreet.results import Result
 from discreet.risk.bound import LEAST_SURE
 
@@ -245,13 +247,18 @@ def _of_public(found: Gathered) -> Iterator[str]:
         yield "If there is none, every published count is the true one."
         return
     bound = f", {told['bound']}" if "bound" in told else ""
-    yield f"{tables} published with random noise, typically ±{told['typical_noise']}{bound}."
+    how = {ROUNDING: "after rounding", FIXED_CHANGE: "after a fixed change"}.get(
+        str(told.get("method")), "with random noise"
+    )
+    yield f"{tables} published {how}, typically ±{typical_change(told):.1f}{bound}."
     yield _averaging_sentence(found) if found.assessment else found.absent["risk"]
     yield found.utility.typical.sentence
 
 
 def _averaging_sentence(found: Gathered) -> str:
     light, needed = _averaging(found), found.risk("variance_needed")
+    if light.result is None and found.record is not None and found.record.rounds:
+        return found.absent["risk"]
     if light.result is None or needed is None or found.assessment is None:
         return "Nothing that is published can be averaged, so that averaging tells an attacker nothing more."
     case, right = found.assessment.case, light.result

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
+from discreet.noise.explain import deterministic_warnings
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.model import Programme
 from discreet.release.folder import recover
@@ -45,7 +46,9 @@ class Assessment:
         return tuple(result for found in self.by_measure.values() for result in found)
 
     def averaging(self) -> list[dict[str, Any]]:
-        """Return one record per statistic, the most exposed first."""
+        """Return one record per statistic, the most exposed first; none where counts are rounded."""
+        if self.case.record.rounds:
+            return []
         found, variance = self.case.averaging, self.case.record.variance
         columns = (found.t, found.k, found.plain, found.greedy, found.inverse_variance, found.optimal)
         names = ("t", "k", "plain", "greedy", "inverse_variance", "optimal")
@@ -69,7 +72,9 @@ class Assessment:
 
     def warnings(self) -> list[str]:
         """Return what makes figures lower than the true risk, and which tables they leave out."""
-        return [*([PLAIN_KEYS] if self.case.record.has_plain_keys else []), *self.left_out()]
+        record = self.case.record
+        rule = deterministic_warnings(record.ptable()) if record.is_deterministic else []
+        return [*rule, *([PLAIN_KEYS] if record.has_plain_keys and not rule else []), *self.left_out()]
 
     def __str__(self) -> str:
         return "\n".join([*(result.sentence for result in self.results), *self.warnings()])

@@ -20,8 +20,8 @@ CELLS_TRIED = 3
 
 @measure("projection")
 def projection(case: Case) -> list[Result]:
-    """Return how well the best linear attack knows cells of the statistic asked for; nothing if none was."""
-    if case.exact is None:
+    """Return how well the best linear attack knows cells of the statistic asked for; nothing for rounding."""
+    if case.exact is None or case.record.rounds:
         return []
     equations = MarginEquations(case.lattice, case.record.spsn)
     statistic = case.lattice.position(case.exact)

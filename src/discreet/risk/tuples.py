@@ -76,7 +76,8 @@ def bound(case: Case) -> list[Result]:
     """Return whether the bound could be inferred from additive tuples, by the level that tells most."""
     law = case.record.noise()
     offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
-    if not math.isfinite(law.bound) or not offered:
+    # A rule without random noise has no bound that gaps reveal: anyone may know it.
+    if not math.isfinite(law.bound) or not offered or case.record.is_deterministic:
         return []
     largest = [
         bound_disclosure(law, tuples=n, categories=c, confidence=case.confidence) for c, (_, n) in offered.items()
@@ -121,7 +122,9 @@ def margins(case: Case) -> list[Result]:
     if not math.isfinite(law.bound) or not offered:
         return []
     categories, (_, tuples) = next(iter(offered.items()))
-    results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
+    results = []
+    if not case.record.is_deterministic:
+        results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
     if case.record.has_ptable and law.bound <= WIDEST_ENUMERATED:
         shared = case.record.spsn and case.record.mechanism == "cell-key"
         noise_by = "participants" if shared else "coordinates"

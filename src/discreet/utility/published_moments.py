@@ -18,20 +18,25 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+CHUNK = 1 << 20
+"""Probabilities that are looked at together."""
+
 
 @dataclass(frozen=True, eq=False)
 class PublishedMoments:
     """Mean and variance of a published count whose true count is Poisson.
 
     Attributes:
-        bias: E[y | n] - n of the true counts n = 0, 1, ...; none beyond.
+        bias: E[y | n] - n - shift of the true counts n = 0, 1, ...; none beyond.
         extra: Var(y | n) - large of these counts.
         large: Var(y | n) of larger counts.
+        shift: E[y | n] - n of larger counts.
     """
 
     bias: Floats
     extra: Floats
     large: float
+    shift: float = 0.0
 
     @classmethod
     def of(cls, law: LawByCount) -> PublishedMoments:
@@ -40,10 +45,9 @@ class PublishedMoments:
         # Turns of a few true counts no longer show once Poisson counts spread over many of them.
         last += 4 * law.repeat**2 if law.repeat > 1 else 0
         counts = np.arange(last + law.repeat, dtype=np.float64)
-        mean, square = (np.array([_moment(law, int(n), power) for n in counts]) for power in (1, 2))
-        variance = square - mean**2
-        large = float(variance[last:].mean())
-        return cls((mean - counts)[:last], variance[:last] - large, large)
+        bias, variance = _bias_and_variance(law, counts)
+        shift, large = float(bias[last:].mean()), float(variance[last:].mean())
+        return cls(bias[:last] - shift, variance[:last] - large, large, shift)
 
     def at(self, means: Floats) -> tuple[Floats, Floats, Floats]:
         """Return mean and variance of the published count, and the derivative of the mean by log mu, for means mu."""
@@ -63,11 +67,20 @@ class PublishedMoments:
             extra += chance * self.extra[count]
         covariance = cross - means * first
         variance = self.large + extra + means + 2 * covariance + second - first**2
-        return means + first, variance, means + covariance
+        return means + self.shift + first, variance, means + covariance
 
 
-def _moment(law: LawByCount, count: int, power: int) -> float:
-    """Return E[y^power | n] of one true count."""
-    shown = count + np.arange(-law.reach, law.reach + 1)
-    row = law.laws[int(law.rows(np.array(count)))]
-    return float(row @ (np.maximum(shown, 0) if law.non_negative else shown).astype(np.float64) ** power)
+def _bias_and_variance(law: LawByCount, counts: Floats) -> tuple[Floats, Floats]:
+    """Return E[y | n] - n and Var(y | n) of true counts, some of them at a time."""
+    noise = np.arange(-law.reach, law.reach + 1, dtype=np.float64)
+    laws = np.stack(law.laws)
+    found = np.empty((2, len(counts)))
+    size = max(CHUNK // len(noise), 1)
+    for start in range(0, len(counts), size):
+        part = slice(start, start + size)
+        chances = laws[law.rows(counts[part].astype(np.int64))]
+        # What a published count is away from the true one; nothing is published below 0 where that is cut.
+        away = np.maximum(noise, -counts[part, None]) if law.non_negative else noise
+        first = (chances * away).sum(axis=1)
+        found[:, part] = first, (chances * away**2).sum(axis=1) - first**2
+    return found[0], found[1]

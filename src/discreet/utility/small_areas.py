@@ -71,7 +71,7 @@ class SmallAreas:
         areas: how many have residents.
         unpopulated: how many have none and were left out.
         simulated: whether the sexes were drawn and not counted.
-        deviation: the standard deviation of the noise of a large count.
+        deviation: the root mean square noise of a large count.
         bound: the largest noise, infinite if there is none.
         seed: of the release that was drawn, None if none was.
         chances: by size of one count, how likely it is off by more than each relative error.
@@ -231,7 +231,7 @@ def small_areas(
         areas=len(there),
         unpopulated=areas.unpopulated,
         simulated=areas.simulated,
-        deviation=math.sqrt(by_true.variance),
+        deviation=by_true.typical_change,
         bound=by_true.bound,
         seed=seed if drawn else None,
         chances=_chances(tails),

@@ -46,14 +46,14 @@ def reliable_from(law: LawByCount, relative: float = RELATIVE[0], rarely: float 
 
 
 def _typical(law: LawByCount) -> Result:
-    deviation = math.sqrt(law.variance)
+    change = law.typical_change
     never = f" and never by more than {law.bound:g}" if math.isfinite(law.bound) else ", and now and then by far more"
     return Result(
         name="typical_noise",
-        value=deviation,
+        value=change,
         unit="persons",
-        sentence=f"A large count typically changes by about {deviation:.1f}{never}.",
-        equation="sd = sqrt(V)",
+        sentence=f"A large count typically changes by about {change:.1f}{never}.",
+        equation="sqrt(V + mean^2)",
     )
 
 

@@ -104,9 +104,10 @@ def _check_settings_fit(path: Path, table: PTable) -> None:
             f"has rows up to {len(table.rows) - 1} and noise up to {table.bound}, but its settings say {wish.last_row} "
         )
         raise PTableFileError.at(path, "", f"{what}and {wish.bound}.", "Add the missing rows, or remove [settings].")
-    worst = max(table.rows, key=lambda row: row.variance)
-    if worst.variance > wish.variance * (1 + 1e-6):
-        what = f"row i = {worst.count} has variance {worst.variance:.6g}, above the {wish.variance:g} of its settings."
+    worst = max(table.rows, key=lambda row: row.second_moment)
+    if worst.second_moment > wish.variance * (1 + 1e-6):
+        size = f"{worst.second_moment:.6g} about 0, above the {wish.variance:g} of its settings."
+        what = f"row i = {worst.count} has variance {size}"
         raise PTableFileError.at(path, "", what, "Correct the row or [settings].")
 
 
