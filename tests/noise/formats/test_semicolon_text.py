@@ -24,6 +24,25 @@ def test_a_magnitude_table_is_refused_by_name() -> None:
         read_ptable(DATA / "nums_pt_ex_nums_tauargus.txt")
 
 
+@pytest.mark.parametrize("name", ["cnts_D5_V3_js2_tauargus.txt", "cnts_D5_V3_js2_sas.txt"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_count_table_with_the_type_all_is_read(tmp_path: Path, name: str, quoted: bool) -> None:
+    first, *rest = (DATA / name).read_text().splitlines()
+    mark = '"' if quoted else ""
+    names = ";".join(f"{mark}{column}{mark}" for column in (*first.split(";"), "type"))
+    made = tmp_path / name
+    made.write_text("\n".join([names, *(f"{line};{mark}all{mark}" for line in rest)]) + "\n")
+    assert read_ptable(made) == read_ptable(DATA / name)
+
+
+@pytest.mark.parametrize("kind", ["even", "odd", ""])
+def test_rows_of_one_type_alone_are_refused(tmp_path: Path, kind: str) -> None:
+    first, *rest = (DATA / "cnts_D5_V3_js2_tauargus.txt").read_text().splitlines()
+    (tmp_path / "t.txt").write_text("\n".join([f"{first};type", *(f"{line};{kind}" for line in rest)]))
+    with pytest.raises(PTableFileError, match=r"line 2.*is a p-table for magnitudes"):
+        read_ptable(tmp_path / "t.txt")
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from discreet.noise.ptable import PTable
 
+TYPE = "type"
+
 
 class SemicolonText(PTableFormat):
     """Lines in key order; the upper bound of an interval is exclusive, the lower one is the upper one before."""
@@ -28,19 +30,22 @@ class SemicolonText(PTableFormat):
     grids = (DECIMALS,)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the header has these columns, or those of a magnitude table."""
+        """Say whether the header has these columns, with or without the column type."""
         names = header(text)
         return tuple(names) == self.columns or (names[-1:] == ["type"] and tuple(names[:-1]) == self.columns)
 
     def read(self, text: str, path: Path) -> PTable:
-        """Return the p-table; its key space is 10^8."""
-        if header(text)[-1] == "type":
-            raise PTableFileError.at(
-                path, "line 1", "is a p-table for magnitudes (column type).", "Give a p-table for counts."
-            )
+        """Return the p-table; its key space is 10^8.
+
+        The slot pTable of the R package has a last column type, which is `all` for counts.
+        """
+        typed = header(text)[-1] == TYPE
+        columns = (*self.columns, TYPE) if typed else self.columns
         pieces: list[Piece] = []
-        for where, fields in records(text, path, self.columns, ";"):
-            named = dict(zip(self.columns, fields, strict=True))
+        for where, fields in records(text.replace('"', ""), path, columns, ";"):
+            named = dict(zip(columns, fields, strict=True))
+            if typed:
+                _check_counts(path, where, named)
             i, j, v = (whole_number(path, where, name, named[name]) for name in ("i", "j", "v"))
             check_target(path, where, i, j, v)
             upper = on_grid(path, where, "p_int_ub", named["p_int_ub"], DECIMALS)
@@ -66,6 +71,13 @@ class SemicolonText(PTableFormat):
         lower, upper = int(record["lower"]), int(record["upper"])
         grid = {"p": upper - lower, "p_int_lb": lower, "p_int_ub": upper}
         return _eight(grid[name]) if name in grid else str(record[name])
+
+
+def _check_counts(path: Path, where: str, named: dict[str, str]) -> None:
+    """Refuse a p-table for magnitudes: rows for even or odd counts alone, or changes with decimals."""
+    if named[TYPE] != "all" or "." in named["j"] + named["v"]:
+        what = f"is a p-table for magnitudes (column {TYPE} is not all, or changes have decimals)."
+        raise PTableFileError.at(path, where, what, "Give a p-table for counts.")
 
 
 def _eight(steps: int) -> str:
