@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import ParameterError, RecordKeyError
+from discreet.errors import InputError, ParameterError, RecordKeyError
+from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
@@ -22,6 +23,7 @@ from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.release.release import open_release
 from discreet.tabulation import cells as cells_of_statistics
+from discreet.utility.measured import utility_of
 from tests.mechanisms.town import SECRET, TOWN, cells, frame, participants, people
 from tests.tabulation.small_data import counted, programmes, records
 
@@ -139,7 +141,33 @@ def test_the_mean_weight_tells_no_true_count(engine: DuckDB) -> None:
         assert sum(fits) >= len(fits) - 1
     assert truth
     assert release.summary
-    assert "publish one of the two columns" in release.summary.warnings[0]
+    assert "publish weighted counts alone (--weighted-only)" in release.summary.warnings[0]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_weighted_counts_can_be_published_alone(tmp_path: Path, form: str, engine: DuckDB) -> None:
+    light = PEOPLE.append_column("W", pa.array(np.where(np.array(PEOPLE["SEX"].to_pylist()) == "F", 0.0, WEIGHTS)))
+    both = protect(light, TOWN, BY_PLACE, weight="W", engine=engine)
+    path = tmp_path / "alone"
+    alone = protect(
+        light, TOWN, BY_PLACE, weight="W", weighted_only=True, keep_exact=True, out=path, form=form, engine=engine
+    )
+    assert alone.summary
+    assert not alone.summary.warnings
+    for name in both.ids:
+        expected = cells(both.table(name).drop(["value"]))
+        found = open_release(path).table(name)
+        assert found.column_names[-1] == "weighted"
+        assert "value" not in found.column_names
+        # Weighted counts of 0 are left out as unweighted ones are: a row would show that somebody is there.
+        assert cells(found) == {cell: value for cell, value in expected.items() if value}
+    assert any(0 in both.table(name).column("weighted").to_pylist() for name in both.ids)
+    again = protect_again(tmp_path / "alone.curator", data=light, secret=SECRET)
+    assert all(cells(again.table(name)) == cells(alone.table(name)) for name in alone.ids)
+    with pytest.raises(InputError, match="has weighted counts alone"):
+        utility_of(path)
+    with pytest.raises(ParameterError, match="Weighted counts need weights"):
+        protect(PEOPLE, TOWN, BY_PLACE, weighted_only=True, engine=engine)
 
 
 def test_weights_that_add_up_to_too_much_are_refused(engine: DuckDB) -> None:

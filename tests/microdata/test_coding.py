@@ -404,3 +404,24 @@ def test_a_missing_value_lies_in_a_universe_that_takes_its_category_in() -> None
     assert marks("EMP >= 1", "category").tolist() == [1, 0, 1]
     assert marks("EMP = _U or SEX = M", "category").tolist() == [0, 1, 1]
     assert marks("EMP = 1", "drop").tolist() == [1, 0]
+
+
+def test_whole_numbers_with_decimals_are_read_as_codes_and_noted() -> None:
+    using = coder(column(EMP, 1))
+    values = ["1.0", "2", "3.00", "1.0"]
+    assert coded(using, emp=values)["EMP_1"] == [0, 1, 2, 0]
+    assert coded(using, emp=["2.0"])["EMP_1"] == [1]
+    (note,) = using.notes()
+    assert note.startswith("Column emp: 4 values are whole numbers written with decimals")
+    assert note.endswith("such as 1.0 as the code 1.")
+    plain = coder(column(EMP, 1))
+    assert coded(plain, emp=[1.0, 2.0])["EMP_1"] == [0, 1]
+    assert plain.notes() == []
+
+
+def test_a_code_that_is_written_with_decimals_stays_as_it_is() -> None:
+    size = topic("SIZE", "1 1.0 2")
+    using = Coder({"SIZE": size}, {"SIZE": "size"}, [LevelColumn("s", "SIZE", ("1", "1.0", "2"))], [], "error")
+    assert coded(using, size=["1.0", "1", "2.0"])["s"] == [1, 0, 2]
+    for text in ("1.5", "2.01", ".0", "4.0"):
+        assert len(problems(coder(column(EMP, 1)), {"emp": ["1", text]})) == 1

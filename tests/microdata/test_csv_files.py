@@ -6,11 +6,13 @@ import gzip
 import traceback
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
-from discreet.errors import DataFileError
+from discreet.errors import DataFileError, ParameterError
 from discreet.microdata.csv_files import CsvFile
 from discreet.microdata.reading import Reading
+from discreet.microdata.sources import open_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +69,11 @@ def test_several_gzipped_pieces_in_one_file_are_read_to_the_end(tmp_path: Path) 
         ("d.csv", b'a,b\n1,"', "ends inside a quote"),
         ("d.csv", b'b,a\n"canary,2\n1,canary\n', "has 1 fields instead of 2 in record 1"),
         ("d.csv", b"a,b,a\n1,canary,1\n", "has two columns named 'a'. Give every column its own name"),
-        ("d.csv", b"a,b\n1,canary\xe9\n", "is not text in UTF-8. Save it as UTF-8"),
+        (
+            "d.csv",
+            b"a,b\n1,canary\xe9\n",
+            "is not text in UTF-8: byte 13, in line 2, cannot be decoded. Save it as UTF-8",
+        ),
         ("d.csv", "a,b\n1,canary\n".encode("utf-16"), "is not text in UTF-8"),
         ("d.csv", b"\n\n", "has no columns"),
         ("d.csv", PACKED, "is not text in UTF-8"),
@@ -101,3 +107,49 @@ def test_a_file_that_went_away_is_told(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(DataFileError, match=r"d.csv cannot be read: No such file or directory\. Check the path"):
         list(file.batches(["a"], Reading()))
+
+
+def test_another_encoding_is_read_where_it_is_named(tmp_path: Path) -> None:
+    names = ["Zürich", "Åland", "Besançon", 'a "ü"; b', ""]
+    lines = ["ID;ÖRT", *(f'{n};"{name.replace(chr(34), chr(34) * 2)}"' for n, name in enumerate(names))]
+    data = "\n".join(lines).encode("cp1252")
+    plain, packed = tmp_path / "d.csv", tmp_path / "d.csv.gz"
+    plain.write_bytes(data)
+    packed.write_bytes(gzip.compress(data))
+    for path in (plain, packed):
+        for encoding in ("latin-1", "cp1252"):
+            source = open_source(path, encoding=encoding)
+            assert source.columns == ("ID", "ÖRT")
+            assert [name for batch in source.batches(["ÖRT"]) for name in batch.column(0).to_pylist()] == names
+
+
+@pytest.mark.parametrize("header", ["ID,NAME", "ID,NÄME"])
+@pytest.mark.parametrize("records", [3, 6_000])
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_first_byte_that_cannot_be_decoded_is_named(
+    tmp_path: Path, header: str, records: int, packed: bool
+) -> None:
+    # The last record has it: with many records behind the part that is read for the header.
+    before = "".join([header, "\n", *(f"{n},{'Zoë' * 250}\n" for n in range(records - 1))]).encode()
+    data = before + b"canary,M\xfcller\n"
+    path = tmp_path / ("d.csv.gz" if packed else "d.csv")
+    path.write_bytes(gzip.compress(data, 1) if packed else data)
+    place = f"byte {len(before) + len('canary,M') + 1:,}, in line {records + 1:,}, cannot be decoded"
+    with pytest.raises(DataFileError, match=f"is not text in UTF-8: {place}. Save it as UTF-8, or name") as caught:
+        list(open_source(path).batches([header.partition(",")[2]]))
+    assert "canary" not in str(caught.value)
+    (tmp_path / "e.csv").write_bytes(b"ID\n\x81\n")
+    with pytest.raises(DataFileError, match=r"is not text in cp1252: byte 4, in line 2"):
+        list(open_source(tmp_path / "e.csv", encoding="cp1252").batches(["ID"]))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin1000", "rot13", "utf-8-sig"])
+def test_an_encoding_that_is_unknown_or_not_of_bytes_is_refused(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "d.csv").write_text("ID\n1\n")
+    with pytest.raises(ParameterError, match="is not an encoding in which CSV files can be read"):
+        open_source(tmp_path / "d.csv", encoding=encoding)
+
+
+def test_only_csv_files_have_an_encoding() -> None:
+    with pytest.raises(ParameterError, match="--encoding is for CSV files"):
+        open_source(pa.table({"ID": [1]}), encoding="latin-1")

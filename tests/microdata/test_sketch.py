@@ -267,8 +267,16 @@ GZIP = "is not gzipped, or it is damaged. Compress it again"
         ("d.csv", b"a,b,a\n1,2,3\n", "has two columns named 'a'. Give every column its own name"),
         ("d.csv", b"a,b\n1,2\n\n3\n", "has 1 fields instead of 2 in record 2 below the header. Correct the record"),
         ("d.csv", b'"a,b\n' + b"1,2\n" * 90_000, "cannot be read as CSV. Check its quotes"),
-        ("d.csv", "sex\nmännlich\n".encode("latin-1"), "is not text in UTF-8. Save it as UTF-8"),
-        ("d.csv", b"a\n" + b"x\n" * 3_000_000 + b"\xe9\n", "is not text in UTF-8. Save it as UTF-8"),
+        (
+            "d.csv",
+            "sex\nmännlich\n".encode("latin-1"),
+            "is not text in UTF-8: byte 6, in line 2, cannot be decoded. Save it as UTF-8",
+        ),
+        (
+            "d.csv",
+            b"a\n" + b"x\n" * 3_000_000 + b"\xe9\n",
+            "UTF-8: byte 6,000,003, in line 3,000,002, cannot be decoded",
+        ),
         ("d.csv", gzip.compress(b"a\n1\n1\n", mtime=0), "is not text in UTF-8"),
         ("d.csv.gz", b"a\n1\n1\n", GZIP),
         ("d.csv.gz", gzip.compress(b"a\n1\n1\n", mtime=0)[:-9], GZIP),

@@ -137,5 +137,5 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         with_regions(TOWN, tmp_path / "absent.csv")
     bad = tmp_path / "bad.csv"
     bad.write_bytes(b"area,region\nv10,\xff\xfe\n")
-    with pytest.raises(ProgrammeFileError, match=r"bad.csv: cannot be read: it is no CSV in UTF-8."):
+    with pytest.raises(ProgrammeFileError, match=r"bad.csv, line 2: byte 17 of the file is not text in UTF-8."):
         with_regions(TOWN, bad)

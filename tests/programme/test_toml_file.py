@@ -157,6 +157,25 @@ def test_a_mistake_is_named_with_file_line_and_spelling(tmp_path: Path, name: st
     assert str(caught.value).startswith(("town.toml", "areas.csv"))
 
 
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_hierarchy_may_have_another_delimiter(tmp_path: Path, mark: str) -> None:
+    usual = read_programme(written(tmp_path)).topics["GEO"]
+    # A comma in a label needs no quotes then, and the delimiter does.
+    text = AREAS.replace(",", mark).replace("Nord", f'"Nord{mark} Norden, nördlich"')
+    (tmp_path / "areas.csv").write_text(text, encoding="utf-8-sig")
+    found = read_programme(tmp_path / "town.toml").topics["GEO"]
+    assert found.tree == usual.tree
+    assert found.tree
+    assert found.tree.categories[0].labels["fr"] == f"Nord{mark} Norden, nördlich"
+
+
+def test_a_hierarchy_in_another_encoding_is_refused_with_the_first_byte(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    (tmp_path / "areas.csv").write_bytes("code,parent,label\nN,,Nord\nS,,Süd\n".encode("latin-1"))
+    with pytest.raises(ProgrammeFileError, match=r"areas.csv, line 3: byte 31 of the file is not text in UTF-8"):
+        read_programme(path)
+
+
 def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ProgrammeFileError, match="has no tables"):
         read_programme(written(tmp_path, 'name = "x"'))
@@ -168,7 +187,7 @@ def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> 
     with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 3: has another number of fields"):
         read_programme(written(tmp_path, areas="code,parent\nN,\nS,,x,y\n"))
     (tmp_path / "areas.csv").write_bytes("code,parent\nÄ,\n".encode("latin-1"))
-    with pytest.raises(ProgrammeFileError, match="it is not CSV in UTF-8"):
+    with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 2: byte 13 of the file is not text in UTF-8"):
         read_programme(tmp_path / "town.toml")
     with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 1: needs the columns code, parent"):
         read_programme(written(tmp_path, areas="kode,parent\nN,\n"))

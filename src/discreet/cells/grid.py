@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.programme.published import TOTAL, VALUE
+from discreet.programme.published import TOTAL, VALUE, WEIGHTED
 from discreet.tabulation.coordinates import Places
 from discreet.tabulation.distinct_cells import DistinctCells
 from discreet.tabulation.plan import plan
@@ -182,6 +182,11 @@ def _values(rows: pa.Table, table: str) -> Ints:
     """Return the counts of a table, or refuse what are none."""
     import pyarrow as pa
 
+    if VALUE not in rows.column_names and WEIGHTED in rows.column_names:
+        raise InputError(
+            f"Table {table} has weighted counts alone, and these figures are about unweighted ones. Make the release "
+            "without --weighted-only to compute them."
+        )
     if VALUE not in rows.column_names or not pa.types.is_integer(rows[VALUE].type) or rows[VALUE].null_count:
         raise InputError(f"Table {table} has no column {VALUE} of whole numbers. {BELONG}")
     counts: Ints = rows[VALUE].to_numpy().astype(np.int64)

@@ -39,6 +39,9 @@ def compare(
     ] = None,
     tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
     unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
+    ] = None,
     missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
     areas: Annotated[
         str | None,
@@ -79,6 +82,7 @@ def compare(
             tables=None if tables is None else _names(tables),
             unit=unit,
             missing=missing,
+            encoding=encoding,
             areas=areas,
             attacks=() if attacks == "none" else _names(attacks),
             budget=seconds(budget),

@@ -55,6 +55,9 @@ def design(
         str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
     ] = None,
     unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
+    ] = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
     plot: Annotated[
@@ -75,7 +78,9 @@ def design(
         check_picture(plot, replace=replace)
     if figures:
         check_figures(figures, replace=replace)
-    reading = {"id": id_column, "key": key, "count": count, "unit": unit, "missing": missing}
+    reading = {
+        "id": id_column, "key": key, "count": count, "unit": unit, "missing": missing, "encoding": encoding,
+    }  # fmt: skip
     idle = next((name for name, value in reading.items() if value is not None), None)
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)

@@ -42,6 +42,9 @@ def add(
         Path | None, typer.Option(metavar="FILE", help=f"The file of the secret; else the variable {VARIABLE}.")
     ] = None,
     version_label: Annotated[str, typer.Option(metavar="LABEL", help="Another label gives other keys.")] = "1",
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
+    ] = None,
     column: Annotated[str, typer.Option(metavar="NAME", help="What the column of keys is called.")] = COLUMN,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
@@ -52,7 +55,16 @@ def add(
     """
     secret = _secret(secret_file)
     warning = permissions_warning(secret_file) if secret_file else None
-    made = add_keys(data, out, id=id_column, secret=secret, version=version_label, column=column, replace=replace)
+    made = add_keys(
+        data,
+        out,
+        id=id_column,
+        secret=secret,
+        version=version_label,
+        column=column,
+        replace=replace,
+        encoding=encoding,
+    )
     if as_json:
         settings = {"data": data, "id": id_column, "version_label": version_label, "column": column}
         warnings = [warning] if warning else []

@@ -9,6 +9,7 @@ import typer
 
 from discreet.cli.answer import answer
 from discreet.errors import FileExistsAlreadyError
+from discreet.microdata.reading import UTF8
 from discreet.microdata.sketch import MOST_CATEGORIES, sketch_programme
 from discreet.programme.lattice import RULES
 from discreet.programme.load import load_programme
@@ -45,11 +46,12 @@ def init(
     most_categories: Annotated[
         int, typer.Option(metavar="N", help="Columns with more different values are left out.")
     ] = MOST_CATEGORIES,
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of a CSV file, such as latin-1.")] = UTF8,
 ) -> None:
     """Sketch a programme from a data file: columns become topics, to be read through and corrected."""
     if out and out.exists() and not replace:
         raise FileExistsAlreadyError(out)
-    text = sketch_programme(data, most_categories=most_categories).encode()
+    text = sketch_programme(data, most_categories=most_categories, encoding=encoding).encode()
     if out:
         write_whole(out, text)
         typer.echo(f"Wrote {out}, sketched from {data}. Next: discreet programme check {out}")

@@ -22,8 +22,8 @@ KINDS: dict[str, type] = {
     "programme": str, "mechanism": str, "law": str, "variance": float, "bound": int, "threshold": int,
     "perturb_zeros": bool, "epsilon": float, "delta": float, "scale": float, "sigma": float, "ptable": str,
     "budget": str, "spsn": bool, "non_negative": bool, "key_mode": str, "version_label": str, "secret_file": str,
-    "id": str, "key": str, "count": str, "weight": str, "tabulated": bool, "regions": str, "tables": str, "unit": str,
-    "missing": str, "format": str, "keep_exact": bool,
+    "id": str, "key": str, "count": str, "weight": str, "weighted_only": bool, "tabulated": bool, "encoding": str,
+    "regions": str, "tables": str, "unit": str, "missing": str, "format": str, "keep_exact": bool,
     "memory": str, "threads": int,
 }  # fmt: skip
 """What a settings file may hold."""
@@ -50,7 +50,13 @@ def protect(
     tabulated: Annotated[
         bool | None, typer.Option("--tabulated", help="DATA is a folder of tables by id; needs --count.")
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
+    ] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Weights; adds a column weighted.")] = None,
+    weighted_only: Annotated[
+        bool | None, typer.Option("--weighted-only", help="With --weight: publish weighted counts alone.")
+    ] = None,
     secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
     bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
@@ -101,9 +107,9 @@ def protect(
             "threshold": threshold, "perturb_zeros": perturb_zeros, "epsilon": epsilon, "delta": delta, "scale": scale,
             "sigma": sigma, "ptable": ptable, "budget": budget, "spsn": spsn, "non_negative": non_negative,
             "key_mode": key_mode, "version_label": version_label, "secret_file": secret_file, "id": id_column,
-            "key": key, "count": count, "weight": weight, "tabulated": tabulated, "regions": regions, "tables": tables,
-            "unit": unit, "missing": missing, "format": form, "keep_exact": keep_exact,
-            "memory": memory, "threads": threads,
+            "key": key, "count": count, "weight": weight, "weighted_only": weighted_only,
+            "tabulated": tabulated, "encoding": encoding, "regions": regions, "tables": tables, "unit": unit,
+            "missing": missing, "format": form, "keep_exact": keep_exact, "memory": memory, "threads": threads,
         },
         KINDS,
     )  # fmt: skip

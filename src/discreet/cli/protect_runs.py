@@ -81,7 +81,9 @@ def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: boo
             key=flags["key"],
             count=flags["count"],
             weight=flags["weight"],
+            weighted_only=bool(flags["weighted_only"]),
             tabulated=bool(flags["tabulated"]),
+            encoding=flags["encoding"],
             regions=flags["regions"],
             tables=_tables(flags),
             unit=flags["unit"],
@@ -134,6 +136,7 @@ def say_what_it_takes(data: list[str], flags: Flags, out: Path | None, *, replac
         tables=_tables(flags),
         unit=flags["unit"],
         regions=flags["regions"],
+        encoding=flags["encoding"],
         from_ids=bool(flags["id"]),
     )
     if as_json:

@@ -71,6 +71,8 @@ def protect_again(
         mechanism_of(record, secret),
         out=out,
         **{name: run[name] for name in (*COLUMNS, "tabulated", "form")},
+        encoding=run.get("encoding"),
+        weighted_only=run.get("weighted_only", False),
         keep_exact=run["keep_exact"] if keep_exact is None else keep_exact,
         fingerprint=record.data_fingerprint,
         missing=record.missing or "error",
@@ -134,6 +136,8 @@ def _run_of(record: Record, path: Path) -> dict[str, Any]:
         "data": isinstance(run.get("data", ()), list | None),
         "definition": isinstance(run.get("definition", ()), dict | None),
         "form": run.get("form") in FORMATS,
+        "encoding": isinstance(run.get("encoding"), str | None),
+        "weighted_only": isinstance(run.get("weighted_only", False), bool),
         **{name: isinstance(run.get(name, ()), str | None) for name in COLUMNS},
         **{name: isinstance(run.get(name), bool) for name in FLAGS},
     }

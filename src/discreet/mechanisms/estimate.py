@@ -89,6 +89,7 @@ def estimate(
     tables: Sequence[str] | None = None,
     unit: str | None = None,
     regions: Path | str | None = None,
+    encoding: str | None = None,
     from_ids: bool = False,
 ) -> Estimate:
     """Return what protecting would take; only the heads of the files are read.
@@ -99,12 +100,13 @@ def estimate(
         tables: as for protect.
         unit: as for protect.
         regions: as for protect.
+        encoding: as for protect.
         from_ids: whether record keys are made from ids, which takes longer than all the rest for many records.
     """
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(with_regions(spec, Path(regions)) if regions else spec, tables, unit)
     check_countable(chosen)
-    with closing(open_source(data)) as source:
+    with closing(open_source(data, encoding=encoding)) as source:
         bound = bind(chosen, source.columns, source.name)
         records, guessed = _records(source)
     plans = [plan_tables(chosen, population) for population in chosen.populations.values()]

@@ -88,6 +88,7 @@ class TabulatedInput:
     folder: Path
     roles: RecordColumns
     programme: Programme
+    encoding: str | None = None
 
     @cached_property
     def sources(self) -> dict[str, Source]:
@@ -97,7 +98,7 @@ class TabulatedInput:
             made = plan(self.programme, tables)
             for base in made.maximal:
                 table = next(entry.table for entry in made.tables if entry.base == base)
-                found[table.id] = open_source(self._file(table))
+                found[table.id] = open_source(self._file(table), encoding=self.encoding)
         return found
 
     def _file(self, table: Table) -> Path:
@@ -132,6 +133,7 @@ class TabulatedInput:
     def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Tell) -> Loaded:
         """Read every file once, each into a table of its own."""
         places, largest, margins = {}, 0, 0
+        notes: list[str] = []
         for number, (name, source) in enumerate(self.sources.items()):
             places[name] = f"table{number}"
             own = _as_in_file(programme, name, source)
@@ -147,10 +149,17 @@ class TabulatedInput:
                 tables=[table for table in own.tables if table.id == name],
             )
             largest, margins = max(largest, found.records), margins + found.margins
+            notes += [f"{source.name}: {note}" for note in found.notes]
             tell("reading", number + 1, len(self.sources))
         conditions = dict.fromkeys([None, *(table.universe for table in programme.tables)])
         return replace(
-            found, programme=programme, records=largest, margins=margins, conditions=conditions, places=places
+            found,
+            programme=programme,
+            records=largest,
+            margins=margins,
+            conditions=conditions,
+            places=places,
+            notes=tuple(notes),
         )
 
 
@@ -169,10 +178,18 @@ def _as_in_file(programme: Programme, name: str, source: Source) -> Programme:
     return replace(programme, topics=topics, tables=tuple(replace(table, universe=None) for table in programme.tables))
 
 
-def open_input(data: object, programme: Programme, roles: RecordColumns, missing: str, *, tabulated: bool) -> Input:
+def open_input(
+    data: object,
+    programme: Programme,
+    roles: RecordColumns,
+    missing: str,
+    *,
+    tabulated: bool,
+    encoding: str | None = None,
+) -> Input:
     """Return the input for what was given as data."""
     if not tabulated:
-        return RecordInput(open_source(data), roles, missing)
+        return RecordInput(open_source(data, encoding=encoding), roles, missing)
     (folder,) = data if isinstance(data, list | tuple) and len(data) == 1 else (data,)
     if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         raise ParameterError(
@@ -186,4 +203,4 @@ def open_input(data: object, programme: Programme, roles: RecordColumns, missing
         )
     if missing != "error":
         raise ParameterError("In tables that are counted already no value may be missing.", parameter="missing")
-    return TabulatedInput(Path(folder), roles, programme)
+    return TabulatedInput(Path(folder), roles, programme, encoding)

@@ -65,6 +65,7 @@ class Making:
         non_negative: whether what would be negative is published as 0.
         tell: called with stage, tables done and tables in all.
         done: tables that are there already.
+        weighted_only: whether tables show weighted counts alone.
         seconds: counting, noise and writing, which run side by side.
     """
 
@@ -76,6 +77,7 @@ class Making:
     non_negative: bool
     tell: Callable[[str, int, int | None], None]
     done: frozenset[str] = frozenset()
+    weighted_only: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
 
     def run(self, shelf: Shelf) -> dict[str, float]:
@@ -146,7 +148,7 @@ class Making:
         yield from zip(tabulate(plan, records), tabulate(plan, weights), strict=True)
 
     def _of_population(self, plan: Plan, records: Records) -> Iterator[_Table]:
-        shown, truth = Shown(), Shown()
+        shown, truth = Shown(self.weighted_only), Shown()
         places = Places(self.loaded.programme, plan.tables[0].table, self.mechanism.version)
         begin = time.perf_counter()
         for counted, weights in self._counted(plan, records):

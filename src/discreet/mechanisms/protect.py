@@ -46,7 +46,8 @@ SLACK = 1e-6
 """Of a variance that was asked for, what does not matter."""
 MEAN_WEIGHTS = (
     "Each pair of value and weighted tells the mean weight of a cell, to half a person in all. Whoever knows weights "
-    "may learn from it who is there: publish one of the two columns if weights differ from person to person."
+    "may learn from it who is there: publish weighted counts alone (--weighted-only) if weights differ from person to "
+    "person."
 )
 
 
@@ -60,7 +61,9 @@ def protect(
     key: str | None = None,
     count: str | None = None,
     weight: str | None = None,
+    weighted_only: bool = False,
     tabulated: bool = False,
+    encoding: str | None = None,
     regions: Path | str | None = None,
     tables: Sequence[str] | None = None,
     unit: str | None = None,
@@ -89,7 +92,9 @@ def protect(
         key: a column with ready-made record keys instead.
         count: in data that are tabulated already, the column that says how many persons a row stands for.
         weight: a column with the weight of a row; tables then have a column `weighted` too.
+        weighted_only: whether tables have the column `weighted` alone, without `value`.
         tabulated: whether the data are a folder with one file per table, called by its id, counted already.
+        encoding: of CSV files, such as `latin-1`; UTF-8 by default.
         regions: a CSV file that maps areas to regions of your own; tables by area are made by region too.
         tables: ids or patterns of the tables to make, all of the unit by default.
         unit: what a row of the data is; the unit of most tables by default.
@@ -113,9 +118,9 @@ def protect(
             check_size(plan(chosen, population))
     roles = RecordColumns(id, key, count, weight)
     _check_keys(mechanism, roles)
-    _check_weight(mechanism, roles)
+    _check_weight(mechanism, roles, weighted_only=weighted_only)
     _check_resume(mechanism, resume=resume)
-    given = open_input(data, chosen, roles, missing, tabulated=tabulated)
+    given = open_input(data, chosen, roles, missing, tabulated=tabulated, encoding=encoding)
     tell = progress or _tell_nobody
     earlier = releases_beside(Path(out)) if out else []
     begin = time.perf_counter()
@@ -146,6 +151,8 @@ def protect(
                 "data": _where(data),
                 **vars(roles),
                 "tabulated": tabulated,
+                "encoding": encoding,
+                "weighted_only": weighted_only,
                 "keep_exact": keep_exact,
                 "form": form,
                 # The programme as it was asked for, where missing values have added a category to it.
@@ -155,7 +162,9 @@ def protect(
             **_described(mechanism, roles),
         )
         done = shelf.begin(_digest(record))
-        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done).run(shelf)
+        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done, weighted_only).run(
+            shelf
+        )
         given.check_unchanged()
         record = dataclasses.replace(record, contents=dict(sorted(shelf.contents.items())))
         summary = Summary(
@@ -168,9 +177,10 @@ def protect(
             seconds={"reading": reading, **seconds, "all": time.perf_counter() - begin},
             margins=loaded.margins,
             warnings=(
+                *loaded.notes,
                 *_short_of(record),
                 *(deterministic_warnings(record.ptable()) if record.is_deterministic else ()),
-                *([MEAN_WEIGHTS] if weight else []),
+                *([MEAN_WEIGHTS] if weight and not weighted_only else []),
                 *warnings_about(record, shelf.written, earlier),
             ),
         )
@@ -237,7 +247,12 @@ def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:
         )
 
 
-def _check_weight(mechanism: Mechanism, roles: RecordColumns) -> None:
+def _check_weight(mechanism: Mechanism, roles: RecordColumns, *, weighted_only: bool) -> None:
+    if weighted_only and roles.weight is None:
+        raise ParameterError(
+            "Weighted counts need weights. Name their column with --weight, or leave --weighted-only out.",
+            parameter="weighted_only",
+        )
     if roles.weight is not None and mechanism.perturbs_zeros:
         raise ParameterError(
             "A weighted count is the noisy count times the mean weight of its cell, and an empty cell has none. Leave "

@@ -46,6 +46,7 @@ class Loaded:
         conditions: the SQL condition of every universe, by its text.
         margins: rows of tabulated data that were left out because they are sums of others.
         places: the engine's table for the finest cells of each table, by its id; MICRO where there is none.
+        notes: on columns whose values were not read as they are written.
     """
 
     programme: Programme
@@ -55,6 +56,7 @@ class Loaded:
     conditions: dict[str | None, str | None]
     margins: int = 0
     places: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def load(
@@ -137,6 +139,7 @@ def load(
         {level: column.name for level, column in level_columns(coding, missing).items()},
         {None: None, **{text: f"{column.name} = 1" for text, column in filters.items()}},
         margins=coder.margins,
+        notes=tuple(coder.notes()),
     )
 
 

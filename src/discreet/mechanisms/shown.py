@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What tables show of statistics that are still needed: values and, where there are weights, weighted ones."""
+    """What tables show of statistics that are still needed: values and, where there are weights, weighted ones.
 
+    Attributes:
+        weighted_only: whether tables show weighted values alone.
+    """
+
+    weighted_only: bool = False
     values: dict[Statistic, Values] = field(default_factory=dict)
     weighted: dict[Statistic, Values] = field(default_factory=dict)
 
@@ -39,10 +44,16 @@ class Shown:
 
     def rows(self, plan: Plan, table: TablePlan) -> pa.Table:
         """Return the rows of a table."""
+        import pyarrow.compute as pc
+
         found = rows(plan, table, self.values)
         if not self.weighted:
             return found
-        return found.append_column(WEIGHTED, rows(plan, table, self.weighted).column(VALUE))
+        found = found.append_column(WEIGHTED, rows(plan, table, self.weighted).column(VALUE))
+        if not self.weighted_only:
+            return found
+        # A row with a weighted count of 0 would show that the unweighted one is not 0.
+        return found.filter(pc.field(WEIGHTED) != 0).drop_columns([VALUE])
 
     def forget(self, statistics: Sequence[Statistic]) -> None:
         """Drop what no table shows any more."""

@@ -7,6 +7,7 @@ above is taken) but not coarser.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -72,6 +73,8 @@ class _Seen:
 
 
 UNKNOWN, COARSE = -1, -2
+WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+"""A whole number written with decimals, as a program writes a column of numbers in which some are missing."""
 MISSING_CODE = "_U"
 """The code of a missing value where that is a category."""
 
@@ -96,6 +99,7 @@ class TopicCoder:
         self._cells: dict[str, int] = {}
         self.column = column
         self.seen = _Seen()
+        self.decimals: dict[str, int] = {}
         known = _paths(topic)
         self._row = {code: row for row, code in enumerate(known)}
         paths = list(known.values())
@@ -131,6 +135,9 @@ class TopicCoder:
         table = np.array([*(self._row_of(text) for text in texts.to_pylist()), self.missing_row], dtype=np.int32)
         # The numbers of a dictionary may be just wide enough for its entries, and missing is one more.
         index = encoded.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        if not self.decimals.keys().isdisjoint(texts.to_pylist()):
+            for text, times in zip(texts.to_pylist(), np.bincount(index, minlength=len(table)).tolist(), strict=False):
+                self.decimals.update({text: self.decimals[text] + times} if text in self.decimals else {})
         if self._total is not None:
             self._note_margins(table, np.bincount(index, minlength=len(table)), texts.to_pylist())
         if (table[:-1] < 0).any() or encoded.null_count or (table[:-1] == self.missing_row).any():
@@ -143,6 +150,9 @@ class TopicCoder:
         if text is None:
             return self.missing_row
         row = self._row.get(text, UNKNOWN)
+        if row == UNKNOWN and (whole := WHOLE.fullmatch(text)) and whole[1] in self._row:
+            row = self._row[whole[1]]
+            self.decimals.setdefault(text, 0)
         coarse = row >= 0 and self._coarse[row]
         if self._total is not None and (coarse or text == self._total):
             return self.margin_row
@@ -302,6 +312,18 @@ class Coder:
             return None
         examples = tuple(seen.examples) if len(seen.different) <= MOST_DIFFERENT else ()
         return DataProblem(coder.column, coder.topic.name, seen.unknown, seen.coarse, missing, examples, seen.odd)
+
+    def notes(self) -> list[str]:
+        """Return a note on every column whose values were not read as they are written."""
+        found = []
+        for coder in self.coders:
+            if coder.decimals:
+                example = next(iter(coder.decimals))
+                found.append(
+                    f"Column {coder.column}: {sum(coder.decimals.values()):,} values are whole numbers written with "
+                    f"decimals and were read without them, such as {example} as the code {example.partition('.')[0]}."
+                )
+        return found
 
     def topics_with_missing(self) -> list[str]:
         """Return the topics for which some record has no value."""

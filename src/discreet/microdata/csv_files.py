@@ -1,7 +1,8 @@
-"""CSV files: text in UTF-8 with a header line, plain or gzipped."""
+"""CSV files: text with a header line, in UTF-8 unless another encoding is named, plain or gzipped."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -9,14 +10,15 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from discreet.microdata.reading import AS_USUAL, UTF8
 from discreet.microdata.refusals import (
     bad_csv,
     bad_gzip,
     bad_record,
     check_names,
     empty,
-    not_utf8,
     open_quote,
+    undecodable,
     unreadable,
 )
 
@@ -51,9 +53,9 @@ class CsvFile:
     delimiter: str
 
     @classmethod
-    def open(cls, path: Path) -> CsvFile:
+    def open(cls, path: Path, how: Reading = AS_USUAL) -> CsvFile:
         """Read the header."""
-        delimiter, names = _read_header(path)
+        delimiter, names = _read_header(path, how.encoding)
         check_names(path, names)
         return cls(path, tuple(names), delimiter)
 
@@ -72,15 +74,15 @@ class CsvFile:
         try:
             with pa.input_stream(str(self.path), compression="gzip" if _is_gzip(self.path) else None) as stream:
                 whole = stream if how.forgiving else pa.PythonFile(_Ended(stream, self._end(read[0])), mode="r")
-                batches = self._parse(whole, read, how.block, bad_rows)
+                batches = self._parse(whole, read, how, bad_rows)
                 for batch in batches if how.forgiving else _without_end(self.path, batches):
                     yield batch.select(list(columns))
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeError) as error:
             # The message of the library would show the values of the row, so it is not passed on.
-            raise _error(self.path, error, bad_rows) from None
+            raise _error(self.path, error, bad_rows, how.encoding) from None
 
     def _parse(
-        self, stream: pa.NativeFile, columns: list[str], block: int, bad_rows: list[arrow_csv.InvalidRow]
+        self, stream: pa.NativeFile, columns: list[str], how: Reading, bad_rows: list[arrow_csv.InvalidRow]
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
@@ -92,7 +94,7 @@ class CsvFile:
         yield from arrow_csv.open_csv(
             stream,
             # Without threads a bad row is told with its number; the streaming reader loses no speed by it.
-            arrow_csv.ReadOptions(use_threads=False, block_size=BYTES * block),
+            arrow_csv.ReadOptions(use_threads=False, block_size=BYTES * how.block, encoding=how.encoding),
             arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
             arrow_csv.ConvertOptions(include_columns=columns, column_types=dict.fromkeys(columns, pa.string())),
         )
@@ -134,20 +136,20 @@ def _without_end(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
     yield last.slice(0, last.num_rows - 1)
 
 
-def _error(path: Path, error: Exception, bad_rows: Sequence[arrow_csv.InvalidRow]) -> DataFileError:
+def _error(path: Path, error: Exception, bad_rows: Sequence[arrow_csv.InvalidRow], encoding: str) -> DataFileError:
     if bad_rows:
         row = bad_rows[0]
         return bad_record(path, row.number - 1, row.actual_columns, row.expected_columns)
     if isinstance(error, OSError) and error.errno:
         return unreadable(path, error)
-    if "UTF8" in str(error):
-        return not_utf8(path)
+    if isinstance(error, UnicodeError) or "UTF8" in str(error):
+        return undecodable(path, encoding, _first_undecodable(path, encoding))
     return bad_gzip(path) if _is_gzip(path) else bad_csv(path)
 
 
-def _read_header(path: Path) -> tuple[str, list[str]]:
+def _read_header(path: Path, encoding: str) -> tuple[str, list[str]]:
     """Return the delimiter and the column names: the delimiter that gives most columns."""
-    start = _read_start(path)
+    start = _read_start(path, encoding)
     if not start:
         raise empty(path)
     try:
@@ -158,18 +160,39 @@ def _read_header(path: Path) -> tuple[str, list[str]]:
     return delimiter, headers[delimiter]
 
 
-def _read_start(path: Path) -> str:
+def _read_start(path: Path, encoding: str) -> str:
     try:
         opened = gzip.open if _is_gzip(path) else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with opened(
+            path, "rt", encoding="utf-8-sig" if codecs.lookup(encoding).name == UTF8 else encoding, newline=""
+        ) as file:
             return file.read(LONGEST_HEADER)
     except UnicodeDecodeError:
         # The error holds the bytes it stumbled over, so it is not passed on.
-        raise not_utf8(path) from None
+        raise undecodable(path, encoding, _first_undecodable(path, encoding)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise bad_gzip(path) from None
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _first_undecodable(path: Path, encoding: str) -> tuple[int, int] | None:
+    """Return the number of the first byte that is not text in an encoding, and of its line, both from 1 on."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    done, lines = 0, 1
+    with gzip.open(path) if _is_gzip(path) else path.open("rb") as file:
+        while True:
+            chunk = file.read(LONGEST_HEADER)
+            data = decoder.getstate()[0] + chunk
+            decoder.reset()
+            try:
+                decoder.decode(data, final=not chunk)
+            except UnicodeDecodeError as error:
+                return done + error.start + 1, lines + data.count(b"\n", 0, error.start)
+            if not chunk:
+                return None
+            kept = len(data) - len(decoder.getstate()[0])
+            done, lines = done + kept, lines + data.count(b"\n", 0, kept)
 
 
 def _first_row(text: str, delimiter: str) -> list[str]:

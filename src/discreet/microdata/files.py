@@ -125,7 +125,9 @@ def open_files(paths: Sequence[Path], *, name: str = "", how: Reading = AS_USUAL
             raise mixed_kinds(path, kind.kind, paths[0], kinds[0].kind)
         if not stamp.size:
             raise empty(path)
-    files = tuple(kind.open(path) for path, kind in zip(paths, kinds, strict=True))
+    files = tuple(
+        CsvFile.open(path, how) if kind is CsvFile else kind.open(path) for path, kind in zip(paths, kinds, strict=True)
+    )
     _check_same_columns(files)
     source = FileSource(name or paths[0].name, files, stamps, how)
     if source.rows == 0:

@@ -45,6 +45,7 @@ def add_keys(
     version: str = "1",
     column: str = COLUMN,
     replace: bool = False,
+    encoding: str | None = None,
 ) -> KeyFile:
     """Write a copy of the data with a column of record keys, readable for its owner only.
 
@@ -58,12 +59,13 @@ def add_keys(
         version: the version label of the keys.
         column: the name of the new column.
         replace: overwrite a file that exists.
+        encoding: of CSV files, UTF-8 by default; a CSV file is written in UTF-8.
     """
     out = Path(out)
     _check_ending(out)
     check_writable(out, replace=replace)
     check = IdCheck(RecordKeys(secret, version), id)
-    with closing(open_source(data)) as source:
+    with closing(open_source(data, encoding=encoding)) as source:
         _check_columns(source, id, column)
         _check_not_read(source, out)
         _write_keyed(source, check, out, column, replace=replace)

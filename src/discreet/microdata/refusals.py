@@ -65,6 +65,14 @@ def not_utf8(path: Path) -> DataFileError:
     return DataFileError.at(path, "is not text in UTF-8.", "Save it as UTF-8.")
 
 
+def undecodable(path: Path, encoding: str, place: tuple[int, int] | None) -> DataFileError:
+    """Build the error for a CSV file in another encoding, with the first byte and line that are not text in it."""
+    where = f": byte {place[0]:,}, in line {place[1]:,}, cannot be decoded" if place else ""
+    name = "UTF-8" if encoding == "utf-8" else encoding
+    todo = "Save it as UTF-8, or name its encoding with --encoding, such as latin-1 or cp1252."
+    return DataFileError.at(path, f"is not text in {name}{where}.", todo)
+
+
 def bad_csv(path: Path) -> DataFileError:
     """Build the error for CSV that cannot be split into fields."""
     return DataFileError.at(path, "cannot be read as CSV.", "Check its quotes, or give a Parquet file.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import DataFileError, ParameterError
 from discreet.microdata.files import open_files
-from discreet.microdata.reading import BLOCK, Reading
+from discreet.microdata.reading import BLOCK, UTF8, Reading
 from discreet.microdata.text import as_text
 
 if TYPE_CHECKING:
@@ -35,20 +35,21 @@ SHARED = 20
 """A column called like an identifier is one if on average fewer records than this share a value."""
 
 
-def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES) -> str:
+def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES, encoding: str = UTF8) -> str:
     """Return the text of a programme with a topic for every column that has few different values.
 
     The text is TOML with comments, to be read through and corrected. Beyond the codes of the topics it tells of
     the data only how many values are missing; of columns that look like identifiers or keys it tells the name.
 
     Args:
-        path: a file ending in .csv, .csv.gz (UTF-8, with a header line) or .parquet.
+        path: a file ending in .csv, .csv.gz (with a header line) or .parquet.
         most_categories: a column with more different values than this is left out, at least 1.
+        encoding: of a CSV file.
     """
     if most_categories < 1:
         raise ParameterError.outside("sketch", "most_categories", most_categories, "a whole number of at least 1")
     path = Path(path)
-    columns = _columns(_open(path), most_categories)
+    columns = _columns(_open(path, encoding), most_categories)
     topics = {name: column for name, column in _named(columns).items() if not column.reason}
     if not topics:
         what = f"has no topics: all columns look like identifiers, keys or text, or have over {most_categories} values."
@@ -120,11 +121,11 @@ def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], s
     return 1, nothing, [(0, Decimal(n), "") if n else (1, nothing, text.casefold()) for n, text in parts], code
 
 
-def _open(path: Path) -> FileSource:
+def _open(path: Path, encoding: str) -> FileSource:
     if path.is_dir():
         raise DataFileError.at(path, "is a folder.", "Name one file in it.")
     # What a quote that is not closed has swallowed shows as long text.
-    return open_files([path], how=Reading(BLOCK, forgiving=True))
+    return open_files([path], how=Reading(BLOCK, forgiving=True, encoding=encoding))
 
 
 def _columns(source: FileSource, most: int) -> list[_Column]:

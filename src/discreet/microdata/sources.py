@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Protocol
 
+from discreet.errors import ParameterError
+from discreet.microdata.csv_files import CsvFile
 from discreet.microdata.database_name import PostgresName, check_one_table, parse_database_name
 from discreet.microdata.duckdb_source import open_duckdb
 from discreet.microdata.file_search import find_files
-from discreet.microdata.files import open_files
+from discreet.microdata.files import FileSource, open_files
 from discreet.microdata.frames import open_frame
 from discreet.microdata.postgres_source import open_postgres
+from discreet.microdata.reading import AS_USUAL, Reading
 from discreet.microdata.refusals import not_data
 
 if TYPE_CHECKING:
@@ -61,7 +64,7 @@ class Source(Protocol):
         """Let the data go; nothing can be read afterwards. A source that is forgotten lets them go as well."""
 
 
-def open_source(data: object) -> Source:
+def open_source(data: object, *, encoding: str | None = None) -> Source:
     """Return the source for what was given as data; files are opened and compared, but not read.
 
     Args:
@@ -69,17 +72,27 @@ def open_source(data: object) -> Source:
             it has none, its CSV files; a pattern such as "census/*.parquet"; a list of these; a table or view of a
             database, "census.duckdb#persons" or "postgresql://user@host:port/census#persons"; an Arrow table,
             batch or reader; or a data frame that gives its columns as an Arrow stream, as pandas and polars do.
+        encoding: of CSV files, UTF-8 by default; other data have none.
     """
+    source = _opened(data, encoding)
+    if encoding is not None and not (isinstance(source, FileSource) and isinstance(source.files[0], CsvFile)):
+        source.close()
+        what = f"--encoding is for CSV files, and {source.name} has an encoding of its own. Leave it out."
+        raise ParameterError(what, parameter="encoding")
+    return source
+
+
+def _opened(data: object, encoding: str | None) -> Source:
     if isinstance(data, str | os.PathLike):
-        return _open_paths([data])
+        return _open_paths([data], encoding)
     if isinstance(data, list | tuple):
-        return _open_paths(data)
+        return _open_paths(data, encoding)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         return open_frame(data)
     raise not_data(f"an object of type {type(data).__name__}")
 
 
-def _open_paths(given: Sequence[object]) -> Source:
+def _open_paths(given: Sequence[object], encoding: str | None) -> Source:
     paths = [item for item in given if isinstance(item, str | os.PathLike)]
     if not paths or len(paths) < len(given):
         raise not_data("a list without paths" if not paths else "a list with something else than paths")
@@ -88,4 +101,4 @@ def _open_paths(given: Sequence[object]) -> Source:
     if named:
         return open_postgres(named) if isinstance(named, PostgresName) else open_duckdb(named)
     name, files = find_files(paths)
-    return open_files(files, name=name)
+    return open_files(files, name=name, how=AS_USUAL if encoding is None else Reading(encoding=encoding))

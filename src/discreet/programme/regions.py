@@ -6,12 +6,12 @@ gets one noise, and not the sum of the noises of its areas. Areas that the file 
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeFileError, UnknownNameError
+from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Topic
 from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import narrowed_universe
@@ -63,12 +63,7 @@ def _of_regions(table: Table, topic: str, new: Breakdown, name: str, *, covered:
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return the region of every area, and the labels of regions."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or "it is no CSV in UTF-8"
-        raise ProgrammeFileError.at(path, None, f"cannot be read: {why}.", "Give a CSV file.") from error
+    lines = csv_rows(path, "Give a CSV file.")
     if not lines or not set(COLUMNS) <= set(lines[0]):
         raise ProgrammeFileError.at(path, 1, "needs the columns area and region, and a line per area.", "Add them.")
     regions: dict[str, str] = {}

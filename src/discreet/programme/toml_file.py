@@ -12,7 +12,7 @@ hierarchy = [["Y", "", "young"], ["O", "", "old"], ["Y1", "Y", "0-14"], ["Y2", "
 breakdowns = {L = 1}          # AGE.L is AGE cut at depth 1; AGE itself has all depths
 
 [topics.GEO]
-hierarchy = "areas.csv"       # columns code, parent, label (or label.en, label.fr, ..)
+hierarchy = "areas.csv"       # columns code, parent, label (or label.en, label.fr, ..); commas or semicolons
 
 [topics.EDU]
 size = 11                     # where only the number of categories is known, or sizes = [3, 11]
@@ -29,7 +29,6 @@ universe = "EMP = 1"          # everyone if left out
 
 from __future__ import annotations
 
-import csv
 import difflib
 import tomllib
 from dataclasses import dataclass
@@ -37,6 +36,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ProgrammeError, ProgrammeFileError, UnknownNameError
+from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import narrowed_universe, universe_of
@@ -180,13 +180,10 @@ class _Reader:
 
     def _from_csv(self, name: str, file: str) -> tuple[Category, ...]:
         path = self.path.parent / file
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as lines:
-                rows = list(csv.DictReader(lines))
-        except (OSError, ValueError, csv.Error) as error:
-            why = getattr(error, "strerror", None) or "it is not CSV in UTF-8"
-            what = f"topic {name}: {file} cannot be read: {why}."
-            raise self.error(file, what, "The path is relative to the programme.") from error
+        if not path.is_file():
+            what = f"topic {name}: {file} cannot be read: No such file or directory."
+            raise self.error(file, what, "The path is relative to the programme.")
+        rows = csv_rows(path, "Check its quotes.")
         if rows and not {"code", "parent"} <= set(rows[0]):
             raise ProgrammeFileError.at(path, 1, "needs the columns code, parent and label.", "Add the missing one.")
         found = []

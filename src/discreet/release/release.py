@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 CURATOR_ALONE = "Only the curator who made a release can assess it."
 COLUMNS = (
-    "One per breakdown with the code of a category, _T for the total; then value, and weighted where there are weights."
+    "One per breakdown with the code of a category, _T for the total; then value, and weighted where there are "
+    "weights; or weighted alone."
 )
 ABSENT = "A cell of the programme that has no row is a published 0."
 
