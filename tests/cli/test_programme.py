@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.microdata.sketch import sketch_programme
+from tests.cli.town import PROGRAMME
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +76,30 @@ def test_mistakes_end_with_one_message(discreet: Run, data: Path, arguments: lis
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("universe", ["AGE != Y0-18", "AGEE != 0", "AGE ~ 0"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "programme check town.toml",
+        "programme show town.toml",
+        "programme statistics town.toml",
+        "assess town.toml --variance 2 --bound 5",
+        "design town.toml",
+        "protect town.csv --programme town.toml --mechanism fresh --variance 2 --bound 5 --out out",
+        "protect town.csv --programme town.toml --dry-run",
+        "compare town.toml --data town.csv",
+    ],
+)
+def test_every_command_refuses_a_wrong_universe_with_its_line(
+    discreet: Run, tmp_path: Path, command: str, universe: str
+) -> None:
+    text = PROGRAMME.replace("SEX = F", universe)
+    (tmp_path / "town.toml").write_text(text)
+    (tmp_path / "town.csv").write_text("SEX,AGE,AREA\nF,0,north\n")
+    done = discreet(*command.split())
+    line = next(number for number, line in enumerate(text.splitlines(), start=1) if universe in line)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: town.toml, line {line}: Universe of table 1.2: ")
+    assert done.stderr.count("\n") == 1
