@@ -171,6 +171,28 @@ class DataFileError(InputError):
         return cls(f"{path.name} {what} {todo}", path=path)
 
 
+class DisagreementError(InputError):
+    """Tables that were counted elsewhere and do not agree; of their counts only the difference is shown."""
+
+    def __init__(self, message: str, *, tables: tuple[str, str], statistic: str, difference: int) -> None:
+        super().__init__(message)
+        self.tables = tables
+        self.statistic = statistic
+        self.difference = difference
+
+    @classmethod
+    def between(cls, one: str, other: str, statistic: str, cell: str, difference: int) -> DisagreementError:
+        """Build the error for two tables and the first cell of a statistic in which they differ."""
+        where = f" in the cell {cell}" if cell else ""
+        return cls(
+            f"Tables {one} and {other} do not agree: their counts of the statistic {statistic} differ by "
+            f"{difference:,}{where}. Correct the files, or leave one of the tables out (--tables).",
+            tables=(one, other),
+            statistic=statistic,
+            difference=difference,
+        )
+
+
 class ColumnError(InputError):
     """A column that the programme names and the data lack."""
 

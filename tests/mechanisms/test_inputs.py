@@ -197,7 +197,7 @@ def test_what_is_known_by_its_files_has_their_fingerprint(tmp_path: Path, engine
     first = ask()
     assert first == ask()
     table = pq.read_table(folder / "3.parquet")
-    pq.write_table(table.slice(0, table.num_rows - 1), folder / "3.parquet")
+    pq.write_table(table.take(list(reversed(range(table.num_rows)))), folder / "3.parquet")
     assert ask() != first
 
 

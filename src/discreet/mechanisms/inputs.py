@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import DataFileError, ParameterError
+from discreet.mechanisms.agreement import Agreement
 from discreet.mechanisms.reading import load
+from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.sources import open_source
 from discreet.release.tables import file_stem
 from discreet.tabulation.plan import plan
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from discreet.engines.base import Engine
     from discreet.mechanisms.base import Mechanism
     from discreet.mechanisms.reading import Loaded
-    from discreet.mechanisms.record_columns import RecordColumns
     from discreet.microdata.sources import Source
     from discreet.programme.model import Programme, Table
 
@@ -81,8 +82,8 @@ class RecordInput:
 class TabulatedInput:
     """A folder with one file per table, called by its id, each with a code per column and a count.
 
-    Of tables whose finest cells are sums of another's only that other is read. The universe of a table is not looked
-    at: its file holds what it counts.
+    Tables whose finest cells are sums of another's are made from that other. Their files may be missing; where they are
+    there, they must agree with it. The universe of a table is not looked at: its file holds what it counts.
     """
 
     folder: Path
@@ -92,7 +93,7 @@ class TabulatedInput:
 
     @cached_property
     def sources(self) -> dict[str, Source]:
-        """Return the file of every table that is read, by id."""
+        """Return the file of every table that is published from its own cells, by id."""
         found = {}
         for tables in self.programme.populations.values():
             made = plan(self.programme, tables)
@@ -101,12 +102,24 @@ class TabulatedInput:
                 found[table.id] = open_source(self._file(table), encoding=self.encoding)
         return found
 
+    @cached_property
+    def others(self) -> dict[str, Source]:
+        """Return the files of tables that are made from another's cells, as far as they are there."""
+        left = [table for table in self.programme.tables if table.id not in self.sources]
+        return {
+            table.id: open_source(path, encoding=self.encoding)
+            for table in left
+            if (path := self._found(table)) is not None
+        }
+
+    def _found(self, table: Table) -> Path | None:
+        paths = (self.folder / f"{file_stem(table.id)}{ending}" for ending in ENDINGS)
+        return next((path for path in paths if path.is_file()), None)
+
     def _file(self, table: Table) -> Path:
+        if path := self._found(table):
+            return path
         stem = file_stem(table.id)
-        for ending in ENDINGS:
-            path = self.folder / f"{stem}{ending}"
-            if path.is_file():
-                return path
         raise DataFileError(
             f"{self.folder} has no file {stem}.parquet or {stem}.csv for table {table.id}. Add it, or leave the table "
             "out (--tables).",
@@ -122,35 +135,40 @@ class TabulatedInput:
 
     def check_unchanged(self) -> None:
         """Refuse files that have changed."""
-        for source in self.sources.values():
+        for source in (*self.sources.values(), *self.others.values()):
             source.check_unchanged()
 
     def close(self) -> None:
         """Let go of the files."""
-        for source in self.sources.values():
+        for source in (*self.sources.values(), *self.others.values()):
             source.close()
 
     def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Tell) -> Loaded:
-        """Read every file once, each into a table of its own."""
+        """Read every file once, each into a table of its own, and refuse tables that do not agree."""
         places, largest, margins = {}, 0, 0
         notes: list[str] = []
-        for number, (name, source) in enumerate(self.sources.items()):
+        files = {**self.others, **self.sources}
+        for number, (name, source) in enumerate(files.items()):
             places[name] = f"table{number}"
             own = _as_in_file(programme, name, source)
             found = load(
                 source,
                 own,
                 mechanism,
-                self.roles,
+                self.roles if name in self.sources else RecordColumns(count=self.roles.count),
                 engine,
                 missing="error",
                 tell=lambda *_: None,
                 name=places[name],
                 tables=[table for table in own.tables if table.id == name],
             )
-            largest, margins = max(largest, found.records), margins + found.margins
+            largest, margins = max(largest, found.records), margins + (found.margins if name in self.sources else 0)
             notes += [f"{source.name}: {note}" for note in found.notes]
-            tell("reading", number + 1, len(self.sources))
+            tell("reading", number + 1, len(files))
+        for tables in programme.populations.values():
+            Agreement(plan(programme, tables), places, found.columns, engine).check()
+        for name in self.others:
+            engine.drop(places.pop(name))
         conditions = dict.fromkeys([None, *(table.universe for table in programme.tables)])
         return replace(
             found,
