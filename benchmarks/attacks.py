@@ -1,4 +1,4 @@
-"""Real data published and attacked: predicted beside achieved success, for docs/results/attacks.md.
+"""Real data published and attacked: predicted and achieved success, for docs/results/attacks.md.
 
     python -m benchmarks.attacks [--write]
 
@@ -146,7 +146,7 @@ def _names(runs: list[dict[str, Any]]) -> list[str]:
 def _success(runs: list[dict[str, Any]]) -> str:
     """Return achieved and predicted success on counts above 0, by attack and setting."""
     lines = [
-        "Values other than 0 named exactly, in percent: achieved (predicted); *none* is the published count itself.",
+        "Values other than 0 recovered exactly, in percent: achieved (predicted); *none*: the published count itself.",
         "",
     ]
     head = " | ".join(f"V={run['variance']:g}, E={run['bound']}" for run in runs)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from discreet.attacks.belief import CountNoise
 from discreet.attacks.bipartitions import BiPartitions, bi_partitions, bipartitions, exact_success, sum_law
-from discreet.attacks.clock import Clock
 from discreet.attacks.interface import Interface
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Sight
@@ -205,12 +204,6 @@ def test_another_error_of_the_interface_is_not_swallowed() -> None:
         BiPartitions(Interface(fails, CODES), UNIFORM, 5).run()
     refusing = Interface(fails, CODES, refusal=OSError)
     assert BiPartitions(refusing, UNIFORM, 5).run().estimate is None
-
-
-def test_the_clock_ends_it_after_one_round() -> None:
-    server = Server(UNIFORM)
-    found = BiPartitions(server.interface, UNIFORM, 50, clock=Clock(0.0)).run()
-    assert (found.rounds, found.cut_off) == (1, "cut off by the time budget of 0 s")
 
 
 # --- As a registered attack ---

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
 from discreet.attacks.belief import CountNoise, belief_told
 from discreet.attacks.bound import Candidates, Gaps, bound, bound_curve, shown_chance, tails
-from discreet.attacks.clock import Clock
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Sight, View, sight_of
 from discreet.cells.layout import layouts
@@ -321,12 +320,6 @@ def test_the_same_persons_are_counted_once() -> None:
         curve = bound_curve(Sight(given_, {}, lambda _: table, Knowledge(noise=noise)))
         assert curve
         assert curve.last.tuples == expected
-
-
-def test_what_there_was_no_time_for_is_said() -> None:
-    sight = replace(sight_of(protect(people(200), TOWN, Exact())), clock=Clock(0.0))
-    (found,) = bound(sight)
-    assert found.cut_off == "1 populations were not looked at, cut off by the time budget of 0 s"
 
 
 def test_progress_is_told() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,9 +49,15 @@ def test_statistics_with_other_codes_are_left_out() -> None:
     assert set(found.names) == {"total", "GEO:1", "GEO:2"}
 
 
-def test_statistics_by_a_topic_can_be_left_out() -> None:
+def test_some_cells_can_be_chosen() -> None:
     layout = layout_of(programme([GEO, SEX], [by(GEO), by(SEX)]))
-    assert set(common_cells(layout, layout, frozenset({"GEO"})).names) == {"total", "SEX:1"}
+    whole = common_cells(layout, layout)
+    some = np.isin(whole.statistic_of, [whole.names.index("SEX:1"), whole.names.index("total")])
+    found = whole.chosen(some)
+    assert set(found.names) == {"total", "SEX:1"}
+    assert found.first.tolist() == whole.first[some].tolist()
+    assert [found.names[n] for n in found.statistic_of] == [whole.names[n] for n in whole.statistic_of[some]]
+    assert len(found.first_tables) == len(found.second_tables) == 2
 
 
 def test_without_common_statistics_there_are_no_cells() -> None:

@@ -4,7 +4,7 @@
 - With huge noise she learns no more than without the attack.
 - More noise never helps her (statistically).
 - The truth is not read before the attack is scored.
-- The same seed gives the same findings; a clock that is over gives findings all the same, or none.
+- The same seed gives the same findings; estimates of target cells are those of all cells.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.clock import Clock
 from discreet.attacks.interface import Interface
 from discreet.attacks.registry import attacks, attacks_named
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Overlaps, sight_of
+from discreet.attacks.targets import draw_targets
 from discreet.attacks.truth import TrueCounts
 from discreet.design.experiments import mount
 from discreet.mechanisms.cell_key import CellKey
@@ -138,7 +138,7 @@ def scene(level: str, *, keys: bool = True) -> Scene:
 
 
 def findings(name: str, level: str, *, keys: bool = True) -> list[Finding]:
-    return mount(scene(level, keys=keys).sight, attacks_named([name]), Clock())
+    return mount(scene(level, keys=keys).sight, attacks_named([name]))
 
 
 def scores(name: str, level: str, *, keys: bool = True) -> list[Score]:
@@ -149,23 +149,20 @@ NAMES = list(attacks())
 WHATEVER_THE_NOISE = frozenset({"complement"})
 """Under cell keys the same persons have the same noise, however large: published differences prove that someone is
 between. The attack gains from that at any level; noise by coordinates leaves it nothing."""
-AT_ONCE = frozenset({"slivers", "bound", "keys"})
-"""Attacks that take a moment and are done before the clock is asked; on mixed keys there is nothing to do."""
 FEW = frozenset({"bound", "bi-partitions", "margins: certain"})
 """Findings of a single value, or of cells that are chosen for being certain: their share says nothing by itself."""
 
 
 def test_all_attacks_of_the_project_are_registered() -> None:
     assert {
-        "averaging", "bi-partitions", "bound", "complement", "keys", "margins", "projection", "slivers", "successive",
-        "two-releases",
+        "averaging", "bi-partitions", "bound", "complement", "keys", "margins", "posterior-projection", "projection",
+        "slivers", "two-releases",
     } <= set(NAMES)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_findings_are_well_formed(name: str) -> None:
-    # Only under hardly any noise is something nearly certain, from which the successive attack goes on.
-    found = scores(name, "hardly" if name == "successive" else "some")
+    found = scores(name, "some")
     assert found
     for each in found:
         finding = each.finding
@@ -230,7 +227,7 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
         # Whichever way an attack might take to them.
         patch.setattr(Release, "exact", opened)
         patch.setattr(TrueCounts, "counts", opened)
-        found = mount(replace(scene("some").sight, _kept={}), attacks_named([name]), Clock())
+        found = mount(replace(scene("some").sight, _kept={}), attacks_named([name]))
     for each in found:
         with pytest.raises(AssertionError, match="was read"):
             score(each, Sealed())  # type: ignore[arg-type]
@@ -244,16 +241,28 @@ def test_the_same_seed_gives_the_same_findings(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_clock_that_is_over_ends_the_attack_and_says_so(name: str) -> None:
-    sight = scene("some").sight
-    fresh = replace(sight, _kept={})
-    for finding in mount(fresh, attacks_named([name]), Clock(0.0)):
-        assert np.isfinite(finding.confidence).all()
-        assert finding.cut_off.endswith("cut off by the time budget of 0 s") or name in AT_ONCE
+def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
+    release = published(persons(300), "some", b"yet another secret for tests")
+    for finding in mount(sight_of(release), attacks_named([name])):
+        assert finding.attack == name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
-    release = published(persons(300), "some", b"yet another secret for tests")
-    for finding in mount(sight_of(release), attacks_named([name]), Clock()):
-        assert finding.attack == name
+def test_target_cells_get_the_estimates_that_they_have_among_all_cells(name: str) -> None:
+    sight = scene("some").sight
+    drawn = draw_targets(sight, 300, scene("some").truth)
+    assert drawn is not None
+    few = mount(replace(sight, targets=drawn.places), attacks_named([name]))
+    for finding, whole in zip(few, findings(name, "some"), strict=True):
+        if not finding.sampled:
+            assert len(finding.estimate) == len(whole.estimate)
+            continue
+        own, every = (
+            {(population, place): number for population, places in each.cells for place in places.tolist()
+             for number in [next(numbers)]}
+            for each, numbers in ((finding, iter(range(10**6))), (whole, iter(range(10**6))))
+        )  # fmt: skip
+        assert 50 < len(own) <= 300
+        for cell, number in own.items():
+            assert finding.estimate[number] == whole.estimate[every[cell]]
+            assert finding.confidence[number] == pytest.approx(whole.confidence[every[cell]])

@@ -31,5 +31,5 @@ def test_certain_is_what_leaves_no_other_count() -> None:
 
 def test_what_is_not_said_is_nothing() -> None:
     found = finding([0.5])
-    assert (found.naive, found.combination, found.sentence, found.group_of) == (None, None, None, None)
+    assert (found.naive, found.unknown_of, found.sentence, found.group_of) == (None, None, None, None)
     assert (found.assumptions, found.cut_off, dict(found.predicted)) == ((), "", {})

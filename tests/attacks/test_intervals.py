@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.clock import Clock
 from discreet.attacks.intervals import SWEEPS, UNBOUNDED, allowed, forced_tuples, intervals, propagated
 from discreet.attacks.sight import View
 from discreet.cells.layout import Layout
@@ -102,8 +101,7 @@ def test_true_counts_are_always_inside(made: Programme, name: str, shared: str, 
     random, noise = np.random.default_rng(seed), law(name, shared)
     layout = Layout("persons", made, spsn=shared != "nothing")
     counts = drawn_counts(layout, random, float(random.choice([0.2, 2, 20])))
-    found = intervals(published(layout, counts, noise, random), noise, {}, Clock())
-    assert found.complete
+    found = intervals(published(layout, counts, noise, random), noise, {})
     assert found.consistent
     assert (found.low <= counts).all()
     assert (counts <= found.high).all()
@@ -150,20 +148,20 @@ def test_a_mean_over_tables_is_within_the_bound() -> None:
 def test_a_value_that_nothing_leads_to_contradicts_the_law() -> None:
     assert not allowed(np.array([-9.0]), law()).consistent
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    found = intervals(View(layout, np.array([90.0, 3.0, 2.0])), uniform(2), {}, Clock())
+    found = intervals(View(layout, np.array([90.0, 3.0, 2.0])), uniform(2), {})
     assert not found.consistent
 
 
 def test_the_worked_example_of_a_forced_tuple() -> None:
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = View(layout, np.array([11.0, 3.0, 2.0]))
-    found = intervals(view, uniform(2), {}, Clock())
+    found = intervals(view, uniform(2), {})
     assert found.certain.all()
     assert (found.low[1], found.low[2], found.low[0]) == forced_truth([3, 2], 11, bound=2) == (5, 4, 9)
     assert forced_tuples(view, uniform(2)).found == 1
     # One less apart, and more than one truth fits.
     near = View(layout, np.array([10.0, 3.0, 2.0]))
-    assert not intervals(near, uniform(2), {}, Clock()).certain.any()
+    assert not intervals(near, uniform(2), {}).certain.any()
     assert forced_tuples(near, uniform(2)).found == 0
 
 
@@ -180,7 +178,7 @@ def test_one_equation_is_used_up_at_once(parts: list[tuple[int, int]], total: tu
         if low[0] <= sum(truth) <= high[0]
     ]
     link = Link(1, 0, 1, np.zeros(len(parts), dtype=np.int64))
-    found = propagated(low, high, [link], Clock())
+    found = propagated(low, high, [link])
     assert found.consistent == bool(truths)
     if truths:
         assert found.low.tolist() == np.min(truths, axis=0).tolist()
@@ -191,11 +189,11 @@ def test_a_part_published_otherwise_does_not_hold_everybody() -> None:
     # Published 1 and 0 with the total 2: somebody is in the second part, or the first has the total's noise.
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = View(layout, np.array([2.0, 1.0, 0.0]))
-    by_persons, by_place = (intervals(view, law("tight", shared), {}, Clock()) for shared in SHARED[:2])
+    by_persons, by_place = (intervals(view, law("tight", shared), {}) for shared in SHARED[:2])
     assert (by_place.low[0], by_persons.low[0]) == (1, 2)
     assert by_persons.low.tolist() == [2, 1, 0]
     # Empty cells that have noise draw it by coordinates: nothing follows.
-    zeros = intervals(view, law("noisy zeros"), {}, Clock())
+    zeros = intervals(view, law("noisy zeros"), {})
     assert zeros.low[0] == 0
 
 
@@ -203,7 +201,7 @@ def test_it_ends_where_noise_is_shared_otherwise_than_believed() -> None:
     # An only child that is published otherwise than its parent: each has somebody more than the other, for ever.
     link = Link(1, 0, 1, np.zeros(1, dtype=np.int64))
     low, high = np.ones(2, dtype=np.int64), np.full(2, UNBOUNDED)
-    found = propagated(low, high, [link], Clock(), np.array([3.0, 4.0]))
+    found = propagated(low, high, [link], np.array([3.0, 4.0]))
     assert found.low.max() <= SWEEPS + 1
 
 
@@ -211,19 +209,9 @@ def test_known_totals_are_taken_as_they_are() -> None:
     layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = View(layout, np.array([11.0, 3.0, 2.0]))
     geometric = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
-    found = intervals(view, geometric, {"total": np.array([2.0])}, Clock())
+    found = intervals(view, geometric, {"total": np.array([2.0])})
     assert found.low.tolist() == [2, 1, 1]
     assert found.certain.all()
-
-
-def test_what_time_allows_is_right() -> None:
-    layout = Layout("persons", programme([("A", "B")], {"A": (4,), "B": (3,)}), spsn=True)
-    random, noise = np.random.default_rng(1), law("tight")
-    counts = drawn_counts(layout, random, 1.0)
-    view = published(layout, counts, noise, random)
-    found = intervals(view, noise, {}, Clock(0.0))
-    assert not found.complete
-    assert np.array_equal(found.low, allowed(view.published, noise).low)
 
 
 @pytest.mark.parametrize("shared", ["coordinates", "nothing"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.clock import Clock
 from discreet.attacks.key_arithmetic import (
-    CHUNK,
     FINEST,
     GapModel,
     by_one,
@@ -297,40 +294,6 @@ def test_every_cell_of_a_tuple_is_named_once(releases: dict[str, Release]) -> No
 def test_the_report_shows_both_variants(releases: dict[str, Release]) -> None:
     report = attack(releases["plain"], attacks=["keys"])
     assert sorted(outcome.finding.name for outcome in report.outcomes) == ["keys: all tuples", "keys: one tuple"]
-
-
-def test_what_there_was_no_time_for_is_said(releases: dict[str, Release]) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    sight = sight_of(releases["plain"], Knowledge(noise=belief_of(releases["plain"].record)))
-    (only,) = keys(replace(sight, clock=Clock(0.0)))
-    assert only.variant == "one tuple"
-    assert only.cut_off == "cells were not compared with all their tuples, cut off by the time budget of 0 s"
-    keys(replace(sight, tell=lambda *what: told.append(what)))
-    assert told[-1][0] == "keys"
-    assert told[-1][1] == told[-1][2]
-
-
-class Late(Clock):
-    """A clock that is over when it is looked at for the second time."""
-
-    looks = 0
-
-    @property
-    def over(self) -> bool:
-        Late.looks += 1
-        return Late.looks > 1
-
-
-def test_cells_that_are_not_reached_keep_their_guess_from_one_tuple(releases: dict[str, Release]) -> None:
-    sight = sight_of(releases["plain"], Knowledge(noise=belief_of(releases["plain"].record)))
-    one, whole = keys(sight)
-    _, late = keys(replace(sight, clock=Late(5.0)))
-    left = len(one.estimate) - CHUNK
-    assert late.cut_off == f"for {left:,} cells only one tuple was used, cut off by the time budget of 5 s"
-    from_one, from_all = late.confidence == one.confidence, late.confidence == whole.confidence
-    assert (from_one | from_all).all()
-    assert (from_one & ~from_all).sum() > 0.9 * left
-    assert (from_all & ~from_one).sum() > 0.9 * CHUNK
 
 
 def test_exact_counts_are_known_exactly() -> None:

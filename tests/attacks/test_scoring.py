@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.finding import Finding
-from discreet.attacks.scoring import CLASSES, Score, score
+from discreet.attacks.scoring import CLASSES, Rate, Score, score, wilson
 from tests.attacks.scenes import BELIEF, KnownTruth
 
 ACTUAL = [0, 0, 1, 2, 3, 5, 6, 20, 21, 1000]
@@ -104,15 +107,62 @@ def test_a_row_of_json() -> None:
     assert row == {
         "class": "all",
         "cells": 10,
+        "cases": 10,
         "right": 6,
         "achieved": 0.6,
+        # Wilson by the formula: (p + z^2/2n -+ z sqrt(p q / n + z^2 / 4n^2)) / (1 + z^2 / n).
+        "interval": pytest.approx([0.31267, 0.83182], abs=1e-5),
         "predicted": None,
         "predicted_error": None,
         "noises": None,
         "confidence": pytest.approx(0.6),
         "without_attack": 0.6,
         "certain": 2,
+        "estimated": None,
+        "precision": None,
+        "precision_interval": None,
     }
+
+
+def test_precision_is_the_share_right_among_the_estimates_of_a_class() -> None:
+    found = {share.name: share.precision for share in scored().by_count()}
+    rates = {name: (each.right, each.cells) for name, each in found.items() if each}
+    # Estimates 0, 1, 1, 3, 3, 4, 6, 20, 21, 999 of 0, 0, 1, 2, 3, 5, 6, 20, 21, 1000.
+    assert rates == {"0": (1, 1), "1": (1, 2), "2": (0, 0), "3-5": (1, 3), "6-20": (2, 2), "21+": (1, 2)}
+    assert scored().by_count()[2].to_json()["precision"] is None
+    assert scored().by_count()[1].to_json()["precision"] == 0.5
+
+
+def test_cells_that_are_one_unknown_count_once_and_in_each_statistic() -> None:
+    once = replace(made(), unknown_of=np.array([0, 1, 2, 3, 4, 5, 6, 7, 0, 7]))
+    found = scored(finding=once)
+    assert found.whole.cells == 8
+    assert found.occupied.right == 4
+    assert sum(share.cells for share in found.by_group()) == 10
+
+
+def test_estimates_of_a_sample_stand_for_as_many_cells_as_they_weigh() -> None:
+    weights = np.array([5.0, 5.0, 1, 1, 1, 1, 1, 1, 2, 2])
+    found = score(made(), KnownTruth(BELIEF, {"persons": np.array(ACTUAL)}), weights).whole
+    right = np.array(ESTIMATE) == np.array(ACTUAL)
+    assert (found.cells, found.right) == (20, weights[right].sum())
+    assert found.recall.cases == 10
+    assert found.recall.effective == pytest.approx(20**2 / (weights**2).sum())
+    assert found.confidence == pytest.approx(np.average(CONFIDENCE, weights=weights))
+
+
+@pytest.mark.parametrize(("share", "cases"), [(0.0, 7), (0.3, 30), (1.0, 99)])
+def test_the_wilson_interval_is_where_the_normal_test_does_not_reject(share: float, cases: int) -> None:
+    low, high = wilson(share, cases)
+    for end in (low, high):
+        if 1e-12 < end < 1 - 1e-12:
+            assert abs(share - end) / math.sqrt(end * (1 - end) / cases) == pytest.approx(1.959964, rel=1e-5)
+    assert low <= share <= high
+
+
+def test_few_cases_are_never_shown_without_their_interval() -> None:
+    assert Rate(30, 60, 60, 60).words == "50.0%, 38% to 62% at 95% confidence"
+    assert Rate(50, 100, 100, 100).words == "50.0%"
 
 
 def test_of_nothing_nothing_is_right() -> None:

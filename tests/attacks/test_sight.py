@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.attacks.belief import belief_of, belief_told
-from discreet.attacks.clock import Clock
 from discreet.attacks.sight import Knowledge, Sight, sight_of
 from discreet.cells.layout import layouts
 from discreet.mechanisms.exact import Exact
@@ -40,8 +39,8 @@ def test_the_tables_of_a_population_are_read_once_and_only_when_asked_for(releas
     first, second = sight.populations
     view = sight.view(second)
     assert read == ["4", "5"]
-    # The attack that looks next has a clock of its own, and the same tables.
-    later = replace(sight, clock=Clock(5))
+    # The attack that looks next may have targets of its own, and has the same tables.
+    later = replace(sight, targets={})
     assert later.view(second) is view
     assert [each.layout.name for each in later.views()] == [first, second]
     assert read == ["4", "5", "1", "2", "3"]
@@ -84,11 +83,6 @@ def test_random_numbers_repeat_with_the_seed_and_differ_by_purpose(release: Rele
     assert drawn(sight, 1) == drawn(sight_of(release, seed=7), 1)
     others = [drawn(sight), drawn(sight, 1), drawn(sight, 2), drawn(sight, 1, 1), drawn(sight_of(release), 1)]
     assert len(set(map(tuple, others))) == 5
-
-
-def test_there_is_no_limit_of_time_unless_one_is_set(release: Release) -> None:
-    assert not sight_of(release).clock.over
-    assert sight_of(release, clock=Clock(0)).clock.over
 
 
 def test_random_numbers_of_different_purposes_differ(engine: Engine) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from discreet.attacks.finding import Finding
 from discreet.attacks.scoring import CLASSES, score
-from discreet.cli import attack_text
-from discreet.cli.attack_text import MOST_STATISTICS, NAME, show
+from discreet.cli.attack_text import MOST_STATISTICS, NAME, PRECISION, RECALL, show
 from discreet.design.attack_report import AttackReport, Outcome
-from discreet.design.data_aware import Predicted
+from discreet.design.predictions import Predicted
 from discreet.tabulation.distinct_cells import ProgrammeSize
 from tests.attacks.scenes import BELIEF, KnownTruth
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 ACTUAL = np.array([0, 1, 1, 4, 30, 31, 32, 33])
 ESTIMATE = np.array([0, 1, 2, 4, 30, 31, 32, 99])
+HEAD = "Recall by true count, in percent: achieved (predicted); below 100 cases [95 % interval]"
 
 
 def outcome(
@@ -66,7 +66,7 @@ def test_sentences_are_numbered_in_the_order_of_the_report(shown: Callable[..., 
         "What an attacker learns from out (true counts from out.curator/exact; she knows the law"
     )
     start = next(number for number, line in enumerate(found) if line.startswith(" 1  "))
-    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are named exactly (71.4%")
+    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are recovered exactly (71.4%,")
     assert any(line.startswith(f" 2  {'second: best':<{NAME}}5 of 7") for line in found)
 
 
@@ -75,32 +75,13 @@ def test_attacks_that_found_nothing_to_attack_are_named(shown: Callable[..., lis
     assert f"    {'slivers':<{NAME}}does not apply here: it needs --overlaps." in found
 
 
-def test_success_by_count_stands_beside_its_prediction(
-    shown: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(attack_text, "FEW", 1)
-    found = shown(report(outcome(predicted={"1": 0.25, "21+": 0.5})))
-    head = found.index("Right by true count, in percent: achieved (predicted)")
-    assert found[head + 1].split() == list(CLASSES)
-    assert found[head + 2].startswith("guess")
-    cells = [found[head + 2][NAME + 13 * n : NAME + 13 * (n + 1)].strip() for n in range(len(CLASSES))]
-    assert cells == ["100", "50 (25)", "-", "100", "-", "75 (50)"]
-
-
-def test_a_single_estimate_has_no_shares_by_count(shown: Callable[..., list[str]]) -> None:
-    one = outcome("bound", estimate=np.array([5]), confidence=np.ones(1), naive=None, actual=lambda _: np.array([5]))
-    found = shown(report(one, outcome(), mounted=("bound", "guess")))
-    head = found.index("Right by true count, in percent: achieved (predicted)")
-    assert found[head + 2].startswith("guess")
-    assert found[head + 3] == ""
-
-
 def test_the_best_known_statistics_of_the_first_attack_are_listed(shown: Callable[..., list[str]]) -> None:
     listing = outcome("other", groups=tuple("ABCDEFGH"), group_of=np.arange(8))
     found = shown(report(outcome(), listing))
     start = found.index("Best known statistics (other):")
     listed = found[start + 1 : start + 1 + MOST_STATISTICS]
-    assert listed[0] == " 100.0% of         1  A"
+    # Wilson for 1 of 1: 1 / (1 + 1.96^2).
+    assert listed[0] == " 100.0% of         1  A  [21% to 100%]"
     assert all(line.startswith(" 100.0% of") for line in listed)
     assert found[start + 1 + MOST_STATISTICS] == ""
 
@@ -113,7 +94,7 @@ def test_what_is_not_scored_has_no_figures_and_a_note(shown: Callable[..., list[
     found = shown(report(outcome(scored=False), truth=None))
     text = " ".join(" ".join(found).split())
     assert "8 counts are estimated, those of nobody among them; she expects 25.0% to be right." in text
-    assert "Right by true count" not in text
+    assert "Recall by true count" not in text
     assert found[-1].startswith("Note: Not scored") or "Note: Not scored" in text
 
 
@@ -126,8 +107,8 @@ def test_assumptions_stand_once_per_attack(shown: Callable[..., list[str]]) -> N
 
 
 def test_what_was_cut_off_is_a_note(shown: Callable[..., list[str]]) -> None:
-    found = shown(report(outcome(cut_off="half was left out, cut off by the time budget of 1 s")))
-    assert found[-1] == "Note: guess: half was left out, cut off by the time budget of 1 s."
+    found = shown(report(outcome(cut_off="half was left out")))
+    assert found[-1] == "Note: guess: half was left out."
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 300])
@@ -135,7 +116,7 @@ def test_sentences_are_wrapped_to_the_terminal_and_never_wider_than_120(
     columns: int, shown: Callable[..., list[str]]
 ) -> None:
     found = shown(report(outcome(predicted=dict.fromkeys(CLASSES, 0.5)), mounted=("guess", "slivers")), columns)
-    head = found.index("Right by true count, in percent: achieved (predicted)")
+    head = found.index(HEAD)
     # The table of shares has columns of its own.
     assert max(len(line) for line in found[:head]) <= min(columns, 120)
     if columns == 60:
@@ -143,12 +124,48 @@ def test_sentences_are_wrapped_to_the_terminal_and_never_wider_than_120(
         assert found[first + 1].startswith(" " * (4 + NAME))
 
 
-def test_shares_of_few_cells_are_not_shown(shown: Callable[..., list[str]]) -> None:
-    found = shown(report(outcome()))
-    head = found.index("Right by true count, in percent: achieved (predicted)")
-    assert found[head + 2].split() == ["guess", *"------"]
-
-
 def test_answers_have_no_shares_by_size(shown: Callable[..., list[str]]) -> None:
     found = shown(report(outcome(answers=True)))
     assert "Right by true count, in percent: achieved (predicted)" not in found
+
+
+def columns(line: str, width: int) -> list[str]:
+    return [line[start : start + width].strip() for start in range(NAME, len(line), width)]
+
+
+def test_recall_stands_beside_its_prediction_and_few_cases_have_an_interval(shown: Callable[..., list[str]]) -> None:
+    found = shown(report(outcome(predicted={"1": 0.25, "21+": 0.5})))
+    head = found.index(HEAD)
+    assert found[head + 1].split() == list(CLASSES)
+    assert found[head + 2].startswith("guess")
+    # Wilson by hand: 1 of 2 is 9 to 91, 3 of 4 is 30 to 95.
+    expected = ["100 [21-100]", "50 [9-91] (25)", "-", "100 [21-100]", "-", "75 [30-95] (50)"]
+    assert columns(found[head + 2], RECALL) == expected
+
+
+def test_precision_is_among_the_estimates_of_a_count_and_accuracy_among_all(shown: Callable[..., list[str]]) -> None:
+    found = shown(report(outcome()))
+    head = next(number for number, line in enumerate(found) if line.startswith("Precision by estimated count"))
+    assert columns(found[head + 1], PRECISION) == [*CLASSES, "all cells"]
+    shares = columns(found[head + 2], PRECISION)
+    # One estimate of 1, right; one of 2, wrong, of a count that does not occur; four of 21 and more, three right.
+    assert [share.split()[0] for share in shares] == ["100", "100", "-", "100", "-", "75", "75"]
+
+
+def test_many_cases_need_no_interval(shown: Callable[..., list[str]]) -> None:
+    many = {name: np.repeat(values, 50) for name, values in (("estimate", ESTIMATE), ("actual", ACTUAL))}
+    actual = many.pop("actual")
+    found = shown(
+        report(outcome(**many, actual=lambda _: actual, confidence=np.ones(len(actual)), naive=None))  # type: ignore[arg-type]
+    )
+    row = columns(found[found.index(HEAD) + 2], RECALL)
+    assert (row[1], row[5]) == ("50", "75")
+    assert "[" in row[0]
+
+
+def test_a_single_estimate_has_no_shares_by_count(shown: Callable[..., list[str]]) -> None:
+    one = outcome("bound", estimate=np.array([5]), confidence=np.ones(1), naive=None, actual=lambda _: np.array([5]))
+    found = shown(report(one, outcome(), mounted=("bound", "guess")))
+    head = found.index(HEAD)
+    assert found[head + 2].startswith("guess")
+    assert found[head + 3] == ""

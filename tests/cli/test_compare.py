@@ -255,8 +255,8 @@ def test_a_mistake_ends_with_2_and_one_line(discreet: Command, mistake: str) -> 
 
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("budget", ["0", "fast", "-5s", "", "5 days"])
-def test_a_time_that_is_none_is_refused(discreet: Command, budget: str) -> None:
-    check_refused(discreet(*KEYED, f"--budget={budget}"), f"--budget is {budget!r}; give a time as in 60s, 5m or 1h")
+def test_a_budget_that_is_not_a_number_of_cells_is_refused(discreet: Command, budget: str) -> None:
+    check_refused(discreet(*KEYED, f"--budget={budget}"), f"--budget is {budget!r}. It counts target cells, not time")
 
 
 def test_a_mistake_is_json_where_json_is_wanted(discreet: Command) -> None:

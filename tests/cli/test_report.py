@@ -78,7 +78,7 @@ def test_json_has_the_numbers_of_the_summary(run: Command, office: Path) -> None
     assert content["sections"] == list(SECTIONS.values())
     assert content["out"] == "report.html"
     assert content["settings"] == {
-        "release": "out", "public": False, "truth": "out.curator/exact", "confidence": 0.6827, "budget": 60.0,
+        "release": "out", "public": False, "truth": "out.curator/exact", "confidence": 0.6827, "budget": 100_000,
         "areas": "AREA", "seed": 0,
     }  # fmt: skip
     assert len(content["sentences"]) == 3

@@ -142,13 +142,13 @@ def test_success_on_single_persons_is_counted_by_hand(equal_variance: Comparison
     assert found.find("projection: single persons")
     for outcome in report.outcomes:
         assert outcome.score
-        alone = outcome.score.actual == 1
+        alone = (outcome.score.actual == 1) & outcome.score.once
         result = found.find(f"{outcome.finding.name}: single persons")
         assert (result is not None) == alone.any()
         if result is None:
             continue
         assert result.value == pytest.approx((outcome.finding.estimate[alone] == 1).mean())
-        assert f"of {alone.sum():,} cells of a single person" in result.sentence
+        assert f"of {alone.sum():,} singleton cells are recovered exactly" in result.sentence
         assert result.assumptions == outcome.finding.assumptions
 
 

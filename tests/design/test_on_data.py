@@ -26,7 +26,9 @@ def test_a_release_is_attacked_and_measured(people: pa.Table) -> None:
     found = try_on_data(people, TOWN, Setting(2.0, 5), id="id")
     assert found.mechanism == "cell-key"
     told = [each.name for each in found.told()]
-    assert told[0] == "projection"
+    # The better of the two attacks on all counts comes first.
+    best = {each.name: each.value for each in found.results if each.name.endswith("projection")}
+    assert told[0] == max(best, key=best.__getitem__)
     assert any(name.endswith("single persons") for name in told) or "1" not in told
     assert {"expected_absolute_distance", "totals_apart"} <= set(told)
 

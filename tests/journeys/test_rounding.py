@@ -40,7 +40,7 @@ def reports(out: Path) -> list[str]:
     found = []
     for flags in ((), ("--public",)):
         page = out.parent / f"page{len(flags)}.html"
-        discreet("report", out, *flags, "--out", page, *(() if flags else ("--budget", "2s")))
+        discreet("report", out, *flags, "--out", page, *(() if flags else ("--budget", "100")))
         found.append(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8")))
     return found
 

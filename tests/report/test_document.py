@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.attacks.scoring import CLASSES
-from discreet.design.data_aware import Predicted
+from discreet.design.predictions import Predicted
 from discreet.report.document import SECTIONS, document, limit_words, share_words, value_words
 from discreet.report.pictures import charts_of
 from discreet.report.summary import Verdict, summary_of

@@ -111,7 +111,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
         town_folder / "out",
         confidence=0.9,
         seed=3,
-        budget=20.0,
+        budget=2000,
         areas="AREA",
         about="Nobody in it is real.",
         commands=("discreet synth",),
@@ -119,7 +119,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     assert found.attacks
     assert found.assessment
     assert found.design
-    assert (found.attacks.seed, found.attacks.budget) == (3, 20.0)
+    assert (found.attacks.seed, found.attacks.budget) == (3, 2000)
     assert found.assessment.case.confidence == found.design.confidence == 0.9
     assert found.utility.areas
     assert found.utility.areas.topic == "AREA"
@@ -128,7 +128,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
         "discreet synth",
         "discreet protect --again out.curator --secret-file SECRET --out again",
         "discreet verify out --data DATA --secret-file SECRET",
-        "discreet report out --confidence 0.9 --budget 20s --seed 3 --areas AREA --out report.html",
+        "discreet report out --confidence 0.9 --budget 2000 --seed 3 --areas AREA --out report.html",
     )
     assert str(town_folder) not in " ".join(found.commands)
 

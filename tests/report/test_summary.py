@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.scoring import CLASSES
-from discreet.design.data_aware import Predicted
+from discreet.design.predictions import Predicted
 from discreet.report.summary import ACCEPTED_LOSS, Verdict, best_outcome, summary_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ sums of k_s cells, each with noise of its own. METHODS: Bach (2020), "massive av
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-KEPT = 32
-"""Statistics whose ways are kept for those who ask again."""
 SUREST = 1 - 1e-6
 """The most that an average can be sure of."""
 WELL_ABOVE = (
@@ -95,7 +93,6 @@ class Averages:
     """The averages of one population."""
 
     view: View
-    _kept: dict[int, Ways] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _depths(self) -> NDArray[np.int8]:
@@ -103,14 +100,7 @@ class Averages:
         return layout.lattice.depths[layout.equations.statistics]
 
     def ways(self, statistic: int) -> Ways:
-        """Return all ways to compute the cells of a statistic, the shortest first; some are kept."""
-        if statistic not in self._kept:
-            if len(self._kept) >= KEPT:
-                self._kept.clear()
-            self._kept[statistic] = self._all_ways(statistic)
-        return self._kept[statistic]
-
-    def _all_ways(self, statistic: int) -> Ways:
+        """Return all ways to compute the cells of a statistic, the shortest first."""
         layout = self.view.layout
         equations, lattice = layout.equations, layout.lattice
         finer = equations.statistics[(self._depths >= lattice.depths[statistic]).all(axis=1)]
@@ -122,36 +112,16 @@ class Averages:
             sizes.append(np.bincount(parent, minlength=size))
         return Ways(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
 
-    def row(self, place: int, variant: str) -> tuple[Ints, Floats]:
-        """Return the published cells in the estimate of one, with their weights."""
-        layout = self.view.layout
-        equations = layout.equations
-        statistic = int(equations.statistics[layout.statistic_of[place]])
-        inside = place - equations.place(statistic)
-        ways = self.ways(statistic)
-        weights = VARIANTS[variant](ways)[:, inside]
-        places, found = [], []
-        for fine, weight in zip(ways.statistics, weights.tolist(), strict=True):
-            below = np.flatnonzero(equations.parents(fine, statistic) == inside)
-            places.append(equations.place(fine) + below)
-            found.append(np.full(len(below), weight))
-        return np.concatenate(places), np.concatenate(found)
-
 
 @attack("averaging")
 def averaging(sight: Sight) -> list[Finding]:
     """Return the counts of every statistic by the three averages, coarse statistics first."""
     parts: dict[str, list[CellEstimates]] = {name: [] for name in VARIANTS}
-    left_out = 0
     views = sight.views()
     total = sum(len(view.layout.names) for view in views)
     for view in views:
-        averages = Averages(view)
-        found, left = _estimates(sight, averages, total)
-        left_out += left
-        for name, part in found.items():
+        for name, part in _estimates(sight, Averages(view), total).items():
             parts[name].append(part)
-    cut_off = f"{left_out:,} of {total:,} statistics were not reached, {sight.clock.words}" if left_out else ""
     return [
         cells_finding(
             sight,
@@ -159,16 +129,16 @@ def averaging(sight: Sight) -> list[Finding]:
             attack="averaging",
             variant=name,
             subject="counts",
+            rerun=True,
             method=f"the mean of all ways to compute a count, {name}",
             assumptions=(WELL_ABOVE,),
-            cut_off=cut_off,
         )
         for name in VARIANTS
     ]
 
 
-def _estimates(sight: Sight, averages: Averages, total: int) -> tuple[dict[str, CellEstimates], int]:
-    """Return the estimates of one population by variant, and how many statistics there was no time for."""
+def _estimates(sight: Sight, averages: Averages, total: int) -> dict[str, CellEstimates]:
+    """Return the estimates of one population by variant."""
     view = averages.view
     equations = view.layout.equations
     order = equations.statistics[np.argsort(view.layout.lattice.cells[equations.statistics], kind="stable")]
@@ -176,8 +146,6 @@ def _estimates(sight: Sight, averages: Averages, total: int) -> tuple[dict[str, 
     values: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
     sure: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
     for done, statistic in enumerate(order.tolist()):
-        if sight.clock.over and done:
-            break
         ways = averages.ways(statistic)
         cells = equations.cells_of(statistic)
         places.append(np.arange(cells.start, cells.stop))
@@ -188,17 +156,15 @@ def _estimates(sight: Sight, averages: Averages, total: int) -> tuple[dict[str, 
         if sight.tell:
             sight.tell("averaging", done + 1, total)
     where = np.concatenate(places)
-    found = {
+    return {
         name: CellEstimates(
             view,
             where,
             np.concatenate(values[name]),
             np.concatenate(sure[name]),
-            partial(averages.row, variant=name),
         )
         for name in VARIANTS
     }
-    return found, len(order) - len(places)
 
 
 def chance_right(variance: Floats) -> Floats:

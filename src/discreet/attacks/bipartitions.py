@@ -14,13 +14,12 @@ rounds. Of m categories there are 2^(m-1) - 1 bi-partitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.clock import Clock
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
@@ -73,14 +72,12 @@ class BiPartitions:
         law: the believed law of one noise on -E .. E.
         rounds: how many bi-partitions are asked for.
         seed: of the splits.
-        clock: the time that it may take.
     """
 
     interface: Interface
     law: Floats
     rounds: int = ROUNDS
     seed: int = 0
-    clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         if not positive_whole.contains(self.rounds):
@@ -110,8 +107,6 @@ class BiPartitions:
         interface = self.interface
         total = rounds = queries = 0
         for parts in self.splits():
-            if rounds and self.clock.over:
-                return self._averaged(total, rounds, queries, self.clock.words)
             answers = []
             for part in parts:
                 queries += 1
@@ -175,7 +170,7 @@ def bipartitions(sight: Sight) -> list[Finding]:
         return []
     law = sight.noise.laws[-1]
     rounds = min(ROUNDS, bi_partitions(len(interface.categories)))
-    found = BiPartitions(interface, law, rounds, sight.seed, sight.clock).run()
+    found = BiPartitions(interface, law, rounds, sight.seed).run()
     if found.estimate is None:
         return []
     predicted = exact_success(law, found.rounds)

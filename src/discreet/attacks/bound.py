@@ -87,13 +87,11 @@ class BoundCurve:
         points: from few tuples to all.
         reached: after how many tuples the last limit was reached.
         predicted: 1 - prod (1 - p1)^m, the chance that tuples of large counts show the bound; None without the law.
-        cut_off: what was left out for lack of time.
     """
 
     points: tuple[BoundPoint, ...]
     reached: int
     predicted: float | None
-    cut_off: str = ""
 
     @property
     def last(self) -> BoundPoint:
@@ -109,13 +107,11 @@ class Gaps:
         parts: how many parts each has.
         gap: by how much they miss their total.
         smallest: the smallest published count of each.
-        left_out: how many views there was no time for.
     """
 
     parts: Ints
     gap: Ints
     smallest: Floats
-    left_out: int = 0
 
     @cached_property
     def limits(self) -> Ints:
@@ -124,7 +120,7 @@ class Gaps:
 
     def chosen(self, those: Ints | NDArray[np.bool_]) -> Gaps:
         """Return some of them."""
-        return Gaps(self.parts[those], self.gap[those], self.smallest[those], self.left_out)
+        return Gaps(self.parts[those], self.gap[those], self.smallest[those])
 
     def above(self, count: float) -> Gaps:
         """Return those all of whose published counts are larger."""
@@ -237,7 +233,6 @@ def gaps_of(sight: Sight) -> Gaps:
     """Return the gaps of all distinct tuples of a release."""
     parts, gaps, smallest = [], [], []
     views = single_noises(sight)
-    done = 0
     for done, view in enumerate(views, start=1):
         same = same_cells(view, sight.noise)
         for size in PARTS:
@@ -247,9 +242,7 @@ def gaps_of(sight: Sight) -> Gaps:
             smallest.append(found.smallest)
         if sight.tell:
             sight.tell("bound", done, len(views))
-        if sight.clock.over:
-            break
-    return Gaps(np.concatenate(parts), np.concatenate(gaps), np.concatenate(smallest), len(views) - done)
+    return Gaps(np.concatenate(parts), np.concatenate(gaps), np.concatenate(smallest))
 
 
 def bound_curve(sight: Sight) -> BoundCurve | None:
@@ -272,9 +265,7 @@ def bound_curve(sight: Sight) -> BoundCurve | None:
         limit = int(limits[tuples - 1])
         large = first.above(2 * candidates.largest)
         points.append(BoundPoint(tuples, limit, candidates.confidence(limit, large)))
-    views = "populations" if sight.spsn else "tables"
-    cut_off = f"{gaps.left_out:,} {views} were not looked at, {sight.clock.words}" if gaps.left_out else ""
-    return BoundCurve(tuple(points), reached, shown_chance(noise, gaps) if noise.exactly else None, cut_off)
+    return BoundCurve(tuple(points), reached, shown_chance(noise, gaps) if noise.exactly else None)
 
 
 @attack("bound")
@@ -311,6 +302,5 @@ def bound(sight: Sight) -> list[Finding]:
             sentence=sentence,
             method="the widest gap between a published total and the sum of its published parts",
             assumptions=(EQUALLY_LIKELY, INDEPENDENT),
-            cut_off=curve.cut_off,
         )
     ]

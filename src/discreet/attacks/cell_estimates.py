@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.finding import Combination, Finding
+from discreet.attacks.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -31,14 +31,12 @@ class CellEstimates:
         places: which cells.
         estimate: their counts, not yet rounded.
         confidence: how sure the attacker is of each.
-        row: gives the places and weights of the sum behind the estimate of a place.
     """
 
     view: View
     places: Ints
     estimate: Floats
     confidence: Floats
-    row: Callable[[int], tuple[Ints, Floats]] | None = None
 
 
 def settled(estimate: Floats, published: Floats, noise: CountNoise) -> Ints:
@@ -64,7 +62,7 @@ def cells_finding(sight: Sight, parts: Sequence[CellEstimates], **about: Any) ->
     """Return the finding of estimates of several populations."""
     several = len(sight.populations) > 1
     groups: list[str] = []
-    numbers, starts = [], np.cumsum([0, *(len(part.places) for part in parts)])
+    numbers = []
     for part in parts:
         layout = part.view.layout
         numbers.append(layout.statistic_of[part.places] + len(groups))
@@ -72,13 +70,6 @@ def cells_finding(sight: Sight, parts: Sequence[CellEstimates], **about: Any) ->
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([truth.counts(part.view.layout.name)[part.places] for part in parts])
-
-    def combination(number: int) -> Combination:
-        which = int(np.searchsorted(starts, number, side="right")) - 1
-        part = parts[which]
-        assert part.row is not None  # noqa: S101 - only asked for where all parts have rows
-        target = int(part.places[number - starts[which]])
-        return Combination(part.view.layout.name, *part.row(target), target)
 
     return Finding(
         estimate=_joined([settled(p.estimate, p.view.published[p.places], sight.noise) for p in parts]),
@@ -88,9 +79,20 @@ def cells_finding(sight: Sight, parts: Sequence[CellEstimates], **about: Any) ->
         groups=tuple(groups),
         cells=tuple((part.view.layout.name, part.places) for part in parts),
         group_of=_joined(numbers),
-        combination=combination if parts and all(part.row for part in parts) else None,
+        unknown_of=_unknowns(sight, parts),
         **about,
     )
+
+
+def _unknowns(sight: Sight, parts: Sequence[CellEstimates]) -> Ints:
+    """Return the number of every estimate's unknown, counted through all populations."""
+    found, start = {}, 0
+    for joint in sight.units():
+        numbers = joint.equations.unknowns
+        for view, cells in joint.parts():
+            found[view.layout.name] = start + numbers[cells]
+        start += int(numbers.max()) + 1
+    return _joined([found[part.view.layout.name][part.places] for part in parts])
 
 
 def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:

@@ -37,6 +37,18 @@ class CommonCells:
     first_tables: Ints
     second_tables: Ints
 
+    def chosen(self, those: NDArray[np.bool_]) -> CommonCells:
+        """Return some of the cells, and the statistics that they belong to."""
+        used, number = np.unique(self.statistic_of[those], return_inverse=True)
+        return CommonCells(
+            tuple(self.names[each] for each in used.tolist()),
+            number,
+            self.first[those],
+            self.second[those],
+            self.first_tables[used],
+            self.second_tables[used],
+        )
+
 
 def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple[str, ...], Ints]:
     """Return the names of all statistics, and for every estimate the number of its own.
@@ -54,14 +66,14 @@ def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple
     return tuple(names), np.concatenate(numbers)
 
 
-def common_cells(first: Layout, second: Layout, leaving_out: frozenset[str] = frozenset()) -> CommonCells:
-    """Return the cells of the statistics that both layouts have, without those that use some topics."""
+def common_cells(first: Layout, second: Layout) -> CommonCells:
+    """Return the cells of the statistics that both layouts have."""
     there = dict(zip(second.names, second.equations.statistics.tolist(), strict=True))
     names: list[str] = []
     numbers, places, others, tables = [], [], [], []
     for name, statistic in zip(first.names, first.equations.statistics.tolist(), strict=True):
         twin = there.get(name)
-        if twin is None or leaving_out & _codes(first, statistic).keys():
+        if twin is None:
             continue
         matched = _matched(first, statistic, second, twin)
         if matched is None:

@@ -22,9 +22,12 @@ from discreet.attacks.common_cells import common_cells, statistics_of
 from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
+from discreet.cells.layout import JointLayout, unit_layouts
 from discreet.programme.universe import universe_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from discreet.attacks.common_cells import CommonCells
@@ -44,17 +47,12 @@ class Rest:
     Attributes:
         part: the narrower population as published.
         whole: the wider one.
-        narrowed: the topics by which the part is narrower.
+        common: the cells that both publish and that their universes leave open.
     """
 
     part: View
     whole: View
-    narrowed: frozenset[str]
-
-    @cached_property
-    def common(self) -> CommonCells:
-        """Return the cells that both publish; what is broken down by the condition itself tells nothing new."""
-        return common_cells(self.part.layout, self.whole.layout, self.narrowed)
+    common: CommonCells
 
     @cached_property
     def of_part(self) -> Ints:
@@ -106,36 +104,52 @@ def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
 @attack("complement")
 def complement(sight: Sight) -> list[Finding]:
     """Return the counts of those who are in a population and not in a narrower one."""
-    rests = [Rest(sight.view(part), sight.view(whole), topics) for part, whole, topics in narrower(sight.programme)]
-    rests = [rest for rest in rests if len(rest.common.first)]
+    rests = [rest for rest in _rests(sight) if len(rest.common.first)]
     if not rests:
         return []
     # Empty cells that carry noise have it by their codes: they may differ where nobody is.
     alike = sight.noise.shared == "participants" and not sight.noise.zeros_are_noisy
-    found, late = _guessed(sight, rests, alike=alike)
+    found = _guessed(sight, rests, alike=alike)
     about: dict[str, Any] = {
         "attack": "complement",
         "assumptions": (
             "how large a rest is beside its part is learnt from the published differences of like statistics",
         ),
-        "cut_off": f"{late:,} kinds of statistics were not reached, {sight.clock.words}" if late else "",
     }
     counts = _counts_finding(found, **about)
     return [counts, _presence_finding(found, **about)] if alike and sight.noise.variance else [counts]
 
 
-def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> tuple[list[Guessed], int]:
-    """Return what is believed of each kind of cells, and how many kinds there was no time for."""
+def _rests(sight: Sight) -> Iterator[Rest]:
+    """Give every pair of a part and its whole with the cells that their universes leave open.
+
+    Universes and codes by themselves tell that nobody of a part can be in some cells, and that everybody of the whole
+    is in the part in others: what is left out there is not learnt from the published counts.
+    """
+    everybody: dict[str, Ints] = {}
+    possible: dict[str, NDArray[np.bool_]] = {}
+    for layout in unit_layouts(sight.programme, spsn=True).values():
+        start = 0
+        for own in layout.layouts if isinstance(layout, JointLayout) else (layout,):
+            cells = slice(start, start + own.cells)
+            everybody[own.name] = layout.equations.unknowns[cells]
+            possible[own.name] = layout.equations.spread[cells] > 0
+            start = cells.stop
+    for part, whole, _ in narrower(sight.programme):
+        first, second = sight.view(part), sight.view(whole)
+        common = common_cells(first.layout, second.layout)
+        same = everybody[part][common.first] == everybody[whole][common.second]
+        yield Rest(first, second, common.chosen(possible[part][common.first] & ~same))
+
+
+def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> list[Guessed]:
+    """Return what is believed of each kind of cells."""
     found: list[Guessed] = []
-    late = 0
     for number, rest in enumerate(rests):
         common = rest.common
         kind = kinds(rest.of_part, common.statistic_of, common.first_tables, common.second_tables)
         total = int(kind.max()) + 1
         for which in range(total):
-            if sight.clock.over and found:
-                late += total - which
-                break
             cells = np.flatnonzero(kind == which)
             one = common.statistic_of[cells[0]]
             guesses = Differences(
@@ -151,7 +165,7 @@ def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> tuple[list[Gues
             found.append(Guessed(rest, cells, guesses))
             if sight.tell:
                 sight.tell("complement", which + 1, total)
-    return found, late
+    return found
 
 
 def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding

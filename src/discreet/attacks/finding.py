@@ -44,23 +44,6 @@ class Truth(Protocol):
         """Return the true count of every cell, in the order of the published ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class Combination:
-    """One estimate as a sum over published cells.
-
-    Attributes:
-        population: whose cells.
-        places: where they stand in its vector.
-        weights: how much each counts.
-        target: the cell that is estimated, None where it is none of them.
-    """
-
-    population: str
-    places: Ints
-    weights: Floats
-    target: int | None = None
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Finding:
     """Estimates of one kind.
@@ -76,16 +59,17 @@ class Finding:
         groups: names of the statistics or areas the estimates belong to.
         group_of: for every estimate the number of its group.
         cells: the places of the estimated cells by population, in the order of the estimates, where they are cells.
-        combination: the sum over published cells behind an estimate, where it is one and no more.
-        predicted: the share that her own model expects to be right, by class of true count (`scoring.CLASSES`);
-            for attacks whose estimates are no plain sums.
-        given_zeros: whether weights of a combination depend on which cells are published as 0.
+        unknown_of: for every estimate the number of its unknown: rates count cells that are one unknown once.
+        predicted: the share that her own model expects to be right, by class of true count (`scoring.CLASSES`).
+        class_chances: for every estimate the believed probability of each class, from which `predicted` follows.
+        rerun: whether success is predicted by repeating the attack on simulated releases instead.
+        sampled: whether target cells alone were estimated (`attacks.targets`).
         answers: whether estimates are answers, 1 for yes, and no counts that have a size.
         needs_other: whether the truth of a second release is needed to score it.
         sentence: what was learnt in one sentence, given the score, where the general one does not do.
         method: what was done, in a sentence.
         assumptions: what must be true for the confidence to hold.
-        cut_off: what was left out for lack of time, "" if nothing was.
+        cut_off: what was left out, "" if nothing was.
     """
 
     attack: str
@@ -98,9 +82,11 @@ class Finding:
     groups: tuple[str, ...] = ()
     group_of: NDArray[np.signedinteger] | None = None
     cells: tuple[tuple[str, Ints], ...] = ()
-    combination: Callable[[int], Combination] | None = None
+    unknown_of: Ints | None = None
     predicted: Mapping[str, float] = field(default_factory=dict)
-    given_zeros: bool = False
+    class_chances: Floats | None = None
+    rerun: bool = False
+    sampled: bool = False
     answers: bool = False
     needs_other: bool = False
     sentence: Callable[[Score], str] | None = None

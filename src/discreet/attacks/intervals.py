@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.attacks.belief import CountNoise
-    from discreet.attacks.clock import Clock
     from discreet.attacks.sight import View
     from discreet.equations.sums import Link
 
@@ -47,13 +46,11 @@ class Intervals:
     Attributes:
         low: the least, cell by cell.
         high: the largest.
-        complete: whether there was time to use all equations to the end.
         consistent: whether any counts fit; if not, the law of noise is not the one that is believed in.
     """
 
     low: Ints
     high: Ints
-    complete: bool = True
     consistent: bool = True
 
     @property
@@ -96,14 +93,13 @@ def _checked(low: Ints, high: Ints) -> Intervals:
     return Intervals(low, high, consistent=bool((low <= high).all()))
 
 
-def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats], clock: Clock) -> Intervals:
+def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats]) -> Intervals:
     """Return the counts that are possible given all published values, all sums and what is known beforehand.
 
     Args:
         view: a population as published.
         noise: the law of the noise.
         known: true counts of whole statistics, by name.
-        clock: the time this may take; what is found until then is right.
     """
     start = allowed(view.published, noise)
     low, high = start.low, start.high
@@ -115,17 +111,16 @@ def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats], clock:
         return start
     # Empty cells draw their noise by coordinates: only persons make two cells one.
     by_persons = noise.shared == "participants" and not noise.zeros_are_noisy
-    return propagated(low, high, equations.links, clock, view.published if by_persons else None)
+    return propagated(low, high, equations.links, view.published if by_persons else None)
 
 
-def propagated(low: Ints, high: Ints, links: list[Link], clock: Clock, shown: Floats | None = None) -> Intervals:
+def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = None) -> Intervals:
     """Return intervals, which are changed, after passing them through all equations until nothing changes.
 
     Args:
         low: the least possible count of every cell.
         high: the largest.
         links: the equations.
-        clock: the time this may take.
         shown: the published values, where cells with the same persons are published alike.
     """
     with_statistic: dict[int, list[int]] = {}
@@ -137,8 +132,6 @@ def propagated(low: Ints, high: Ints, links: list[Link], clock: Clock, shown: Fl
         # Up and down in turns: news from one end reaches the other in one sweep.
         order.reverse()
         for number in [each for each in order if each in open_links]:
-            if clock.over:
-                return Intervals(low, high, complete=False)
             link = links[number]
             open_links.discard(number)
             for start in _tighten(link, low, high, shown):

@@ -243,22 +243,18 @@ def by_one(evidence: Evidence, plain: GapModel, independent: GapModel) -> Guesse
     return Guesses(evidence, noise[evidence.first], sure[evidence.first], without[evidence.first])
 
 
-def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: Sight) -> tuple[Guesses, int]:
-    """Return the guesses from all tuples of each cell, and for how many there was time; the others are from none."""
+def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: Sight) -> Guesses:
+    """Return the guesses from all tuples of each cell."""
     counted = evidence.counted(2 * plain.gaps)
     size = counted.shape[0]
     found, sure, without = (np.zeros(size, dtype=kind) for kind in (np.int64, float, np.int64))
-    done = 0
     for start in range(0, size, CHUNK):
         here = slice(start, min(start + CHUNK, size))
         found[here], sure[here] = plain.guess(counted[here])
         without[here], _ = independent.guess(counted[here])
-        done = here.stop
         if sight.tell:
-            sight.tell("keys", done, size)
-        if sight.clock.over:
-            break
-    return Guesses(evidence, found, sure, without), done
+            sight.tell("keys", here.stop, size)
+    return Guesses(evidence, found, sure, without)
 
 
 @attack("keys")
@@ -282,18 +278,10 @@ def keys(sight: Sight) -> list[Finding]:
         predicted = _predicted(one, independent)
         return [_finding(sight, one, method, variant="one tuple", predicted=predicted, sentence=_nothing)]
     method = "the likeliest noise, given that keys of two parts add up to that of their total"
-    late = f"cells were not compared with all their tuples, {sight.clock.words}" if sight.clock.over else ""
-    first = _finding(sight, one, method, variant="one tuple", predicted=_predicted(one, coarse), cut_off=late)
-    if late:
-        return [first]
-    fine, parts, left = plain_model(law, FINEST), [], 0
-    for evidence, earlier in zip(found, one, strict=True):
-        guesses, done = by_all(evidence, fine, independent, sight)
-        left += len(guesses.plain) - done
-        parts.append(_where(np.arange(len(guesses.plain)) >= done, earlier, guesses))
-    cut_off = f"for {left:,} cells only one tuple was used, {sight.clock.words}" if left else ""
-    predicted = _by_confidence(parts)
-    return [first, _finding(sight, parts, method, variant="all tuples", predicted=predicted, cut_off=cut_off)]
+    first = _finding(sight, one, method, variant="one tuple", predicted=_predicted(one, coarse))
+    fine = plain_model(law, FINEST)
+    parts = [by_all(evidence, fine, independent, sight) for evidence in found]
+    return [first, _finding(sight, parts, method, variant="all tuples", predicted=_by_confidence(parts))]
 
 
 def _by_confidence(guesses: Sequence[Guesses]) -> dict[str, float]:
@@ -322,16 +310,6 @@ def _told_apart(law: Floats) -> Floats | None:
     return middle / middle.sum() if middle.sum() >= 1 - UNLIKELY else None
 
 
-def _where(late: NDArray[np.bool_], earlier: Guesses, guesses: Guesses) -> Guesses:
-    """Return the earlier guesses of some persons, and the later ones of all others."""
-    return Guesses(
-        guesses.evidence,
-        np.where(late, earlier.plain, guesses.plain),
-        np.where(late, earlier.confidence, guesses.confidence),
-        np.where(late, earlier.independent, guesses.independent),
-    )
-
-
 def _predicted(guesses: Sequence[Guesses], model: GapModel) -> dict[str, float]:
     """Return the share that one gap lets guess, by class of count; parts and totals as they are in each."""
     share = np.array(model.expected())
@@ -350,7 +328,6 @@ def _finding(
     variant: str,
     predicted: Mapping[str, float] | None = None,
     sentence: Callable[[Score], str] | None = None,
-    cut_off: str = "",
 ) -> Finding:
     """Return the finding of guesses in several populations."""
     estimates = [
@@ -372,6 +349,5 @@ def _finding(
         sentence=sentence,
         method=method,
         assumptions=(PLAIN, LARGE),
-        cut_off=cut_off,
     )
     return replace(made, naive=np.concatenate([part.counts(part.independent) for part in parts]))

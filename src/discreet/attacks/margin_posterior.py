@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.prior import mean_noise
-from discreet.attacks.scoring import CLASSES
+from discreet.attacks.scoring import CLASSES, class_numbers
 from discreet.attacks.tuple_messages import Tuples
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.attacks.belief import CountNoise
-    from discreet.attacks.clock import Clock
     from discreet.attacks.intervals import Intervals
     from discreet.attacks.prior import MeanNoise
     from discreet.attacks.sight import View
@@ -51,9 +50,8 @@ class MarginPosterior:
         view: the population as published.
         noise: the law of the noise.
         possible: the counts that are possible.
-        asked: which cells are not known beforehand.
+        asked: which cells to estimate: target cells that are not known beforehand.
         priors: how often counts occur, by statistic.
-        clock: the time this may take.
     """
 
     view: View
@@ -61,7 +59,6 @@ class MarginPosterior:
     possible: Intervals
     asked: Flags
     priors: Sequence[Floats]
-    clock: Clock
 
     @cached_property
     def low(self) -> Ints:
@@ -143,19 +140,17 @@ class MarginPosterior:
         inside = (self._slots[cells] >= 0)[..., None] & (positions < self.widths[cells][..., None])
         return self._slots[cells][..., None] + positions, inside
 
-    def with_margins(self, tell: Callable[[int, int], None] | None = None) -> tuple[Floats, int]:
-        """Return log posteriors of the counts of all small cells, and how many links there was no time for."""
+    def with_margins(self, tell: Callable[[int, int], None] | None = None) -> Floats:
+        """Return log posteriors of the counts of all small cells, given every equation that they take part in."""
         with np.errstate(divide="ignore"):
             found = np.log(self.own)
         links = self.view.layout.equations.links
         for number, link in enumerate(links):
             for parents, members in self._groups(link):
-                if self.clock.over:
-                    return found, len(links) - number
                 self._pass_on(link, parents, members, found)
             if tell:
                 tell(number + 1, len(links))
-        return found, 0
+        return found
 
     def _groups(self, link: Link) -> Iterator[tuple[Ints, Ints]]:
         """Yield parents with equally many children, and these, a chunk at a time, where one of them is small."""
@@ -238,33 +233,30 @@ class Posteriors:
         estimate: the likeliest count of each.
         confidence: its probability.
         naive: the likeliest count by the cell's own value alone.
-        expected: by class of counts (`scoring.CLASSES`), how many cells are expected to have it.
-        found: by class, how many of those are expected to be named.
+        class_chances: the probability of every class of counts (`scoring.CLASSES`), a row per cell.
     """
 
     estimate: Ints
     confidence: Floats
     naive: Ints
-    expected: dict[str, float]
-    found: dict[str, float]
+    class_chances: Floats
 
 
 def _posteriors(weight: Floats, starts: Ints, widths: Ints, low: Ints, naive: Ints) -> Posteriors:
     if not len(starts):
-        return Posteriors(naive, np.zeros(0), naive, {}, {})
+        return Posteriors(naive, np.zeros(0), naive, np.zeros((0, len(CLASSES))))
     total = np.add.reduceat(weight, starts)
     most = np.maximum.reduceat(weight, starts)
     confidence = most / total
     # The first position of the largest weight.
     best = np.flatnonzero(weight == np.repeat(most, widths))
     estimate = low + best[np.searchsorted(best, starts)] - starts
-    expected, found = {}, {}
     share = weight / np.repeat(total, widths)
-    counts = np.arange(len(weight)) - np.repeat(starts - low, widths)
-    for name, (least, largest) in CLASSES.items():
-        expected[name] = float(share[(counts >= least) & (counts <= largest)].sum())
-        found[name] = float(confidence[(estimate >= least) & (estimate <= largest)].sum())
-    return Posteriors(estimate, confidence, naive, expected, found)
+    number = class_numbers(np.arange(len(weight)) - np.repeat(starts - low, widths))
+    chances = np.stack(
+        [np.add.reduceat(np.where(number == n, share, 0.0), starts) for n in range(len(CLASSES))], axis=1
+    )
+    return Posteriors(estimate, confidence, naive, chances)
 
 
 def _chunks(parents: Ints, members: Ints, widest: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -17,13 +17,11 @@ from discreet.attacks.intervals import allowed, forced_tuples, intervals
 from discreet.attacks.margin_posterior import MarginPosterior
 from discreet.attacks.prior import kind_priors
 from discreet.attacks.registry import attack
-from discreet.attacks.scoring import CLASSES
 from discreet.attacks.sight import PUBLIC_TOTALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.attacks.clock import Clock
     from discreet.attacks.finding import Finding
     from discreet.attacks.intervals import ForcedTuples
     from discreet.attacks.margin_posterior import Posteriors
@@ -45,41 +43,40 @@ class Population:
     posteriors: Posteriors
     tuples: ForcedTuples
     consistent: bool
-    complete: bool
 
 
 @attack("margins")
 def margins(sight: Sight) -> list[Finding]:
     """Return the counts that are certain, and the likeliest small counts given everything that must add up."""
-    views = sight.views()
-    found = [_population(sight, view, sight.clock.part(1 / (len(views) - n))) for n, view in enumerate(views)]
-    late = [view.layout.name for view, part in zip(views, found, strict=True) if not part.complete]
-    cut_off = f"not all sums of {' and '.join(late)} were used, {sight.clock.words}" if late else ""
+    found = [_population(sight, view) for view in sight.views()]
     guessed = () if sight.noise.exactly else (GUESSED,)
     public = (PUBLIC_TOTALS,) if sight.knowledge.known else ()
     return [
-        _certain(sight, found, assumptions=(KEPT, *public, *guessed), cut_off=cut_off),
-        _likely(sight, found, assumptions=(INDEPENDENT, ALIKE, *public, *guessed), cut_off=cut_off),
+        _certain(sight, found, assumptions=(KEPT, *public, *guessed)),
+        _likely(sight, found, assumptions=(INDEPENDENT, ALIKE, *public, *guessed)),
     ]
 
 
-def _population(sight: Sight, view: View, clock: Clock) -> Population:
+def _population(sight: Sight, view: View) -> Population:
     """Return what margins tell about one population."""
     name, noise = view.layout.name, sight.noise
     known = {stat: counts for (of, stat), counts in sight.knowledge.known.items() if of == name}
-    possible = intervals(view, noise, known, clock.part(0.3))
+    possible = intervals(view, noise, known)
     asked = np.ones(view.layout.cells, dtype=bool)
     for statistic in known:
         asked[view.layout.equations.cells_of(view.layout.lattice.position(statistic))] = False
     sure = np.flatnonzero(possible.certain & asked) if possible.consistent else np.zeros(0, dtype=np.int64)
     certain = CellEstimates(view, sure, possible.low[sure].astype(float), np.ones(len(sure)))
+    if sight.targets is not None:
+        drawn = np.zeros(view.layout.cells, dtype=bool)
+        drawn[sight.targets[name]] = True
+        asked &= drawn
     used = possible if possible.consistent else allowed(view.published, noise)
-    posterior = MarginPosterior(view, noise, used, asked, kind_priors(view, noise), clock)
-    logs, left = posterior.with_margins(partial(sight.tell, "margins") if sight.tell else None)
+    posterior = MarginPosterior(view, noise, used, asked, kind_priors(view, noise))
+    logs = posterior.with_margins(partial(sight.tell, "margins") if sight.tell else None)
     likeliest = posterior.estimates(logs)
     likely = CellEstimates(view, posterior.places, likeliest.estimate.astype(float), likeliest.confidence)
-    complete = possible.complete and not left
-    return Population(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent, complete)
+    return Population(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent)
 
 
 def _certain(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
@@ -117,17 +114,14 @@ def _what_is_certain(score: Score, found: Sequence[Population]) -> str:
 
 def _likely(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
     """Return the likeliest counts of cells that may be small."""
-    expected, named = (
-        {name: sum(part[name] for part in parts if part) for name in CLASSES}
-        for parts in ([part.posteriors.expected for part in found], [part.posteriors.found for part in found])
-    )
     made = cells_finding(
         sight,
         [part.likely for part in found],
         attack="margins",
         variant="posterior",
         subject="small counts",
-        predicted={count: named[count] / expected[count] for count in expected if expected[count]},
+        class_chances=np.concatenate([part.posteriors.class_chances for part in found]),
+        sampled=sight.targets is not None,
         method="the likeliest count, where it may be 0, 1 or 2, given its own value and all sums it takes part in",
         **about,
     )

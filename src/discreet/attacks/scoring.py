@@ -1,7 +1,12 @@
-"""Scoring: estimates beside the truth, by true count and by statistic. Here alone the truth is read."""
+"""Scoring: estimates compared with the truth, by true count and by statistic. Here alone the truth is read.
+
+Cells that are one unknown count once. Estimates of a sample of cells are weighed by how many cells each stands for.
+Recall is the share right among the cells of a true count, precision the share right among the estimates of a count.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +23,76 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 CLASSES = {"0": (0, 0), "1": (1, 1), "2": (2, 2), "3-5": (3, 5), "6-20": (6, 20), "21+": (21, np.inf)}
-"""True counts that are told apart: small ones have laws of noise of their own."""
+"""True counts that are told apart: small ones have noise distributions of their own."""
+FEW = 100
+"""Cases below which no rate is shown without its interval."""
+TWO_SIDED = 1.959963984540054
+"""The normal quantile of an interval that covers 95 %."""
+
+
+def class_numbers(counts: Ints) -> Ints:
+    """Return the number of every count's class in `CLASSES`; sizes of changes count without their sign."""
+    lows = [low for low, _ in CLASSES.values()]
+    return np.searchsorted(lows, np.abs(counts), side="right") - 1
+
+
+def wilson(share: float, cases: float) -> tuple[float, float]:
+    """Return the Wilson interval of a share at 95 %.
+
+    >>> [round(end, 3) for end in wilson(0.0, 10)]
+    [0.0, 0.278]
+    """
+    if not cases:
+        return 0.0, 1.0
+    z = TWO_SIDED
+    centre = (share + z**2 / (2 * cases)) / (1 + z**2 / cases)
+    half = z / (1 + z**2 / cases) * math.sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
+    # At the ends rounding would leave the share itself outside.
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of cells.
+
+    Attributes:
+        right: how many cells are right.
+        cells: of how many.
+        cases: how many cells were looked at: fewer than `cells` in a sample.
+        effective: how many cases of equal weight are worth as much.
+    """
+
+    right: float
+    cells: float
+    cases: int
+    effective: float
+
+    @property
+    def share(self) -> float:
+        """Return the share."""
+        return self.right / self.cells if self.cells else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return its Wilson interval at 95 %."""
+        return wilson(min(self.share, 1.0), self.effective)
+
+    @property
+    def words(self) -> str:
+        """Return the share in percent, with its interval where cases are few."""
+        if self.cases >= FEW:
+            return f"{self.share:.1%}"
+        low, high = self.interval
+        return f"{self.share:.1%}, {low:.0%} to {high:.0%} at 95% confidence"
+
+
+def rate(right: Flags, where: Flags, weights: Floats) -> Rate:
+    """Return the share of some cells that are right."""
+    weight = weights[where]
+    total = float(weight.sum())
+    # Kish: cases of unequal weight are worth (sum w)^2 / sum w^2 of equal ones.
+    effective = total**2 / float((weight**2).sum()) if total else 0.0
+    return Rate(float(weight[right[where]].sum()), total, int(where.sum()), effective)
 
 
 @dataclass(frozen=True)
@@ -27,19 +101,19 @@ class Share:
 
     Attributes:
         name: the class, a true count or a statistic.
-        cells: how many estimates.
-        right: how many are right.
+        recall: the share of its cells that are right.
+        precision: the share right among the estimates of the class; None for a class that is not one of values.
         confidence: the mean of the attacker's own confidence.
         naive: how many are right without the attack; None where nothing could be said.
-        certain: how many she is certain of.
-        predicted: the share that a formula predicts, given the truth; None where it was not computed.
+        certain: how many the attacker is certain of.
+        predicted: the share that is predicted, given the truth; None where it was not computed.
         error: the standard error of the prediction.
         noises: how many different noises stand behind the estimates, where that is known.
     """
 
     name: str
-    cells: int
-    right: int
+    recall: Rate
+    precision: Rate | None
     confidence: float
     naive: int | None
     certain: int
@@ -48,44 +122,76 @@ class Share:
     noises: int | None = None
 
     @property
+    def cells(self) -> int:
+        """Return how many cells there are."""
+        return round(self.recall.cells)
+
+    @property
+    def right(self) -> int:
+        """Return how many of them are right."""
+        return round(self.recall.right)
+
+    @property
     def achieved(self) -> float:
         """Return the share of estimates that are right."""
-        return self.right / max(self.cells, 1)
+        return self.recall.share
 
     def to_json(self) -> dict[str, Any]:
         """Return the row that `--json` prints."""
         return {
             "class": self.name,
             "cells": self.cells,
+            "cases": self.recall.cases,
             "right": self.right,
             "achieved": self.achieved,
+            "interval": list(self.recall.interval),
             "predicted": self.predicted,
             "predicted_error": self.error,
             "noises": self.noises,
             "confidence": self.confidence,
             "without_attack": None if self.naive is None else self.naive / max(self.cells, 1),
             "certain": self.certain,
+            "estimated": None if self.precision is None else round(self.precision.cells),
+            "precision": None if self.precision is None or not self.precision.cases else self.precision.share,
+            "precision_interval": None if self.precision is None else list(self.precision.interval),
         }
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A finding beside the truth.
+    """A finding compared with the truth.
 
     Attributes:
-        finding: what the attacker said.
-        actual: the true values of what she estimated.
+        finding: the estimates.
+        actual: the true values of what was estimated.
         truth: everything else that is true.
+        given_weights: how many cells every estimate stands for; None where all cells were estimated.
     """
 
     finding: Finding
     actual: Ints
     truth: Truth
+    given_weights: Floats | None = None
 
     @cached_property
     def right(self) -> Flags:
         """Return which estimates are right."""
         found: Flags = self.finding.estimate == self.actual
+        return found
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Return how many cells every estimate stands for."""
+        return np.ones(len(self.actual)) if self.given_weights is None else self.given_weights
+
+    @cached_property
+    def once(self) -> Flags:
+        """Return the first estimate of every unknown: cells that are one unknown count once."""
+        unknown_of = self.finding.unknown_of
+        if unknown_of is None:
+            return np.ones(len(self.actual), dtype=bool)
+        found = np.zeros(len(unknown_of), dtype=bool)
+        found[np.unique(unknown_of, return_index=True)[1]] = True
         return found
 
     @property
@@ -96,56 +202,71 @@ class Score:
     @property
     def occupied(self) -> Share:
         """Return how the estimates did whose true value is not 0: an empty cell is mostly published as one."""
-        return self.share("not 0", self.actual != 0)
+        return self.share("not 0", self.actual != 0, self.finding.estimate != 0)
 
     def by_count(self) -> list[Share]:
         """Return how estimates did by true value; classes that do not occur are left out."""
-        return [self.share(name, where) for name, where in self.classes().items()]
+        estimated = self._in_classes(self.finding.estimate)
+        return [self.share(name, where, estimated[name]) for name, where in self.classes().items()]
 
     def classes(self) -> dict[str, Flags]:
         """Return which estimates have a true value of each class; sizes of changes count without their sign."""
-        size = np.abs(self.actual)
-        found = {name: (size >= low) & (size <= high) for name, (low, high) in CLASSES.items()}
-        return {name: where for name, where in found.items() if where.any()}
+        return {name: where for name, where in self._in_classes(self.actual).items() if where.any()}
+
+    @staticmethod
+    def _in_classes(values: Ints) -> dict[str, Flags]:
+        number = class_numbers(values)
+        return {name: number == place for place, name in enumerate(CLASSES)}
 
     def by_group(self) -> list[Share]:
         """Return how estimates did by statistic, the best known first."""
-        finding = self.finding
-        if finding.group_of is None:
+        finding, weights, group_of = self.finding, self.weights, self.finding.group_of
+        if group_of is None:
             return []
         groups = len(finding.groups)
-        cells = np.bincount(finding.group_of, minlength=groups)
-        right = np.bincount(finding.group_of, self.right, groups)
-        sure = np.bincount(finding.group_of, finding.confidence, groups)
-        certain = np.bincount(finding.group_of, finding.certain, groups)
-        naive = None if finding.naive is None else np.bincount(finding.group_of, finding.naive == self.actual, groups)
+
+        def total(values: Floats | Flags) -> Floats:
+            return np.bincount(group_of, weights * values, groups).astype(float)
+
+        cases, squares = np.bincount(group_of, minlength=groups), total(weights)
+        cells, right, certain = total(np.ones(len(weights))), total(self.right), total(finding.certain)
+        sure = total(finding.confidence)
+        naive = None if finding.naive is None else total(finding.naive == self.actual)
         found = [
             Share(
                 finding.groups[g],
-                int(cells[g]),
-                int(right[g]),
+                Rate(float(right[g]), float(cells[g]), int(cases[g]), float(cells[g] ** 2 / squares[g])),
+                None,
                 float(sure[g] / cells[g]),
-                None if naive is None else int(naive[g]),
-                int(certain[g]),
+                None if naive is None else round(naive[g]),
+                round(certain[g]),
             )
-            for g in np.flatnonzero(cells).tolist()
+            for g in np.flatnonzero(cases).tolist()
         ]
         return sorted(found, key=lambda share: -share.achieved)
 
-    def share(self, name: str, where: Flags) -> Share:
-        """Return how some of the estimates did."""
-        finding = self.finding
-        cells = int(where.sum())
+    def share(self, name: str, where: Flags, estimated: Flags | None = None) -> Share:
+        """Return how some of the estimates did.
+
+        Args:
+            name: of the class.
+            where: which true values belong to it.
+            estimated: which estimates do; None for a class that is not one of values.
+        """
+        finding, weights = self.finding, self.weights
+        where = where & self.once
+        found = rate(self.right, where, weights)
+        weight = weights[where]
         return Share(
             name,
-            cells,
-            int(self.right[where].sum()),
-            float(finding.confidence[where].mean()) if cells else 0.0,
-            None if finding.naive is None else int((finding.naive == self.actual)[where].sum()),
-            int(finding.certain[where].sum()),
+            found,
+            None if estimated is None else rate(self.right, estimated & self.once, weights),
+            float(finding.confidence[where] @ weight) / found.cells if found.cells else 0.0,
+            None if finding.naive is None else round(float(weight @ (finding.naive == self.actual)[where])),
+            round(float(weight @ finding.certain[where])),
         )
 
 
-def score(finding: Finding, truth: Truth) -> Score:
-    """Compare a finding with the truth."""
-    return Score(finding, np.asarray(finding.actual(truth), dtype=np.int64), truth)
+def score(finding: Finding, truth: Truth, weights: Floats | None = None) -> Score:
+    """Compare a finding with the truth; a sample with how many cells every estimate stands for."""
+    return Score(finding, np.asarray(finding.actual(truth), dtype=np.int64), truth, weights)

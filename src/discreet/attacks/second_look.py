@@ -32,9 +32,7 @@ UNCHANGED = "counts did not change between the releases, and each has noise of i
 MORE = "the other attacks look at the first release alone: with both they would learn more than is shown"
 
 
-def second_look(
-    sight: Sight, pairs: Sequence[tuple[View, View, CommonCells]], second: CountNoise, cut_off: str
-) -> Finding:
+def second_look(sight: Sight, pairs: Sequence[tuple[View, View, CommonCells]], second: CountNoise) -> Finding:
     """Return every count that both releases publish, as the mean of the two."""
     first = sight.noise
     whole = first.variance + second.variance
@@ -58,7 +56,6 @@ def second_look(
         },
         method="the mean of both releases, weighted by precision",
         assumptions=(UNCHANGED, MORE),
-        cut_off=cut_off,
     )
 
 

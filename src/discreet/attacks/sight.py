@@ -5,34 +5,38 @@ Nothing in here can be asked for a true count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from discreet.attacks.belief import belief_told
-from discreet.attacks.clock import Clock
-from discreet.cells.layout import layouts, unit_layouts
+from discreet.cells.layout import JointLayout, layouts, unit_layouts
+from discreet.errors import InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.interface import Interface
-    from discreet.cells.layout import JointLayout, Layout
+    from discreet.cells.layout import Layout
+    from discreet.equations.leverage import Equations
     from discreet.programme.model import Programme
     from discreet.release.release import Release
 
+    Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Tell = Callable[[str, int, int | None], None]
     Made = TypeVar("Made")
 
 PUBLIC_TOTALS = "the totals that are given as known are right"
 """What attacks that use them assume."""
+SAME_IN_EVERY_RELEASE = ("units", "leverages")
+"""What attacks keep that depends on the programme, not on the noise."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,11 +85,44 @@ class UnitView:
 
     Attributes:
         layout: where each cell stands.
-        published: the value of every cell; without SPSN the mean over the tables that show it.
+        views: its populations, whose cells follow each other.
     """
 
     layout: Layout | JointLayout
-    published: Floats
+    views: tuple[View, ...]
+
+    @property
+    def name(self) -> str:
+        """Return what the unit is called."""
+        return self.layout.name
+
+    @property
+    def equations(self) -> Equations:
+        """Return the equations between all cells."""
+        return self.layout.equations
+
+    @property
+    def statistic_of(self) -> NDArray[np.int32]:
+        """Return for every cell the number of its statistic, counted through all populations."""
+        return self.layout.statistic_of
+
+    @cached_property
+    def published(self) -> Floats:
+        """Return the value of every cell; without SPSN the mean over the tables that show it."""
+        return np.concatenate([view.published for view in self.views])
+
+    @cached_property
+    def noises(self) -> Ints:
+        """Return for every cell how many noise terms its published value is the mean of."""
+        own = [(view.layout.equations, view.layout.statistic_of) for view in self.views]
+        return np.concatenate([equations.noises[equations.statistics][number] for equations, number in own])
+
+    def parts(self) -> Iterator[tuple[View, slice]]:
+        """Give every population and where its cells stand."""
+        start = 0
+        for view in self.views:
+            yield view, slice(start, start + view.layout.cells)
+            start += view.layout.cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +134,20 @@ class Sight:
         told: what the release tells of its noise.
         read: gives a published table by its id.
         knowledge: what she knows from elsewhere.
-        clock: the time the attack that looks may take.
+        targets: by population the cells that attacks estimate which work cell by cell; None for all cells.
         seed: of whatever it draws at random.
         tell: called with a stage, what is done and what there is to do.
+        simulated: whether this is a simulated release: estimates count, confidence is not needed.
     """
 
     programme: Programme
     told: dict[str, Any]
     read: Callable[[str], pa.Table] = field(repr=False)
     knowledge: Knowledge = field(default_factory=Knowledge)
-    clock: Clock = field(default_factory=Clock)
+    targets: Mapping[str, Ints] | None = None
     seed: int = 0
     tell: Tell | None = None
+    simulated: bool = False
     _kept: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -139,7 +178,8 @@ class Sight:
         """Return the published counts unit by unit, all universes of one together."""
 
         def seen(layout: Layout | JointLayout) -> UnitView:
-            return UnitView(layout, layout.vector(self.read))
+            own = layout.layouts if isinstance(layout, JointLayout) else (layout,)
+            return UnitView(layout, tuple(self.view(each.name) for each in own))
 
         shown = self.once("units", "", lambda: unit_layouts(self.programme, spsn=self.spsn))
         return [self.once("unit", name, partial(seen, layout)) for name, layout in shown.items()]
@@ -155,21 +195,28 @@ class Sight:
         """Return the published counts of all populations."""
         return [self.view(population) for population in self.populations]
 
+    def with_published(self, published: Mapping[str, Floats]) -> Sight:
+        """Return what an attacker would see if the same tables had other published values, given by population."""
+        views = {("view", name): View(self.view(name).layout, values) for name, values in published.items()}
+        kept = {key: value for key, value in self._kept.items() if key[0] in SAME_IN_EVERY_RELEASE}
+        return replace(self, read=_no_tables, tell=None, simulated=True, _kept=kept | views)
+
     def random(self, *more: int) -> np.random.Generator:
         """Return random numbers that are the same in every run with this seed."""
         # Trailing zeros say nothing to the generator: how many numbers there are does.
         return np.random.default_rng([self.seed, len(more), *more])
 
 
-def sight_of(
-    release: Release, knowledge: Knowledge | None = None, *, seed: int = 0, clock: Clock | None = None
-) -> Sight:
+def _no_tables(table: str) -> pa.Table:
+    raise InternalError(f"Table {table} was read from a simulated release, which has none.")
+
+
+def sight_of(release: Release, knowledge: Knowledge | None = None, *, seed: int = 0) -> Sight:
     """Return what everybody sees of a release."""
     return Sight(
         release.programme,
         release.description["noise"],
         release.table,
         knowledge or Knowledge(),
-        clock or Clock(),
-        seed,
+        seed=seed,
     )

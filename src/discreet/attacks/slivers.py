@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.differences import averaged
-from discreet.attacks.finding import Combination, Finding
+from discreet.attacks.finding import Finding
 from discreet.attacks.overlap_graph import bridges
 from discreet.attacks.prior import SMALL, empirical_prior
 from discreet.attacks.registry import attack
@@ -146,13 +146,6 @@ class Slivers:
         """Return the true numbers of persons."""
         areas = truth.counts(self.view.layout.name)[self.places] * self.map.kind[:, None]
         return np.rint(self.map.found.sums(areas.astype(float)) * self.map.sign[:, None]).astype(np.int64)
-
-    def combination(self, number: int) -> Combination:
-        """Return the sum behind one of the slivers, counted row by row."""
-        bridge, column = divmod(number, self.places.shape[1])
-        side = self.map.found.side(bridge)
-        weights = (self.map.kind[side] * self.map.sign[bridge]).astype(float)
-        return Combination(self.view.layout.name, self.places[side, column], weights)
 
     def confidence(self, noise: CountNoise, estimate: Ints) -> Floats:
         """Return the posterior of every estimate: noises given what was published, and no negative number."""
@@ -280,16 +273,12 @@ def slivers(sight: Sight) -> list[Finding]:
         return []
     done: list[tuple[Slivers, Ints, Floats]] = []
     for number, part in enumerate(parts):
-        if sight.clock.over and done:
-            break
         part.check(sight.noise)
         estimate = np.maximum(np.rint(part.raw), 0).astype(np.int64)
         done.append((part, estimate, part.confidence(sight.noise, estimate)))
         if sight.tell:
             sight.tell("slivers", number + 1, len(parts))
-    late = len(parts) - len(done)
-    cut_off = f"{late:,} of {len(parts):,} pairs of statistics were not reached, {sight.clock.words}" if late else ""
-    return [_finding(done, overlaps, cut_off)]
+    return [_finding(done, overlaps)]
 
 
 def _parts(view: View, overlaps: Overlaps) -> list[Slivers]:
@@ -332,8 +321,7 @@ def _places(layout: Layout, statistic: int, axis: int) -> Ints:
     return np.moveaxis(numbers, axis, 0).reshape(numbers.shape[axis], -1)
 
 
-def _finding(done: list[tuple[Slivers, Ints, Floats]], overlaps: Overlaps, cut_off: str) -> Finding:
-    starts = np.cumsum([0, *(estimate.size for _, estimate, _ in done)])
+def _finding(done: list[tuple[Slivers, Ints, Floats]], overlaps: Overlaps) -> Finding:
     estimate = np.concatenate([found.ravel() for _, found, _ in done])
     areas = np.concatenate([np.repeat(part.map.found.size, part.places.shape[1]) for part, _, _ in done])
     sizes, group_of = np.unique(areas, return_inverse=True)
@@ -341,10 +329,6 @@ def _finding(done: list[tuple[Slivers, Ints, Floats]], overlaps: Overlaps, cut_o
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([part.true(truth).ravel() for part, _, _ in done])
-
-    def combination(number: int) -> Combination:
-        which = int(np.searchsorted(starts, number, side="right")) - 1
-        return done[which][0].combination(number - int(starts[which]))
 
     return Finding(
         attack="slivers",
@@ -356,11 +340,10 @@ def _finding(done: list[tuple[Slivers, Ints, Floats]], overlaps: Overlaps, cut_o
         actual=actual,
         groups=tuple(f"sums of {size:,} areas" if size > 1 else "single areas" for size in sizes.tolist()),
         group_of=group_of.ravel(),
-        combination=combination,
+        rerun=True,
         method=f"areas of {first} minus areas of {second} on one side of an overlap that alone joins the two sides",
         assumptions=(
             "the map is right: persons live only where areas are said to meet",
             f"noises of different areas are independent; a sum of more than {FEW} is taken as normal",
         ),
-        cut_off=cut_off,
     )

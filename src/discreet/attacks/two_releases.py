@@ -150,9 +150,6 @@ def regime(comparisons: list[Comparison], sight: Sight) -> str:
     better = 0.0
     for number, comparison in enumerate(comparisons):
         for which, cells in enumerate(comparison.kinds):
-            # A few kinds of cells are enough to tell.
-            if sight.clock.over and better:
-                break
             stays, moves = (
                 comparison.model(cells, sight.random(number, which), alike=alike).log_likelihood
                 for alike in (True, False)
@@ -177,17 +174,14 @@ def two_releases(sight: Sight) -> list[Finding]:
     if not any(len(comparison.common.first) for comparison in comparisons):
         return []
     found = regime(comparisons, sight)
-    parts, late = _changes(sight, comparisons, found)
-    about: dict[str, Any] = {
-        "attack": "two-releases",
-        "cut_off": f"{late:,} kinds of statistics were not reached, {sight.clock.words}" if late else "",
-    }
+    parts = _changes(sight, comparisons, found)
+    about: dict[str, Any] = {"attack": "two-releases"}
     findings = [_changes_finding(parts, found, **about)]
     if found == "unchanged":
         findings.append(_changed_finding(parts, by_count=sight.noise.shared == "coordinates", **about))
     if found == "independent":
         pairs = [(comparison.view, comparison.second, comparison.common) for comparison in comparisons]
-        findings.append(second_look(sight, pairs, comparisons[0].second_noise, about["cut_off"]))
+        findings.append(second_look(sight, pairs, comparisons[0].second_noise))
     return findings
 
 
@@ -209,14 +203,12 @@ def _told(sight: Sight) -> dict[str, Any]:
     return {name: value for name, value in sight.told.items() if name != "programme"}
 
 
-def _changes(sight: Sight, comparisons: list[Comparison], found: str) -> tuple[list[Changes], int]:
-    """Return what is believed of each kind of cells, and how many kinds there was no time for."""
+def _changes(sight: Sight, comparisons: list[Comparison], found: str) -> list[Changes]:
+    """Return what is believed of each kind of cells."""
     parts: list[Changes] = []
     total = sum(len(comparison.kinds) for comparison in comparisons)
     for number, comparison in enumerate(comparisons):
         for which, cells in enumerate(comparison.kinds):
-            if sight.clock.over and parts:
-                return parts, total - len(parts)
             model = comparison.model(cells, sight.random(number, which), alike=found == "unchanged")
             guesses = model.guesses()
             if found == "sticky":
@@ -224,7 +216,7 @@ def _changes(sight: Sight, comparisons: list[Comparison], found: str) -> tuple[l
             parts.append(Changes(comparison, cells, guesses))
             if sight.tell:
                 sight.tell("two-releases", len(parts), total)
-    return parts, 0
+    return parts
 
 
 def _without_noise(comparison: Comparison, cells: Ints, guesses: Guesses) -> Guesses:

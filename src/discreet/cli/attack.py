@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.attacks.targets import BUDGET
 from discreet.cli.answer import answer
 from discreet.cli.attack_text import show
 from discreet.cli.progress import Stages
@@ -18,8 +18,7 @@ from discreet.release.folder import recover
 if TYPE_CHECKING:
     from discreet.design.attack_report import AttackReport
 
-TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|)")
-SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+BUDGET_HELP = "Target cells of attacks that work cell by cell, or none for all."
 
 
 def attack(
@@ -31,7 +30,7 @@ def attack(
         str | None,
         typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for all, as 60s, 5m, 1h or none.")] = "60s",
+    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
     known: Annotated[
         list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
     ] = None,
@@ -50,7 +49,7 @@ def attack(
 ) -> None:
     """Attack a release and compare what is learnt with the truth, the worst first.
 
-    Example: discreet attack release --budget 60s
+    Example: discreet attack release --attacks posterior-projection,margins
     """
     recover(release)
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
@@ -59,7 +58,7 @@ def attack(
             release,
             truth=truth,
             attacks=names,
-            budget=seconds(budget),
+            budget=target_cells(budget),
             seed=seed,
             public_only=public_only,
             known=known or (),
@@ -74,14 +73,17 @@ def attack(
         show(found, str(release))
 
 
-def seconds(text: str) -> float | None:
-    """Return a time in seconds; None for no limit."""
+def target_cells(text: str) -> int | None:
+    """Return a number of target cells; None for all."""
     if text == "none":
         return None
-    found = TIME.fullmatch(text.strip())
-    if found is None or float(found[1]) <= 0:
-        raise ParameterError(f"--budget is {text!r}; give a time as in 60s, 5m or 1h, or none.", parameter="budget")
-    return float(found[1]) * SECONDS[found[2]]
+    found = text.strip().replace(",", "").replace("_", "")
+    if not found.isdecimal() or not int(found):
+        raise ParameterError(
+            f"--budget is {text!r}. It counts target cells, not time: give a whole number such as {BUDGET}, or none.",
+            parameter="budget",
+        )
+    return int(found)
 
 
 def _json(found: AttackReport, release: Path, asked: dict[str, str | None]) -> str:

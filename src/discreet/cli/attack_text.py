@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.attacks.scoring import CLASSES
+from discreet.attacks.scoring import CLASSES, FEW
 
 if TYPE_CHECKING:
-    from discreet.attacks.scoring import Share
+    from discreet.attacks.scoring import Rate, Share
     from discreet.design.attack_report import AttackReport, Outcome
 
 NEEDS = {
     "bi-partitions": ": it needs a query interface, from Python",
     "complement": ": no table counts a part of what another counts",
     "slivers": ": it needs --overlaps",
-    "successive": ": nothing is nearly certain",
     "two-releases": ": it needs --other",
 }
 MOST_STATISTICS = 5
 NAME = 28
 WIDEST = 120
-FEW = 10
-"""Cells below which a share says nothing."""
+RECALL, PRECISION = 16, 13
+"""Widths of columns by count."""
+INTERVALS = f"; below {FEW} cases [95 % interval]"
 SEVERAL = 2
 """Estimates from which on shares by true count say something."""
 
@@ -48,23 +48,38 @@ def show(found: AttackReport, release: str) -> None:
 
 
 def _show_counts(found: AttackReport) -> None:
-    """Print achieved beside predicted success by true count, of attacks that estimate several counts."""
+    """Print recall and precision by count and the accuracy on all cells, of attacks that estimate several counts."""
     shown = [each for each in found.outcomes if len(each.finding.estimate) >= SEVERAL and not each.finding.answers]
     if not shown:
         return
-    typer.echo("\nRight by true count, in percent: achieved (predicted)")
-    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>13}" for name in CLASSES))
+    typer.echo(f"\nRecall by true count, in percent: achieved (predicted){INTERVALS}")
+    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{RECALL}}" for name in CLASSES))
     for outcome in shown:
         shares = {share.name: share for share in outcome.by_count()}
-        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_told(shares.get(name)):>13}" for name in CLASSES))
+        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_recall(shares.get(n)):>{RECALL}}" for n in CLASSES))
+    typer.echo(f"\nPrecision by estimated count, and accuracy on all cells, in percent{INTERVALS}")
+    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{PRECISION}}" for name in (*CLASSES, "all cells")))
+    for outcome in shown:
+        precisions = {share.name: share.precision for share in outcome.by_count()}
+        whole = outcome.score.whole.recall if outcome.score else None
+        rates = [*(precisions.get(name) for name in CLASSES), whole]
+        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_percent(each):>{PRECISION}}" for each in rates))
 
 
-def _told(share: Share | None) -> str:
-    """Return achieved and predicted, or a dash where too few cells say something."""
-    if share is None or share.cells < FEW:
+def _recall(share: Share | None) -> str:
+    """Return achieved and predicted recall, a dash where no cell has such a count."""
+    if share is None:
         return "-"
     predicted = f" ({100 * share.predicted:.0f})" if share.predicted is not None else ""
-    return f"{100 * share.achieved:.0f}{predicted}"
+    return f"{_percent(share.recall)}{predicted}"
+
+
+def _percent(rate: Rate | None) -> str:
+    """Return a rate, with its interval where cases are few; a dash where there is none."""
+    if rate is None or not rate.cases:
+        return "-"
+    low, high = (f"{100 * end:.0f}" for end in rate.interval)
+    return f"{100 * rate.share:.0f}" + (f" [{low}-{high}]" if rate.cases < FEW else "")
 
 
 def _show_statistics(found: AttackReport) -> None:
@@ -74,7 +89,9 @@ def _show_statistics(found: AttackReport) -> None:
         return
     typer.echo(f"\nBest known statistics ({best.finding.name}):")
     for share in best.score.by_group()[:MOST_STATISTICS]:
-        typer.echo(f"{share.achieved:>7.1%} of {share.cells:>9,}  {share.name}")
+        low, high = share.recall.interval
+        interval = f"  [{low:.0%} to {high:.0%}]" if share.recall.cases < FEW else ""
+        typer.echo(f"{share.achieved:>7.1%} of {share.cells:>9,}  {share.name}{interval}")
 
 
 def _show_assumptions(found: AttackReport, width: int) -> None:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.attacks.targets import BUDGET
 from discreet.charts.compare import draw_comparison
 from discreet.cli.answer import answer
-from discreet.cli.attack import seconds
+from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.compare_text import show
 from discreet.cli.picture import check_picture
 from discreet.cli.progress import Stages
@@ -52,7 +53,7 @@ def compare(
     attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
         ATTACKS
     ),
-    budget: Annotated[str, typer.Option(metavar="TIME", help="For the attacks on one release.")] = "60s",
+    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw risk beside utility.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
@@ -85,7 +86,7 @@ def compare(
             encoding=encoding,
             areas=areas,
             attacks=() if attacks == "none" else _names(attacks),
-            budget=seconds(budget),
+            budget=target_cells(budget),
             seed=seed,
             progress=stages,
         )

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 STEPS = 5
 SYNTHETIC, ONS = "synthetic", "ons"
 SOURCES = (SYNTHETIC, ONS)
-BUDGET = 45.0
-"""Seconds for all attacks, so that the whole stays well below two minutes."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,6 @@ def run(data: str, places: Places, *, replace: bool, country: Country | None = N
             release,
             places.page,
             replace=replace,
-            budget=BUDGET,
             about=people.about,
             commands=commands(people, setting, places),
             progress=stages,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.attacks.targets import BUDGET
 from discreet.cli.answer import answer
-from discreet.cli.attack import seconds
+from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.progress import Stages
 from discreet.errors import ParameterError
 from discreet.release.folder import recover
@@ -36,7 +37,7 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
-    budget: Annotated[str, typer.Option(metavar="TIME", help="Time for attacks, as 60s, 5m, 1h or none.")] = "60s",
+    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
     areas: Annotated[
         str | None,
         typer.Option(
@@ -66,7 +67,7 @@ def report(
             figures=figures,
             replace=replace,
             confidence=confidence,
-            budget=seconds(budget),
+            budget=target_cells(budget),
             seed=seed,
             areas=areas,
             progress=stages,
@@ -77,7 +78,7 @@ def report(
             "public": public,
             "truth": written.found.utility.truth,
             "confidence": confidence,
-            "budget": seconds(budget),
+            "budget": target_cells(budget),
             "areas": written.found.utility.areas and written.found.utility.areas.topic,
             "seed": seed,
         }

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
     from discreet.attacks.finding import Finding
     from discreet.attacks.scoring import Score, Share
-    from discreet.design.data_aware import Predicted
+    from discreet.design.predictions import Predicted
     from discreet.tabulation.distinct_cells import ProgrammeSize
 
-HEADLINE = ("cells", "right", "achieved", "predicted", "predicted_error", "without_attack")
+HEADLINE = (
+    "cells", "cases", "right", "achieved", "interval", "predicted", "predicted_error", "without_attack", "precision",
+    "precision_interval",
+)  # fmt: skip
 EMPTY = "0"
 """The class of true counts that hold nobody."""
 SINGLE, SINGLE_PERSONS = "1", "single persons"
@@ -61,12 +64,6 @@ class Outcome:
         error = sum((share.cells / found.cells * (share.error or 0)) ** 2 for share in shares) ** 0.5
         return replace(found, predicted=predicted, error=error)
 
-    def not_predicted(self) -> list[str]:
-        """Return the classes of true counts that there was no time to predict."""
-        if self.finding.combination is None:
-            return []
-        return [share.name for share in self.by_count() if share.predicted is None]
-
     def by_count(self) -> list[Share]:
         """Return how estimates did by true count, with the prediction for each."""
         if self.score is None:
@@ -97,7 +94,7 @@ class Outcome:
         return f"{many}; she expects {self._own_belief:.1%} to be right{certain}."
 
     def _scored(self, found: Share) -> str:
-        """Return how many values other than 0 she names, beside what was predicted and what needs no attack."""
+        """Return how many values other than 0 are recovered, with what was predicted and what needs no attack."""
         finding, score = self.finding, self.score
         if not found.cells:
             return f"Of {len(finding.estimate):,} {finding.subject} none is other than 0."
@@ -106,11 +103,13 @@ class Outcome:
         naive = f", without the attack {found.naive / found.cells:.1%}" if found.naive is not None else ""
         nothing = "Nothing beyond what is published: " if found.naive and found.right <= found.naive else ""
         which = f"{finding.subject} {'other than' if signed else 'above'} 0"
-        figures = f"({found.achieved:.1%}{predicted}{naive})"
-        return f"{nothing}{found.right:,} of {found.cells:,} {which} are named exactly {figures}."
+        figures = f"({found.recall.words}{predicted}{naive})"
+        return f"{nothing}{found.right:,} of {found.cells:,} {which} are recovered exactly {figures}."
 
     @property
     def _own_belief(self) -> float:
+        if self.score is not None:
+            return self.score.whole.confidence
         return float(self.finding.confidence.mean()) if len(self.finding.confidence) else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -129,6 +128,12 @@ class Outcome:
         if self.score is None:
             return found
         found |= {name: value for name, value in self.headline().to_json().items() if name in HEADLINE}
+        whole = self.score.whole
+        found |= {
+            "all_cells": whole.cells,
+            "accuracy": whole.achieved,
+            "accuracy_interval": list(whole.recall.interval),
+        }
         found["by_count"] = [share.to_json() for share in self.by_count()]
         found["by_statistic"] = [share.to_json() for share in self.score.by_group()]
         return found
@@ -159,7 +164,7 @@ class AttackReport:
         mounted: the attacks that were mounted.
         truth: where the true counts came from, None where there were none.
         seed: of the run.
-        budget: seconds for all attacks, None without a limit.
+        budget: target cells of attacks that work cell by cell; None for all cells.
         failed: attacks that ended in an error, with what it said.
         public_only: whether the attacker knew no more of the noise than the release tells.
         known: statistics whose true counts she knew.
@@ -170,7 +175,7 @@ class AttackReport:
     mounted: tuple[str, ...]
     truth: str | None
     seed: int
-    budget: float | None
+    budget: int | None
     public_only: bool
     known: tuple[str, ...]
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -188,12 +193,16 @@ class AttackReport:
 
     @property
     def warnings(self) -> list[str]:
-        """Return what was cut off, and that nothing could be scored."""
+        """Return what was left out, which rates are those of a sample, and that nothing could be scored."""
         found = [f"{each.finding.name}: {each.finding.cut_off}." for each in self.outcomes if each.finding.cut_off]
         found += [f"The attack {name} failed: {why}." for name, why in self.failed.items()]
         for outcome in self.outcomes:
-            if missing := outcome.not_predicted():
-                found.append(f"{outcome.finding.name}: no time to predict true counts of {', '.join(missing)}.")
+            if outcome.finding.sampled:
+                which = ", stratified by true count" if self.truth else ""
+                found.append(
+                    f"{outcome.finding.name}: rates from a sample of {self.budget:,} cells{which}. "
+                    "A larger --budget estimates more cells."
+                )
             if self.truth and outcome.score is None:
                 found.append(f"{outcome.finding.name}: not scored, for the second release has no true counts.")
         return found + ([] if self.truth else [f"{NOT_SCORED[0].upper()}{NOT_SCORED[1:]}."])
@@ -203,10 +212,8 @@ class AttackReport:
         source = f"true counts from {self.truth}" if self.truth else "without true counts"
         noise = "what the release tells of its noise" if self.public_only else "the law of the noise, not the keys"
         also = f"the true counts of {' and '.join(self.known)}, and " if self.known else ""
-        late = [outcome.finding.name for outcome in self.outcomes if outcome.finding.cut_off]
-        cut = f" The time budget cut off {len(late)} of {len(self.outcomes)} findings." if late else ""
         learnt = f"What an attacker learns from {release} ({source}; she knows {also}{noise})."
-        return f"{learnt} {self.size.sentence}{cut}"
+        return f"{learnt} {self.size.sentence}"
 
     def __str__(self) -> str:
         return "\n".join(f"{outcome.finding.name}: {outcome.sentence}" for outcome in self.outcomes)
@@ -222,7 +229,7 @@ def of_single_persons(report: AttackReport) -> Iterator[Result]:
             name=f"{outcome.finding.name}: {SINGLE_PERSONS}",
             value=share.achieved,
             unit="1",
-            sentence=f"{share.achieved:.1%} of {share.cells:,} cells of a single person are named exactly.",
+            sentence=f"{share.recall.words} of {share.cells:,} singleton cells are recovered exactly.",
             assumptions=outcome.finding.assumptions,
             equation="estimates of 1 / cells whose true count is 1",
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.registry import attacks_named
+from discreet.attacks.targets import BUDGET
 from discreet.design.attack_report import of_single_persons
 from discreet.design.contenders import contenders
 from discreet.design.experiments import attack
@@ -39,10 +40,8 @@ if TYPE_CHECKING:
 AT = ("equal-variance", "equal-risk")
 MEASURES = ("averaging", "epsilon_delta")
 """Measures of risk from the record alone that are compared."""
-ATTACKS = ("projection", "margins")
+ATTACKS = ("posterior-projection", "projection", "margins")
 """Attacks that are mounted on every release."""
-BUDGET = 60.0
-"""Seconds of the attacks on one release."""
 VARIANCE, BOUND = 2.0, 5
 SLACK = 1e-6
 """Of a variance that was asked for, what does not matter."""
@@ -201,7 +200,7 @@ def compare(
     variance: float = VARIANCE,
     bound: int = BOUND,
     attacks: Sequence[str] = ATTACKS,
-    budget: float | None = BUDGET,
+    budget: int | None = BUDGET,
     areas: str | None = None,
     tables: Sequence[str] | None = None,
     unit: str | None = None,
@@ -219,7 +218,7 @@ def compare(
         variance: of one noise of the first mechanism.
         bound: of laws that can be bounded; it grows with the standard deviation where more noise is needed.
         attacks: that are mounted on every release.
-        budget: seconds of the attacks on one release; None is no limit.
+        budget: target cells of attacks that work cell by cell; None is all cells.
         areas: the topic of areas.
         tables: ids or patterns of the tables to make, all of the unit by default.
         unit: what a row of the data is.

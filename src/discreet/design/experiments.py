@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.belief import belief_of
-from discreet.attacks.clock import Clock
 from discreet.attacks.overlap_file import read_overlaps
 from discreet.attacks.registry import attacks_named
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, sight_of
+from discreet.attacks.targets import BUDGET, draw_targets
 from discreet.attacks.truth import TrueCounts
 from discreet.cells.layout import layouts
 from discreet.cells.true_tables import keeps_truth
 from discreet.design.attack_report import AttackReport, Outcome
-from discreet.design.data_aware import DataAware
+from discreet.design.predictions import Predictions
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.protect import protect
 from discreet.release.release import Release, open_release
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
     from discreet.attacks.interface import Interface
     from discreet.attacks.registry import Attack
     from discreet.attacks.sight import Overlaps, Sight
+    from discreet.attacks.targets import Targets
     from discreet.mechanisms.base import Mechanism
     from discreet.programme.model import Programme
 
-BUDGET = 60.0
-"""Seconds that all attacks may take together, unless told otherwise."""
 ENOUGH_ALIKE = 0.2
 """The share of its statistics that a second release must have too."""
-PREDICTING = 0.4
-"""The share of the budget that predictions may take."""
 
 
 def attack(
@@ -45,7 +42,7 @@ def attack(
     *,
     truth: Path | str | None = None,
     attacks: Sequence[str] | None = None,
-    budget: float | None = BUDGET,
+    budget: int | None = BUDGET,
     seed: int = 0,
     public_only: bool = False,
     known: Sequence[str] = (),
@@ -62,7 +59,7 @@ def attack(
         release: a Release or its folder.
         truth: the folder of true counts; OUT.curator/exact if left out and there.
         attacks: names of the attacks, all by default.
-        budget: seconds for all of them; None is no limit.
+        budget: target cells of attacks that work cell by cell; None is all cells.
         seed: makes runs repeatable.
         public_only: whether the attacker knows no more of the noise than the release tells.
         known: statistics whose true counts are public, as `total`.
@@ -70,16 +67,15 @@ def attack(
         overlaps: which areas of two topics meet on the map; or the CSV that says so.
         interface: a flexible query interface to the same persons, for the attack `bi-partitions`.
         answer: the true number of persons that the interface is about.
-        predict: whether to predict success beside what is achieved, which takes a solve for many cells.
+        predict: whether to predict success as well, by repeating attacks on simulated releases.
         progress: called with a stage, what is done and what there is to do.
     """
     if seed < 0:
         raise ParameterError.outside("attack", "seed", seed, "a whole number from 0 on")
-    if budget is not None and not budget > 0:
-        raise ParameterError.outside("attack", "budget", budget, "a positive number of seconds, or None")
+    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
+        raise ParameterError.outside("attack", "budget", budget, "a positive whole number of target cells, or None")
     attacks = [attacks] if isinstance(attacks, str) else attacks
     known = [known] if isinstance(known, str) else known
-    clock = Clock(budget)
     mounted = attacks_named(attacks)
     release = release if isinstance(release, Release) else open_release(release)
     second = None if other is None else other if isinstance(other, Release) else open_release(other)
@@ -94,10 +90,11 @@ def attack(
         interface=interface,
     )
     sight = replace(sight_of(release, knowledge, seed=seed), tell=progress)
+    targets = draw_targets(sight, budget, counts)
+    sight = replace(sight, targets=targets.places if targets else None)
     failed: dict[str, str] = {}
-    findings = mount(sight, mounted, clock.part(1 - PREDICTING) if counts and predict else clock, failed)
-    model = DataAware(sight, counts) if counts and predict else None
-    outcomes = _scored(findings, sight, counts, model, clock)
+    findings = mount(sight, mounted, failed)
+    outcomes = _scored(findings, sight, counts, targets, mounted if predict else None)
     return AttackReport(
         outcomes=outcomes,
         size=programme_size(release.programme),
@@ -119,7 +116,7 @@ def publish_then_attack(
     attacks: Sequence[str] | None = None,
     other: object = None,
     seed: int = 0,
-    budget: float | None = None,
+    budget: int | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> Iterator[tuple[Mechanism, AttackReport]]:
     """Publish data with one mechanism after the other, in memory, and attack each release with its truth at hand.
@@ -131,7 +128,7 @@ def publish_then_attack(
         attacks: names of the attacks, all by default.
         other: nearly the same data, published with the same mechanism as a second release.
         seed: makes runs repeatable.
-        budget: seconds per release; None is no limit.
+        budget: target cells of attacks that work cell by cell; None is all cells.
         reading: what else `protect` takes, as `id` or `count`.
     """
     for mechanism in mechanisms:
@@ -140,18 +137,15 @@ def publish_then_attack(
         yield mechanism, attack(release, attacks=attacks, other=second, seed=seed, budget=budget)
 
 
-def mount(
-    sight: Sight, mounted: Mapping[str, Attack], clock: Clock, failed: dict[str, str] | None = None
-) -> list[Finding]:
-    """Run attacks one after the other, each within its part of the time.
+def mount(sight: Sight, mounted: Mapping[str, Attack], failed: dict[str, str] | None = None) -> list[Finding]:
+    """Run attacks one after the other.
 
     What goes wrong in one of them is noted in `failed`, where that is given, and the others go on.
     """
     found: list[Finding] = []
     for number, name in enumerate(mounted):
-        part = clock.part(1 / (len(mounted) - number))
         try:
-            found += mounted[name](replace(sight, clock=part))
+            found += mounted[name](sight)
         except InputError:
             raise
         except Exception as error:
@@ -164,17 +158,24 @@ def mount(
 
 
 def _scored(
-    findings: Sequence[Finding], sight: Sight, truth: TrueCounts | None, model: DataAware | None, clock: Clock
+    findings: Sequence[Finding],
+    sight: Sight,
+    truth: TrueCounts | None,
+    targets: Targets | None,
+    mounted: Mapping[str, Attack] | None,
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes, the worst first."""
+    """Return the outcomes, the worst first; with the attacks that were mounted, predictions as well."""
+    model = None
+    if truth is not None and mounted is not None:
+        repeated = {each.attack: mounted[each.attack] for each in findings if each.rerun}
+        model = Predictions(sight, truth, repeated)
     found = []
     for number, finding in enumerate(findings):
         if truth is None or (finding.needs_other and not truth.has_other):
             found.append(Outcome(finding, None))
             continue
-        scored = score(finding, truth)
-        part = clock.part(1 / (len(findings) - number))
-        found.append(Outcome(finding, scored, model.predicted(scored, part) if model else {}))
+        scored = score(finding, truth, targets.weights_of(finding) if targets else None)
+        found.append(Outcome(finding, scored, model.predicted(scored) if model else {}))
         if sight.tell:
             sight.tell("scoring", number + 1, len(findings))
     return tuple(sorted(found, key=lambda outcome: outcome.rank, reverse=True))

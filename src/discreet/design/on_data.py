@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from discreet.results import Result
 
-ATTACKS = ("projection", "margins", "bound")
-BUDGET = 60.0
-"""Seconds of the attacks."""
+ATTACKS = ("posterior-projection", "projection", "margins", "bound")
 LAW = "max-entropy"
-SINGLE = ("projection: single persons", "margins: posterior: single persons")
+SINGLE = (
+    "posterior-projection: single persons",
+    "projection: single persons",
+    "margins: posterior: single persons",
+)
 BOUND = "bound"
 TOLD = (
-    ("projection",),
+    ("posterior-projection", "projection"),
     SINGLE,
     (BOUND,),
     ("expected_absolute_distance",),
@@ -64,7 +66,7 @@ class OnData:
         single = max((each.value for each in self.results if each.name in SINGLE), default=0.0)
         if single > confidence:
             yield (
-                f"On these data {single:.1%} of the cells of one person are named exactly, more than "
+                f"On these data {single:.1%} of the cells of one person are recovered exactly, more than "
                 f"{confidence:.1%}: the constraints are about large counts."
             )
         if any(each.name == BOUND and each.value >= 1 for each in self.results):
@@ -97,7 +99,7 @@ def try_on_data(
         setting.variance, setting.bound, output_of(chosen), keyed=keyed, seed=seed
     )
     release = protect(data, chosen, made, keep_exact=True, progress=progress, **reading)
-    report = attack(release, attacks=ATTACKS, budget=BUDGET, seed=seed, predict=False, progress=progress)
+    report = attack(release, attacks=ATTACKS, seed=seed, predict=False, progress=progress)
     used = utility_of(release, seed=seed)
     found = (*report.results, *of_single_persons(report), *used.results)
     return OnData(mechanism, tuple(replace(each, worst=None) for each in found), used.warnings)

@@ -34,12 +34,14 @@ class Column:
         return "-" if value is None else self.form.format(value)
 
 
-SINGLES = ("projection: single persons", "margins: posterior: single persons")
-"""What two attacks name of the cells of one person; the better one counts."""
+COUNTS = ("posterior-projection", "projection")
+"""Attacks on all counts above 0; the better one counts."""
+SINGLES = (*(f"{name}: single persons" for name in COUNTS), "margins: posterior: single persons")
+"""What the attacks recover of the cells of one person; the best one counts."""
 RISK = (
     Column("as is", ("unchanged_counts",), "{:.1%}", "counts above 0 published as they are: right without any attack"),
-    Column("right", ("projection",), "{:.1%}", "counts above 0 that the best linear attack names exactly here"),
-    Column("singles", SINGLES, "{:.1%}", "cells of one person that the better of two attacks names exactly here"),
+    Column("right", COUNTS, "{:.1%}", "counts above 0 that the better of two attacks recovers exactly here"),
+    Column("singles", SINGLES, "{:.1%}", "cells of one person that the best of three attacks recovers exactly here"),
     Column(
         "formula",
         ("averaging_success",),
@@ -66,7 +68,7 @@ LOSS = (
 
 RISK_PANELS = (
     (SINGLES, "Persons alone are named", "share of the cells of one person", "an attacker names {} of persons alone"),
-    (("projection",), "Counts are named", "share of the counts above 0", "an attacker names {} of the counts above 0"),
+    (COUNTS, "Counts are named", "share of the counts above 0", "an attacker names {} of the counts above 0"),
     (("averaging_success",), "An attacker is right", "most exposed, by formula", "an attacker is right in {} of cases"),
 )
 """Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""

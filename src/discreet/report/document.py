@@ -299,7 +299,7 @@ def _settings(found: Gathered) -> Iterator[tuple[str, str]]:
     yield "success that an attacker may have", f"{found.confidence:.2%}"
     if found.attacks is not None:
         budget = found.attacks.budget
-        yield "time for attacks", "no limit" if budget is None else f"{budget:g} s"
+        yield "target cells of attacks", "all" if budget is None else f"at most {budget:,}"
         yield "seed of attacks", str(found.attacks.seed)
     if found.utility.areas is not None:
         yield "areas", f"{len(found.utility.areas.codes):,} of topic {found.utility.areas.topic}"

@@ -8,8 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.attacks.targets import BUDGET
 from discreet.cells.true_tables import keeps_truth
-from discreet.design.experiments import BUDGET
 from discreet.design.experiments import attack as attack_release
 from discreet.design.noise_design import design as design_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
@@ -133,7 +133,7 @@ def gather(
     public: bool = False,
     truth: Path | str | None = None,
     confidence: float = ONE_SIGMA,
-    budget: float | None = BUDGET,
+    budget: int | None = BUDGET,
     seed: int = 0,
     areas: str | None = None,
     about: str = "",
@@ -147,7 +147,7 @@ def gather(
         public: whether to use nothing but the published files.
         truth: the folder of true counts; OUT.curator/exact if left out and there.
         confidence: the success an attacker may have.
-        budget: seconds for all attacks; None is no limit.
+        budget: target cells of attacks that work cell by cell; None is all cells.
         seed: of attacks and of what is simulated.
         areas: the topic of areas, found by its name if left out.
         about: a sentence on the data, shown first.
@@ -299,13 +299,13 @@ def _flags(
     *,
     public: bool,
     confidence: float,
-    budget: float | None,
+    budget: int | None,
     seed: int,
     areas: str | None,
     truth: Path | str | None,
 ) -> str:
     """Return the flags of the command that makes this report, those that are not as they are anyway."""
-    limit = "none" if budget is None else f"{budget:g}s"
+    limit = "none" if budget is None else str(budget)
     told = {
         " --public": public,
         f" --confidence {confidence:g}": confidence != ONE_SIGMA,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.design.experiments import BUDGET
+from discreet.attacks.targets import BUDGET
 from discreet.errors import FileWriteError, ParameterError
 from discreet.release.release import Release
 from discreet.report.document import SECTIONS, document
@@ -68,7 +68,7 @@ def write_report(
     figures: Path | str | None = None,
     replace: bool = False,
     confidence: float = ONE_SIGMA,
-    budget: float | None = BUDGET,
+    budget: int | None = BUDGET,
     seed: int = 0,
     areas: str | None = None,
     about: str = "",
@@ -85,7 +85,7 @@ def write_report(
         figures: a folder for every chart as PNG and SVG, for papers.
         replace: whether to replace files that are there.
         confidence: the success an attacker may have.
-        budget: seconds for all attacks; None is no limit.
+        budget: target cells of attacks that work cell by cell; None is all cells.
         seed: of attacks and of what is simulated.
         areas: the topic of areas, found by its name if left out.
         about: a sentence on the data, shown first.

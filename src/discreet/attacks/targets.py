@@ -1,0 +1,92 @@
+"""The cells on which attacks are scored that work cell by cell: a sample, drawn by the scorer and weighed back.
+
+Such an attack uses all evidence about every cell it estimates; a smaller budget means fewer cells, not less evidence.
+Strata are the classes of true counts, so that singletons are many enough to be told apart. The truth draws the sample
+and weighs it; attacks learn places alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.scoring import class_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.finding import Finding, Truth
+    from discreet.attacks.sight import Sight
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+BUDGET = 100_000
+"""Target cells unless given otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Target cells by population, in order, and how many cells each stands for."""
+
+    places: Mapping[str, Ints]
+    weights: Mapping[str, Floats]
+
+    def weights_of(self, finding: Finding) -> Floats | None:
+        """Return how many cells every estimate stands for; None where an attack estimated all cells."""
+        if not finding.sampled:
+            return None
+        found = [self.weights[name][np.searchsorted(self.places[name], places)] for name, places in finding.cells]
+        return np.concatenate(found)
+
+
+def draw_targets(sight: Sight, budget: int | None, truth: Truth | None) -> Targets | None:
+    """Return a stratified sample of the cells, one per unknown; None where the budget covers all.
+
+    Args:
+        sight: what is attacked.
+        budget: how many cells; None is no limit.
+        truth: the true counts, for strata; without them all cells are one stratum.
+    """
+    places: dict[str, Ints] = {}
+    for joint in sight.units():
+        first = np.unique(joint.equations.unknowns, return_index=True)[1]
+        # A cell that nobody can be in is no target.
+        first = first[joint.equations.spread[first] > 0]
+        for view, cells in joint.parts():
+            places[view.layout.name] = np.sort(first[(first >= cells.start) & (first < cells.stop)]) - cells.start
+    total = sum(len(here) for here in places.values())
+    if budget is None or budget >= total:
+        return None
+    stratum = np.zeros(total, dtype=np.int64)
+    if truth is not None:
+        stratum = class_numbers(np.concatenate([truth.counts(name)[here] for name, here in places.items()]))
+    random, sizes = sight.random(5), np.bincount(stratum)
+    weight = np.zeros(len(stratum))
+    for number, taken in enumerate(_allocation(sizes, budget).tolist()):
+        if taken:
+            weight[random.choice(np.flatnonzero(stratum == number), taken, replace=False)] = sizes[number] / taken
+    split = np.split(weight, np.cumsum([len(here) for here in places.values()])[:-1])
+    weights = dict(zip(places, split, strict=True))
+    return Targets(
+        {name: here[weights[name] > 0] for name, here in places.items()},
+        {name: part[part > 0] for name, part in weights.items()},
+    )
+
+
+def _allocation(sizes: Ints, budget: int) -> Ints:
+    """Return how many cells of every stratum to take: equally many, and the rest of small strata to the others."""
+    taken = np.zeros_like(sizes)
+    open_strata, left = np.flatnonzero(sizes), budget
+    while len(open_strata) and left >= len(open_strata):
+        taken[open_strata] = np.minimum(sizes[open_strata], taken[open_strata] + left // len(open_strata))
+        left = budget - int(taken.sum())
+        open_strata = open_strata[taken[open_strata] < sizes[open_strata]]
+    # What equal shares leave over; every stratum has at least one cell.
+    for number in open_strata[:left].tolist():
+        taken[number] += 1
+    return np.maximum(taken, sizes > 0)
