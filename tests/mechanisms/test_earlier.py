@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.errors import ParameterError
 from discreet.mechanisms import earlier
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
@@ -122,11 +123,20 @@ def test_weights_do_not_hide_what_two_releases_have_in_common(tmp_path: Path, en
     assert "was made with the same secret and version from other data" in told[-1]
 
 
-def test_less_noise_than_was_asked_for_is_told(engine: DuckDB) -> None:
-    (told,) = warnings(
-        make(people(9), None, CellKey(PTable.max_entropy(variance=3, bound=1), secret=SECRET), engine=engine)
-    )
-    assert told == "Variance 3 was asked for, and within bound 1 no count has more than 0.667. Choose a larger bound."
+def test_a_variance_that_the_bound_does_not_allow_is_refused_before_the_work(tmp_path: Path, engine: DuckDB) -> None:
+    # Uniform noise on -5..5 has the largest variance, 10; 8 is the first bound with 8 * 9 / 3 >= 20.
+    mechanism = CellKey(PTable.max_entropy(variance=20, bound=5), secret=SECRET)
+    words = "A bound of 5 allows a variance of at most 10, not 20. Give a smaller variance, or a bound of at least 8."
+    with pytest.raises(ParameterError, match=words):
+        make(tmp_path / "no such file.parquet", tmp_path / "new", mechanism, engine=engine)
+    assert not list(tmp_path.iterdir())
+    make(people(9), None, CellKey(PTable.max_entropy(variance=24, bound=8), secret=SECRET), engine=engine)
+
+
+def test_less_noise_than_was_asked_for_is_reported(engine: DuckDB) -> None:
+    ptable = PTable.max_entropy(variance=9.9, bound=5, stay=0.5)
+    (told,) = warnings(make(people(9), None, CellKey(ptable, secret=SECRET), engine=engine))
+    assert told.startswith("Variance 9.9 was asked for, and within bound 5 no count has more than")
 
 
 def test_a_ptable_from_a_file_is_another_ptable(tmp_path: Path, engine: DuckDB) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.catalogue import LAWS
 from discreet.noise.formats.files import read_ptable
+from discreet.noise.max_entropy import check_room
 from discreet.noise.parameters import required
 from discreet.noise.promised import PROMISED
 from discreet.noise.ptable import KEY_SPACE, PTable
@@ -62,7 +63,11 @@ def noise_named(
         instead = " (or --delta, which finds the bound)" if name in PROMISED and "bound" in missing else ""
         what = f"The law {name} needs --{' and --'.join(missing)}{instead}. Example: {example}"
         raise ParameterError(what, parameter=missing[0])
-    return PTable.solve(PTableSettings(**given), key_space) if name == "max-entropy" else LAWS[name](**given)
+    if name != "max-entropy":
+        return LAWS[name](**given)
+    if not given.get("equality"):
+        check_room(given["variance"], given["bound"])
+    return PTable.solve(PTableSettings(**given), key_space)
 
 
 def _check_one_kind(law: str | None, given: dict[str, Any]) -> None:

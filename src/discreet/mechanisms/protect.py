@@ -24,6 +24,8 @@ from discreet.mechanisms.output import output_of
 from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.secret import secret_check
 from discreet.noise.explain import deterministic_warnings
+from discreet.noise.max_entropy import check_room
+from discreet.noise.ptable import PTable
 from discreet.programme.choose import choose_tables
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
@@ -120,6 +122,8 @@ def protect(
     _check_keys(mechanism, roles)
     _check_weight(mechanism, roles, weighted_only=weighted_only)
     _check_resume(mechanism, resume=resume)
+    if fingerprint is None:
+        _check_room(mechanism)
     given = open_input(data, chosen, roles, missing, tabulated=tabulated, encoding=encoding)
     tell = progress or _tell_nobody
     earlier = releases_beside(Path(out)) if out else []
@@ -195,6 +199,13 @@ def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
     """Return what the mechanism says of itself; keys that the data bring along have no version of ours."""
     told = mechanism.described()
     return {**told, "key_version": None} if roles.key and "key_version" in told else told
+
+
+def _check_room(mechanism: Mechanism) -> None:
+    """Refuse a variance that the bound does not allow, before any work; a release that exists can be made again."""
+    noise = getattr(mechanism, "noise", None)
+    if isinstance(noise, PTable) and noise.settings and not noise.settings.equality:
+        check_room(noise.settings.variance, noise.settings.bound)
 
 
 def _short_of(record: Record) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -12,6 +13,9 @@ from discreet.errors import ParameterError
 from discreet.noise.base import Table, TabulatedNoise
 from discreet.noise.dual import RowProblem, solve
 from discreet.noise.parameters import parameter, positive, positive_whole
+
+ROUNDING = 1e-9
+"""Relative error of a variance that was computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,3 +49,15 @@ class MaxEntropy(TabulatedNoise):
         """Return lambda, the fall of the log-probability from 0 to 1."""
         centre = self.bound
         return float(self.table.log_probability[centre] - self.table.log_probability[centre + 1])
+
+
+def check_room(variance: float, bound: int) -> None:
+    """Raise ParameterError if a variance is larger than a bound allows, that of uniform noise."""
+    largest = bound * (bound + 1) / 3
+    if variance > largest * (1 + ROUNDING):
+        enough = math.ceil((math.sqrt(1 + 12 * variance) - 1) / 2 - ROUNDING)
+        raise ParameterError(
+            f"A bound of {bound} allows a variance of at most {largest:.3g}, not {variance:g}. Give a smaller variance,"
+            f" or a bound of at least {enough}.",
+            parameter="variance",
+        )
