@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from discreet.design.constraints import OPTIMAL, PAPER
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 FLAT, LEVELS = "flat", "levels"
+BOUNDS = (5, 7, 10)
+"""Bounds for which the largest variance is shown."""
 KINDS = tuple((rule, attacker) for rule in (FLAT, LEVELS) for attacker in (PAPER, OPTIMAL))
 
 
@@ -111,14 +112,11 @@ def nothing_left(measured: Sequence[Row]) -> str:
             f"{row['allowed']:.1f}",
             str(row["smallest_bound"]),
             f"{row['success_to_accept']:.1%}",
-            str(row["cut"]["cuts"]),
-            f"{row['cut']['kept'] / row['cut']['cells']:.0%}",
-            f"{row['cut']['variance']:.1f}",
         ]
         for row in measured
         if not row["recommended"]
     ]
-    head = ("Member State", "rule", "attacker", "V needed", "V allowed", "E", "right", "cuts", "cells kept", "V then")
+    head = ("Member State", "rule", "attacker", "V needed", "V allowed", "E", "right")
     return _table(head, lines)
 
 
@@ -167,14 +165,27 @@ def projected(solved: Sequence[Row]) -> str:
     return _table(head, lines)
 
 
-def kept(rows: Iterable[Row]) -> list[float]:
-    """Return the shares of cells kept where the output had to be cut."""
-    return [row["cut"]["kept"] / row["cut"]["cells"] for row in rows if row["cut"]]
-
-
-def median_kept(rows: Iterable[Row]) -> float:
-    """Return the median share of cells kept where the output had to be cut."""
-    return median(kept(rows))
+def bound_allows(measured: Sequence[Row]) -> str:
+    """Return by Member State and bound the largest variance at which residuals do not identify the bound."""
+    lines = []
+    for flat_row, levels_row in zip(of_kind(measured, FLAT, OPTIMAL), of_kind(measured, LEVELS, OPTIMAL), strict=True):
+        lines.append(
+            [
+                _name(flat_row["state"]),
+                *(
+                    text
+                    for row in (flat_row, levels_row)
+                    for text in (
+                        f"{row['bound_noises']:,}",
+                        "closed form" if row["bound_surrogate"] else "probes",
+                        *(f"{row['bound_allows'][str(bound)]:.1f}" for bound in BOUNDS),
+                    )
+                ),
+            ]
+        )
+    each = ("noises", "leverages", *(f"E = {bound}" for bound in BOUNDS))
+    head = ("Member State", *(f"{rule}: {name}" for rule in (FLAT, LEVELS) for name in each))
+    return _table(head, lines)
 
 
 def _pairs(measured: Sequence[Row], rule: str) -> Iterable[tuple[Row, Row]]:
@@ -198,7 +209,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-PARTS = (summary, flat, levels, nothing_left, line)
+PARTS = (summary, flat, levels, nothing_left, bound_allows, line)
 """The parts of the page that are made of designs."""
 
 

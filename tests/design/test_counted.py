@@ -44,7 +44,7 @@ def test_what_is_known_of_one_population_leaves_the_other(town: Programme, cuts:
     found = design(town, known="JOB", population=None, cuts=cuts)
     assert found.exposed["optimal"].statistic.endswith("(persons where SEX = F)")
     assert any("Tables with a universe are taken by themselves" in each for each in found.warnings)
-    assert any("Who knows true counts sees their noise" in each for each in found.warnings)
+    assert any("An attacker who knows true counts sees noise" in each for each in found.warnings)
 
 
 def test_a_statistic_of_one_population_alone_may_be_known(town: Programme) -> None:

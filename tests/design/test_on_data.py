@@ -60,6 +60,6 @@ def test_a_design_tries_what_it_recommends(people: pa.Table) -> None:
 
 
 def test_nothing_is_tried_where_nothing_is_left(people: pa.Table) -> None:
-    found = design(TOWN, data=people, id="id", cuts=0, max_bound=1)
+    found = design(TOWN, data=people, id="id", cuts=0, max_bound=1, confidence=0.5)
     assert found.on_data is None
     assert found.warnings[-1] == "Nothing was tried on the data, because no setting is left to try."

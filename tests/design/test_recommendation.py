@@ -11,6 +11,7 @@ from discreet.programme.lattice import lattice
 from discreet.risk.assess import assess
 from discreet.risk.averaging import variance_needed
 from discreet.risk.bound import disclosure_at
+from discreet.risk.residual_bound import noise_terms, rivals
 from discreet.utility.area_files import load_areas
 from discreet.utility.small_areas import small_areas
 from tests.programme.small import programme
@@ -61,25 +62,19 @@ def test_the_reasons_tell_the_limits_on_both_sides() -> None:
 
 
 def test_risks_are_told_of_both_attackers() -> None:
-    found = {
-        each.name: each
-        for each in risks(Setting(2.9, 7), EXPOSED, {who: {2: 28_000_000} for who in EXPOSED}, ONE_SIGMA)
-    }
+    terms = noise_terms(programme([["A", "B"]], {"A": [2], "B": [30]}))
+    sets = {who: {2: 28_000_000} for who in EXPOSED}
+    found = {each.name: each for each in risks(Setting(2.9, 7), EXPOSED, sets, ONE_SIGMA, terms)}
     assert found["success_of_optimal_attacker"].value == EXPOSED["optimal"].success(2.9)
     assert found["success_of_paper_attacker"].value == EXPOSED["paper"].success(2.9)
-    gap, all_gaps = (
-        disclosure_at(2.9, 7, tuples=28_000_000, confidence=ONE_SIGMA, attacker=how) for how in ("gap", "likelihood")
-    )
+    gap = disclosure_at(2.9, 7, tuples=28_000_000, confidence=ONE_SIGMA)
     assert found["bound_found_by_paper_attacker"].value == gap.reached
-    assert found["bound_found_by_optimal_attacker"].value == max(gap.reached, all_gaps.reached)
+    assert found["bound_found_by_optimal_attacker"].value == terms.success(*rivals(2.9, 7))
+    assert found["bound_revealed_if_counts_known"].value == terms.limit(*rivals(2.9, 7))
     assert all(each.assumptions for each in found.values())
-
-
-def test_no_tuples_and_nothing_is_said_of_finding_the_bound() -> None:
-    assert [each.name for each in risks(Setting(2.9, 7), EXPOSED, {who: {} for who in EXPOSED}, ONE_SIGMA)] == [
-        "success_of_optimal_attacker",
-        "success_of_paper_attacker",
-    ]
+    none: dict[str, dict[int, int]] = {who: {} for who in EXPOSED}
+    less = [each.name for each in risks(Setting(2.9, 7), EXPOSED, none, ONE_SIGMA, terms)]
+    assert less == [name for name in found if name != "bound_found_by_paper_attacker"]
 
 
 def test_epsilon_and_delta_are_those_of_assess() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from statistics import median
 from typing import Any
 
 import pytest
@@ -20,11 +19,10 @@ from benchmarks.design import (
     PAGE,
     PROJECTED,
     RULES,
-    curated,
     needs,
     on_real_trees,
 )
-from benchmarks.design_page import FLAT, KINDS, LEVELS, PARTS, kept, left, line_left, median_kept, of_kind, page
+from benchmarks.design_page import FLAT, KINDS, LEVELS, PARTS, left, line_left, of_kind, page
 from discreet.design.constraints import OPTIMAL, PAPER
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
@@ -38,6 +36,7 @@ SOLVED: list[dict[str, Any]] = FOUND["projected"]
 TEXT = PAGE.read_text(encoding="utf-8")
 SAID = " ".join(TEXT.split())
 STATES = len(member_states())
+AVERAGED = ("state", "rule", "attacker", "statistic", "ratio", "variance", "areas", "epsilon_needed", "epsilon_allowed")
 
 
 def span(rows: list[dict[str, Any]], name: str, form: str = ".1f") -> str:
@@ -93,12 +92,9 @@ def test_figures_agree_with_each_other() -> None:
             assert row["recommended"]["bound"] == row["smallest_bound"]
             assert row["variance"] <= row["recommended"]["variance"] * (1 + 1e-9)
             assert row["recommended"]["variance"] < row["variance"] + 0.1
-            assert row["cut"] is None
         else:
             # The bound may then be found as surely, too, so that a little less than for averaging alone will do.
             assert 0.6827 < row["success_to_accept"] < success(row["allowed"], row["ratio"]) + 0.001
-            assert row["cut"]["variance"] < row["variance"]
-            assert len(row["cut"]["left_out"]) == row["cut"]["cuts"]
         assert (row["off_to_accept"] is None) == bool(line_left([row]))
 
 
@@ -135,6 +131,9 @@ def test_the_line_is_told_as_the_formulas_give_it() -> None:
 
 def test_in_how_many_member_states_something_is_left() -> None:
     assert [len(left(of(*kind))) for kind in KINDS] == [STATES, STATES, STATES, 0]
+    probed = [row for row in of(LEVELS, OPTIMAL) if not row["bound_surrogate"]]
+    assert f"those of the real trees in {len(probed)} Member States under `levels`" in SAID
+    assert f"where a bound of 10 allows {span(probed, 'allowed')}" in SAID
     asked = {kind: f"V of {span(of(*kind), 'variance')}" for kind in KINDS}
     takes = {kind: f"{asked[kind]} with E of {span(of(*kind), 'smallest_bound', 'd')}" for kind in KINDS}
     assert f"Against the paper's attacker something is left in all {STATES} Member States under both rules" in SAID
@@ -150,8 +149,7 @@ def test_the_short_answer_is_that_of_the_figures() -> None:
     followed = [row["optimal_success"] for rule in RULES for row in of(rule, PAPER)]
     assert 0.86 < min(followed) < max(followed) < 0.93
     assert "be right in about nine of ten cases" in SAID
-    assert 0.4 < median_kept(of(LEVELS, OPTIMAL)) < 0.5
-    assert "nothing within a bound of 10, and more than half of the cells would have to go" in SAID
+    assert "the closed form leaves nothing within a bound of 10" in SAID
     takes = f"nothing asks for more than V of {span(SOLVED, 'variance')}, which a bound of"
     assert f"{takes} {span(SOLVED, 'smallest_bound', 'd')} hides; what was not solved may ask for more" in SAID
     assert len(SOLVED) == 5
@@ -176,13 +174,6 @@ def test_who_follows_the_paper_is_told_what_the_optimal_attacker_gets() -> None:
 def test_what_would_have_to_be_relaxed() -> None:
     wanting = [row for row in DESIGNS if not row["recommended"]]
     assert f"be right in {percent([row['success_to_accept'] for row in wanting])} of cases" in SAID
-    fewest, *_, most = sorted(wanting, key=lambda row: kept([row]))
-    cuts = [row["cut"]["cuts"] for row in wanting]
-    share, high, low = (f"{100 * each:.0f} %" for each in (median_kept(wanting), *kept([most, fewest])))
-    assert f"The median Member State keeps {share} of its cells after {median(cuts):.0f} cuts;" in SAID
-    assert f"; {name(most)} keeps {high} after {most['cut']['cuts']}, {name(fewest)} {low}." in SAID
-    told = sorted(name(row) for row in wanting if "breakdown SEX" in row["cut"]["left_out"])
-    assert f"In {', '.join(told[:-1])} and {told[-1]} the sexes are among what goes" in SAID
 
 
 def test_where_epsilon_is_left() -> None:
@@ -206,9 +197,8 @@ def test_what_the_real_trees_say() -> None:
         assert each["rows"][0]["closed"] == pytest.approx(closed[each["state"]]["ratio"])
         assert each["variance"] < closed[each["state"]]["variance"]
         assert (each["variance"] <= closed[each["state"]]["allowed"]) == (each["smallest_bound"] <= 10)
-    feasible = [each for each in SOLVED if each["smallest_bound"] <= 10]
-    assert [each["state"] for each in SOLVED if each not in feasible] == ["MT"]
-    assert "in all but Malta something may be left within 10 after all" in SAID
+    assert all(each["smallest_bound"] > 10 for each in SOLVED)
+    assert "in none of them is anything left within 10" in SAID
     assert (
         f"V of {span(SOLVED, 'variance')} instead of "
         f"{span([closed[each['state']] for each in SOLVED], 'variance')}, hidden by a bound of "
@@ -240,9 +230,20 @@ def test_luxembourg_designed_for_again_gives_the_same(rule: str, attacker: str) 
     same(needs("LU", rule, attacker), before)
 
 
-def test_cuts_stop_where_something_is_left() -> None:
-    found = curated("LU", LEVELS, OPTIMAL)
-    assert [cut.feasible for cut in found.path] == [False] * (len(found.path) - 1) + [True]
+def test_every_bound_allows_more_than_the_one_below() -> None:
+    for row in (each for rule in RULES for each in of(rule, OPTIMAL)):
+        allows = [row["bound_allows"][str(bound)] for bound in range(1, 11)]
+        assert allows == sorted(allows)
+        assert allows[-1] == row["allowed"]
+        assert row["bound_noises"] > 500_000
+
+
+def test_luxembourg_allows_what_simulations_confirm() -> None:
+    (row,) = (each for each in of(LEVELS, OPTIMAL) if each["state"] == "LU")
+    assert not row["bound_surrogate"]
+    # Leverages of single cells from 12 probes, whose random error spreads them, give 2.8 and 5.6.
+    assert 2.8 < row["bound_allows"]["7"] < 3.0
+    assert 5.6 < row["bound_allows"]["10"] < 6.0
 
 
 @pytest.mark.slow
@@ -250,7 +251,11 @@ def test_cuts_stop_where_something_is_left() -> None:
 def test_every_member_state_designed_for_again_gives_the_same(state: str) -> None:
     for rule, attacker in KINDS:
         (before,) = (row for row in of(rule, attacker) if row["state"] == state)
-        same(needs(state, rule, attacker), before)
+        found = needs(state, rule, attacker)
+        if found.get("bound_surrogate") != before.get("bound_surrogate"):
+            # Not recomputed with probes: what depends on leverages differs, and the page marks it.
+            found, before = ({name: each[name] for name in AVERAGED} for each in (found, before))
+        same(found, before)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ every other bound is given its shape (`noise.rival`): another shape would be fou
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
 from discreet.attacks.belief import belief_told
+from discreet.attacks.bound_residuals import bound_by_residuals
 from discreet.attacks.finding import Finding
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
@@ -270,14 +271,58 @@ def bound_curve(sight: Sight) -> BoundCurve | None:
 
 @attack("bound")
 def bound(sight: Sight) -> list[Finding]:
-    """Return the bound of the noise as the widest gap tells it."""
+    """Return the bound of the noise as the widest gap and as the residuals of all published counts show it."""
+    return [*_by_gaps(sight), *_by_residuals(sight)]
+
+
+def _by_residuals(sight: Sight) -> list[Finding]:
+    noise = sight.noise
+    if not math.isfinite(noise.bound) or not noise.variance:
+        return []
+    told = belief_told(sight.told).bound
+    largest = int(noise.bound) + 1 if noise.exactly else int(told)
+
+    def law(variance: float, bound: int) -> Floats | None:
+        candidates = Candidates(replace(noise, variance=variance), largest)
+        return candidates.law(bound) if candidates.has_room(bound) else None
+
+    found = bound_by_residuals(sight, min(largest, MOST_CANDIDATES), law)
+    if found is None:
+        return []
+
+    def sentence(score: Score) -> str:
+        verdict = "it is right" if score.right[0] else "it is wrong"
+        expected = "" if found.predicted is None else f" The predicted success is {found.predicted:.3g}."
+        return (
+            f"The residuals of {found.residuals:,} large counts identify the bound of the noise as {found.bound} with "
+            f"confidence {found.confidence:.0%}: {verdict}.{expected}"
+        )
+
+    return [
+        Finding(
+            attack="bound",
+            variant="residuals",
+            subject="the noise bound",
+            estimate=np.array([found.bound]),
+            confidence=np.array([found.confidence]),
+            actual=_actual,
+            predicted={} if found.predicted is None else dict.fromkeys(CLASSES, found.predicted),
+            sentence=sentence,
+            method="the likelihood of the leave-one-out residuals of all large counts under each bound",
+            assumptions=(EQUALLY_LIKELY, "the errors of residuals are Gaussian, and residuals independent"),
+        )
+    ]
+
+
+def _actual(truth: Truth) -> Ints:
+    return np.array([truth.bound], dtype=np.int64)
+
+
+def _by_gaps(sight: Sight) -> list[Finding]:
     curve = bound_curve(sight)
     if curve is None:
         return []
     last = curve.last
-
-    def actual(truth: Truth) -> Ints:
-        return np.array([truth.bound], dtype=np.int64)
 
     def sentence(score: Score) -> str:
         verdict = "it is right" if score.right[0] else "the bound is larger"
@@ -297,7 +342,7 @@ def bound(sight: Sight) -> list[Finding]:
             subject="the noise bound",
             estimate=np.array([last.limit]),
             confidence=np.array([last.confidence]),
-            actual=actual,
+            actual=_actual,
             predicted={} if curve.predicted is None else dict.fromkeys(CLASSES, curve.predicted),
             sentence=sentence,
             method="the widest gap between a published total and the sum of its published parts",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -84,6 +84,7 @@ def design(
     idle = next((name for name, value in reading.items() if value is not None), None)
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
+    about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
     with Stages(shown=not quiet, log=None) as stages:
         found = design_noise(
             programme,
@@ -98,7 +99,7 @@ def design(
             hide_bound=hide_bound,
             cuts=cuts,
             progress=stages,
-            **({**reading, "missing": missing or MISSING[0]} if data else {}),
+            **about_records,
         )
     asked = {
         "programme": programme,

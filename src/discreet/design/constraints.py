@@ -16,11 +16,22 @@ from typing import TYPE_CHECKING
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.uniform import Uniform
 from discreet.risk.averaging import epsilon_allowed, variance_needed
-from discreet.risk.bound import LEAST_SURE, disclosures_at, largest_holding, reached_together
+from discreet.risk.bound import (
+    EXTREME,
+    GAP,
+    LEAST_SURE,
+    LIKELIHOOD,
+    disclosures_at,
+    largest_holding,
+    reached_together,
+)
+from discreet.risk.residual_bound import PREDICTED, rivals
 from discreet.utility.accuracy_bound import epsilon_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from discreet.risk.residual_bound import NoiseTerms
 
 OPTIMAL, PAPER = "optimal", "paper"
 ATTACKERS = (OPTIMAL, PAPER)
@@ -33,8 +44,6 @@ PHRASES = {AS_PUBLISHED: "reading counts as published", HIDDEN_BOUND: "a hidden 
 """How constraints are called within a sentence, where their name alone does not do."""
 AVERAGES = {OPTIMAL: "combines everything published", PAPER: "takes the paper's averages"}
 """How each attacker combines what is published."""
-WEIGHERS = {PAPER: ("gap",), OPTIMAL: ("gap", "likelihood")}
-"""How each attacker looks for the bound."""
 ACCURATE = 20
 """Persons that no total of an area should be off by, as the paper has it."""
 NARROW, WIDE = 0.05, 1e4
@@ -128,46 +137,50 @@ def _variance_unread(confidence: float) -> float:
     return DiscreteGaussian(sigma=high).variance
 
 
-def hidden_bound(tuples: Mapping[int, int], confidence: float, attacker: str) -> Constraint:
-    """Return the largest variance, by bound, at which the bound stays hidden from who uses sets of all sizes together.
+def hidden_bound(
+    tuples: Mapping[int, int], confidence: float, attacker: str, terms: NoiseTerms | None = None
+) -> Constraint:
+    """Return the largest variance, by bound, at which an attacker identifies the bound less often than is accepted.
 
     Args:
         tuples: by number of parts, how many sets of parts and their total are published.
         confidence: from which on the bound counts as found.
         attacker: paper or optimal.
+        terms: what the residuals of all published counts reveal; without it the optimal attacker has the sets alone.
     """
-    held = {"gap": confidence, "likelihood": max(confidence, LEAST_SURE)}
+    sure = {GAP: confidence, LIKELIHOOD: max(confidence, LEAST_SURE)}
+    ways = (GAP, LIKELIHOOD) if attacker == OPTIMAL else (GAP,)
+    residuals = terms if attacker == OPTIMAL else None
 
-    def hides(variance: float, bound: int, how: str) -> bool:
-        found = disclosures_at(variance, bound, tuples, confidence=confidence, attacker=how)
-        return reached_together(found) < held[how]
+    def hides(variance: float, bound: int) -> bool:
+        if residuals is not None:
+            return residuals.success(*rivals(variance, bound)) < sure[LIKELIHOOD]
+        found = (disclosures_at(variance, bound, tuples, confidence=confidence, attacker=how) for how in ways)
+        return all(reached_together(each) < sure[how] for how, each in zip(ways, found, strict=True))
 
     @lru_cache(maxsize=512)
     def limit(bound: int) -> float:
-        most = Uniform(bound=bound).variance
-        # The likelihood first: it is the stronger one almost always, and then the other needs one look.
-        for how in reversed(WEIGHERS[attacker]):
-            most = largest_holding(partial(hides, bound=bound, how=how), most)
-        return most
+        if residuals is not None:
+            return residuals.largest_variance(bound, sure[LIKELIHOOD])
+        return largest_holding(partial(hides, bound=bound), Uniform(bound=bound).variance)
 
     def holds(variance: float, bound: int) -> bool:
-        fits = variance <= Uniform(bound=bound).variance
-        return fits and all(hides(variance, bound, how) for how in WEIGHERS[attacker])
+        return variance <= Uniform(bound=bound).variance and hides(variance, bound)
 
+    formula = EXTREME.replace(",", " < alpha,", 1)
+    counted: tuple[str, ...] = ("sets of 2 to 4 parts and total, independent of each other",)
+    if residuals is not None:
+        formula, counted = PREDICTED.replace(",", " < alpha,", 1), residuals.assumptions
+    elif attacker == OPTIMAL:
+        formula += "; (1 + sqrt(1 - prod (1 - H^2)^(2 sets))) / 2 < alpha for all gaps"
     return Constraint(
         HIDDEN_BOUND,
         VARIANCE,
         AT_MOST,
         limit,
-        "1 - prod (1 - p1)^tuples < alpha"
-        + (", and (1 + sqrt(1 - prod (1 - H^2)^(2 tuples))) / 2 < alpha for all gaps" if attacker == OPTIMAL else ""),
-        f"the bound is found with a confidence below {held[WEIGHERS[attacker][-1]]:.0%}",
-        (
-            "maximum-entropy noise",
-            "counts well above the bound",
-            "sets of parts and total independent of each other",
-            "sets of 2 to 4 parts next to a total; those with more parts, and within levels, tell more",
-        ),
+        formula,
+        f"the bound is identified with a probability below {sure[ways[-1]]:.3g}",
+        ("maximum-entropy noise", "counts well above the bound", *counted),
         holds,
     )
 

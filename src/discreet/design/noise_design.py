@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.design.constraints import (
     ACCURATE,
     ATTACKERS,
@@ -40,11 +42,14 @@ from discreet.results import Result
 from discreet.risk.assess import SUREST
 from discreet.risk.averaging import ONE_SIGMA, variance_needed
 from discreet.risk.bound import LEAST_SURE
+from discreet.risk.residual_bound import noise_terms
 from discreet.utility.release_areas import NO_AREAS, area_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from discreet.design.constraints import Constraint
     from discreet.design.curation import Curation
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
     from discreet.design.relaxation import Relaxation
     from discreet.design.sensitivity import AtConfidence
     from discreet.programme.lattice import Lattice
+    from discreet.risk.residual_bound import NoiseTerms
 
 MAX_BOUND = 10
 """The largest bound that the paper takes users to accept."""
@@ -84,7 +90,8 @@ class Design:
         exposed: by attacker, the most exposed statistic where a count has one noise in all tables.
         exposed_fresh: the same where every table has noise of its own.
         exposed_total_known: the same as `exposed` where the true total is known anyway; None if it is not published.
-        sets: by attacker and number of parts, how many sets of parts and their total she looks at.
+        sets: by attacker and number of parts, how many sets of parts and their total are published.
+        terms: what the residuals of published counts reveal of their noise.
         areas: the number of areas at the finest level; None if the programme has no topic of areas.
         constraints: all of them.
         plane: variance and bound, for noise that is bounded and shared.
@@ -112,6 +119,7 @@ class Design:
     exposed_fresh: dict[str, Exposure]
     exposed_total_known: Exposure | None
     sets: dict[str, dict[int, int]]
+    terms: NoiseTerms
     areas: int | None
     constraints: tuple[Constraint, ...]
     plane: Plane
@@ -187,6 +195,12 @@ class Design:
             "exposed": {attacker: asdict(each) for attacker, each in self.exposed.items()},
             "exposed_fresh": {attacker: asdict(each) for attacker, each in self.exposed_fresh.items()},
             "sets": {who: {str(parts): many for parts, many in each.items()} for who, each in self.sets.items()},
+            "noise_terms": {
+                "large": self.terms.large,
+                "published": self.terms.published,
+                "from_data": self.terms.from_data,
+                "surrogate": self.terms.surrogate,
+            },
             "populations": list(self.populations),
             "areas": self.areas,
             "by_confidence": [asdict(each) for each in self.by_confidence],
@@ -262,6 +276,7 @@ def design(
     areas: str | None = None,
     hide_bound: bool = True,
     cuts: int = CUTS,
+    terms: NoiseTerms | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> Design:
@@ -279,6 +294,8 @@ def design(
         areas: the topic of areas.
         hide_bound: whether the bound is to stay hidden.
         cuts: how many cuts of the output to take one after the other, to see what they buy; 0 for none at all.
+        terms: what residuals reveal of the noise of large counts in a release, as `noise_terms_in` gives it; without it
+            every published count is taken as large.
         progress: called with a stage, what is done and what there is to do.
         reading: what else `protect` takes, as `id` or `count`.
 
@@ -291,10 +308,19 @@ def design(
     exposed, fresh = (found.exposed(spsn=spsn, known=known) for spsn in (True, False))
     sets = {who: found.sets(who) for who in ATTACKERS}
     number = _areas(spec, areas)
-    shown = sets[attacker] if hide_bound else {}
+    terms = terms or noise_terms(spec, rule=rule, populations=list(found.lattices))
 
     def bounded(alpha: float) -> Plane:
-        return _plane(exposed[attacker], shown, alpha, attacker=attacker, rule=rule, max_bound=max_bound)
+        averaging = averaging_variance(
+            exposed[attacker].ratio,
+            exposed[attacker].statistic,
+            alpha,
+            attacker=attacker,
+            surrogate=rule == LEVELS,
+        )
+        hides = hide_bound and (attacker == OPTIMAL or sets[attacker])
+        hidden = (hidden_bound(sets[attacker], alpha, attacker, terms),) if hides else ()
+        return Plane((averaging, as_published(alpha), *hidden, room(), acceptable_bound(max_bound)), max_bound)
 
     plane = bounded(confidence)
     unbounded = (
@@ -312,6 +338,7 @@ def design(
     curation = _curation(
         spec,
         found,
+        terms,
         rule=rule,
         attacker=attacker,
         known=known,
@@ -336,6 +363,7 @@ def design(
         exposed_fresh=fresh,
         exposed_total_known=_total_known(found, attacker, known),
         sets=sets,
+        terms=terms,
         areas=number,
         constraints=(*plane.constraints, *unbounded),
         plane=plane,
@@ -348,7 +376,7 @@ def design(
         else tuple(of_line(line, number, ACCURATE, fresh[attacker], confidence)),
         curation=curation,
         by_confidence=by_confidence(bounded, sorted({*CONFIDENCES, confidence})),
-        risk=tuple(risks(setting, exposed, sets, confidence)) if setting else (),
+        risk=tuple(risks(setting, exposed, sets, confidence, terms)) if setting else (),
         promised=promises(setting, spec, found.statistics) if setting else (),
         utility=tuple(uses(setting, _member_state(programme))) if setting else (),
         on_data=tried,
@@ -370,20 +398,10 @@ def design(
     )  # fmt: skip
 
 
-def _plane(
-    exposed: Exposure, sets: dict[int, int], confidence: float, *, attacker: str, rule: str, max_bound: int
-) -> Plane:
-    """Return the constraints on variance and bound at a confidence."""
-    averaging = averaging_variance(
-        exposed.ratio, exposed.statistic, confidence, attacker=attacker, surrogate=rule == LEVELS
-    )
-    hidden = (hidden_bound(sets, confidence, attacker),) if sets else ()
-    return Plane((averaging, as_published(confidence), *hidden, room(), acceptable_bound(max_bound)), max_bound)
-
-
 def _curation(
     programme: Programme,
     found: Counted,
+    terms: NoiseTerms,
     *,
     rule: str,
     attacker: str,
@@ -401,12 +419,16 @@ def _curation(
         for name, each in found.by_population(known=known).items()
     }
     worst = max(needed, key=needed.__getitem__)
-    others = [each for name, each in found.lattices.items() if name != worst]
+    others = {name: each for name, each in found.lattices.items() if name != worst}
 
     def accepts(left: Lattice, variance: float) -> bool:
-        sets = Counted({str(n): each for n, each in enumerate([left, *others])}).sets(attacker) if hide_bound else {}
-        hidden = hidden_bound(sets, confidence, attacker) if sets else room()
-        return hidden.allows(variance, max_bound)
+        sets = Counted({**others, worst: left}).sets(attacker)
+        if not hide_bound or (attacker != OPTIMAL and not sets):
+            return room().allows(variance, max_bound)
+        # Where less is published leverages are larger: those of the whole make the attack too strong, never too weak.
+        still = [_still(each, left if name == worst else each) for name, each in found.lattices.items()]
+        kept = terms if terms.from_data else terms.restricted(np.concatenate(still))
+        return hidden_bound(sets, confidence, attacker, kept).allows(variance, max_bound)
 
     return curate(
         cuttable(programme, rule=rule, population=worst),
@@ -420,6 +442,12 @@ def _curation(
         accepts=accepts,
         progress=progress,
     )
+
+
+def _still(whole: Lattice, left: Lattice) -> NDArray[np.bool_]:
+    """Return which of the statistics that are published now still are after cuts."""
+    found: NDArray[np.bool_] = left.published[whole.published]
+    return found
 
 
 def _check(confidence: float, max_bound: int, attacker: str, cuts: int) -> None:
@@ -462,17 +490,17 @@ def _left_out(programme: Programme, populations: tuple[str, ...]) -> str:
     return ", ".join(others)
 
 
-def _known_better(populations: int, known: str | None, sets: dict[int, int]) -> Iterator[str]:
+def _known_better(populations: int, known: str | None) -> Iterator[str]:
     """Say what lets an attacker know more than the constraints count."""
     if populations > 1:
         yield (
             "Tables with a universe are taken by themselves. Where it is a category of other tables, who combines both "
             "knows more than is told here."
         )
-    if known is not None and sets:
+    if known is not None:
         yield (
-            "Who knows true counts sees their noise as it is, and the bound sooner than is told here: a hidden bound "
-            "is hidden from those who know no true count."
+            "An attacker who knows true counts sees noise and identifies the bound more often than predicted. The "
+            "prediction is for an attacker who knows no true count."
         )
 
 
@@ -506,17 +534,17 @@ def _warnings(
             "Cuts are weighed by the paper's averages, which stop where they first get worse: some cuts look better "
             "than they are against an attacker who does not stop."
         )
-    if not sets:
+    if not sets and attacker != OPTIMAL:
         yield (
             "No level next to a published total has 2 to 4 categories, such as sexes. Sets of more parts were not "
             "looked at and may show the bound: nothing but its room limits the variance from above."
         )
-    if attacker == OPTIMAL and sets and confidence < LEAST_SURE:
+    if attacker == OPTIMAL and confidence < LEAST_SURE:
         yield (
-            f"Who tosses a coin between two bounds is right in half of the cases: finding the bound is held to "
-            f"{LEAST_SURE:.0%}, not to {confidence:.0%}."
+            "A guess between two bounds is right in half of the cases: the target for bound disclosure is "
+            f"{LEAST_SURE:.0%}, not {confidence:.0%}."
         )
-    yield from _known_better(populations, known, sets)
+    yield from _known_better(populations, known)
     if known is not None and attacker != OPTIMAL:
         yield "The paper's averages make no use of what is known: only the optimal attacker does."
     if no_release:

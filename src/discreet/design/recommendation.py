@@ -6,17 +6,17 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from discreet.design.constraints import ATTACKERS, WEIGHERS
+from discreet.design.constraints import ATTACKERS, PAPER
 from discreet.design.region import phrase
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.json_form import programme_to_json
 from discreet.release.record import Record
-from discreet.results import Result
 from discreet.risk.assess import assess
-from discreet.risk.bound import GAP, LIKELIHOOD, disclosures_at, reached_together
+from discreet.risk.bound import disclosures_at, result_of_sets
 from discreet.risk.privacy import composed
+from discreet.risk.residual_bound import rivals
 from discreet.utility.area_files import load_areas
 from discreet.utility.small_areas import small_areas
 from discreet.utility.what_to_expect import what_to_expect
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from discreet.design.exposure import Exposure
     from discreet.design.region import Plane
     from discreet.programme.model import Programme
+    from discreet.results import Result
+    from discreet.risk.residual_bound import NoiseTerms
 
-LOOKS_FOR = {GAP: "waits for an extreme gap", LIKELIHOOD: "knows law and variance and weighs every gap"}
-"""How the bound is looked for."""
 LIST = "lau:2016"
 """The municipalities of all Member States with their residents."""
 OF_VILLAGES = ("counts_off_by_20_percent", "areas_off_by_20_percent")
@@ -85,38 +85,22 @@ def reasons(setting: Setting, plane: Plane) -> tuple[str, ...]:
 
 
 def risks(
-    setting: Setting, exposed: Mapping[str, Exposure], sets: Mapping[str, Mapping[int, int]], confidence: float
+    setting: Setting,
+    exposed: Mapping[str, Exposure],
+    sets: Mapping[str, Mapping[int, int]],
+    confidence: float,
+    terms: NoiseTerms,
 ) -> Iterator[Result]:
     """Give what each attacker achieves against a setting: by averaging, and on the bound."""
-    stays = float(MaxEntropy(variance=setting.variance, bound=setting.bound).pmf(0))
+    law, wider = rivals(setting.variance, setting.bound)
     for attacker in ATTACKERS:
-        yield exposed[attacker].result(setting.variance, attacker, stays)
-    for attacker in ATTACKERS:
-        if sets[attacker]:
-            yield _bound_found(setting, sets[attacker], confidence, attacker)
-
-
-def _bound_found(setting: Setting, sets: Mapping[int, int], confidence: float, attacker: str) -> Result:
-    """Return how surely the bound is found in the way that serves an attacker best."""
-    ways = {
-        how: disclosures_at(setting.variance, setting.bound, sets, confidence=confidence, attacker=how)
-        for how in WEIGHERS[attacker]
-    }
-    best = max(ways, key=lambda how: reached_together(ways[how]))
-    reached, told = reached_together(ways[best]), ways[best][0]
-    weighs = best == LIKELIHOOD
-    verdict = ("may" if weighs else "can") if reached >= told.confidence else "cannot"
-    at_most = " at most" if weighs else ""
-    counted = " and ".join(f"{many:,} sets of {parts} parts and total" for parts, many in sets.items())
-    return Result(
-        name=f"bound_found_by_{attacker}_attacker",
-        value=reached,
-        unit="1",
-        sentence=f"An attacker who {LOOKS_FOR[best]} {verdict} find the bound {setting.bound} with a confidence of "
-        f"{told.confidence:.1%}: she does with probability {reached:.3g}{at_most}, from {counted}.",
-        assumptions=("maximum-entropy noise", *told.assumptions, "sets within levels, and of more parts, tell more"),
-        equation="(1 + sqrt(1 - prod (1 - H^2)^(2 sets))) / 2" if weighs else "1 - prod (1 - p1)^sets",
-    )
+        yield exposed[attacker].result(setting.variance, attacker, float(law.pmf(0)))
+    predicted, limit = terms.results(law, wider, confidence)
+    yield replace(predicted, name="bound_found_by_optimal_attacker")
+    yield limit
+    if sets[PAPER]:
+        found = disclosures_at(setting.variance, setting.bound, sets[PAPER], confidence=confidence)
+        yield result_of_sets(found, "bound_found_by_paper_attacker")
 
 
 def promises(setting: Setting, programme: Programme, statistics: int) -> tuple[Result, ...]:

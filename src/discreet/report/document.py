@@ -268,11 +268,14 @@ def _limits(found: Gathered) -> Iterator[Limit]:
 
 def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
     """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
+    every = {
+        each: results for part in (found.assessment, found.bound) if part for each, results in part.by_measure.items()
+    }
     shown = {
         MEASURES.get(name, name): tuple(
             each for each in results if not (found.is_public and each.name == "variance_needed")
         )
-        for name, results in (found.assessment.by_measure if found.assessment else {}).items()
+        for name, results in every.items()
     }
     return {name: results for name, results in shown.items() if results}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 VILLAGE = 12
 """The size of the village that serves as an example."""
 SMALL_COUNTS = (1, 2, 3, 5, 10, VILLAGE)
-MEASURES = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
+MEASURES = ("averaging", "redundancy", "margins", "epsilon_delta")
 TOLD_MEASURES = ("averaging", "redundancy")
 """What follows from the programme and the size of the noise alone."""
 LIBRARIES = {"DuckDB": "duckdb", "pyarrow": "pyarrow", "NumPy": "numpy"}
@@ -83,6 +84,7 @@ class Gathered:
         utility: what the noise does to users.
         assessments: what formulas say that an attacker could learn, one for everything that tables count, the most
             exposed first; for the public, with the least noise that what is told may stand for.
+        bound: how surely the bound is revealed by everything that is published; None for the public.
         mildest: for the public, the first with the largest.
         attacks: what attacks learnt, None where they cannot be scored.
         design: what noise the programme needs.
@@ -103,6 +105,7 @@ class Gathered:
     expected: tuple[Result, ...]
     utility: Utility
     assessments: tuple[Assessment, ...]
+    bound: Assessment | None
     mildest: Assessment | None
     attacks: AttackReport | None
     design: Design | None
@@ -123,7 +126,8 @@ class Gathered:
 
     def risk(self, name: str) -> Result | None:
         """Return the worst result of that name of all assessments, None if there is none."""
-        found = [result for each in self.assessments for result in each.results if result.name == name]
+        every = (*self.assessments, *([self.bound] if self.bound else []))
+        found = [result for each in every for result in each.results if result.name == name]
         return max(found, key=lambda each: each.value, default=None)
 
 
@@ -166,7 +170,9 @@ def gather(
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
     mildest, assessments = _assessments(source, record, confidence, absent)
-    design = _design(source, record, confidence, absent)
+    # The noise is one for all tables, whatever they count: so is what they reveal of its bound.
+    bound = assess(source, measures=("bound",), confidence=confidence) if record and record.law != "none" else None
+    design = _design(source, record, bound, confidence, absent)
     tell("assessing", 1, 1)
     return Gathered(
         release=source,
@@ -180,6 +186,7 @@ def gather(
         expected=tuple(what_to_expect(law)) if law.bound else (),
         utility=utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress),
         assessments=assessments,
+        bound=bound,
         mildest=mildest,
         attacks=_attacks(source, absent, public=public, truth=truth, budget=budget, seed=seed, progress=progress),
         design=design,
@@ -244,15 +251,16 @@ def _success(assessment: Assessment) -> float:
     return max((each.value for each in assessment.results if each.name == "averaging_success"), default=0.0)
 
 
-def _design(release: Release, record: Record | None, confidence: float, absent: dict[str, str]) -> Design | None:
-    if record is None:
-        absent["design"] = PUBLIC
-        return None
-    if record.law == "none":
-        absent["design"] = EXACT
+def _design(
+    release: Release, record: Record | None, bound: Assessment | None, confidence: float, absent: dict[str, str]
+) -> Design | None:
+    if record is None or bound is None:
+        absent["design"] = EXACT if record else PUBLIC
         return None
     try:
-        return design_noise(release.programme, confidence=confidence, cuts=0)
+        # The same noise terms as in the assessment, so that both agree on which variance the bound allows.
+        terms = bound.case.noise_terms if math.isfinite(record.bound) else None
+        return design_noise(release.programme, confidence=confidence, cuts=0, terms=terms)
     except InputError as error:
         absent["design"] = str(error)
         return None

@@ -7,11 +7,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from discreet.design.attack_report import of_single_persons
+from discreet.design.constraints import HIDDEN_BOUND
+from discreet.design.region import FARTHEST
 from discreet.programme.words import statistic_words
 from discreet.release.record import FIXED_CHANGE, ROUNDING
 from discreet.release.told import typical_change
 from discreet.results import Result
 from discreet.risk.bound import LEAST_SURE
+from discreet.risk.wording import downwards, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +29,12 @@ EXPECTED_CERTAIN = 1.0
 """Fewer sets than one are expected to give their counts away."""
 CERTAIN = "margins: certain"
 """The attack that knows counts for certain."""
-BOUND = "bound"
-"""The attack that looks for the bound."""
-COUNTED = "sets of 2 to 4 parts next to a total"
-"""What the formula for the bound counts."""
+BOUND, BY_RESIDUALS = "bound", "bound: residuals"
+"""The attacks that look for the bound."""
+RARER = (
+    "Publish with a larger bound at the same variance, which makes extreme gaps rarer, or without the totals of the "
+    "parts that are certain."
+)
 UNTOLD = (
     "Risk by margins, risk of the bound and utility for small areas are not told here: they need true counts or the "
     "exact noise, which would help an attacker."
@@ -73,6 +78,7 @@ class Light:
         is_share: whether number and limit are shares.
         is_open: whether the number may be too small: time ran out, or something was not counted.
         mildest: the least that the number may be, where what is told stands for a range; the result is the most.
+        todo: what the curator can do where the number is above its limit.
     """
 
     area: str
@@ -83,6 +89,12 @@ class Light:
     is_share: bool = True
     is_open: bool = False
     mildest: float | None = None
+    todo: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """Return what to do, "" where the limit is kept."""
+        return self.todo if self.verdict is Verdict.ABOVE else ""
 
     @property
     def verdict(self) -> Verdict:
@@ -131,7 +143,29 @@ def _averaging(found: Gathered) -> Light:
         reason = found.absent.get("risk", "nothing can be averaged")
     plain = found.record is not None and found.record.key_mode == PLAIN and found.record.mechanism == "cell-key"
     reason += "; keys are plain, and tell her more than this" if plain else ""
-    return Light(area, ATTACKER, result, found.confidence, reason, is_open=plain, mildest=_mildest(found))
+    return Light(
+        area,
+        ATTACKER,
+        result,
+        found.confidence,
+        reason,
+        is_open=plain,
+        mildest=_mildest(found),
+        todo="" if found.is_public else _noise_for_averaging(found),
+    )
+
+
+def _noise_for_averaging(found: Gathered) -> str:
+    """Return the variance that averaging asks for, with as many digits as tell it from the present one."""
+    needed = found.risk("variance_needed")
+    if needed is None or found.record is None:
+        return ""
+    now = found.record.variance
+    digits = next((n for n in range(3, 16) if float(upwards(needed.value, n)) > float(f"{now:.{n}g}")), 3)
+    return (
+        f"Publish with a variance of at least {upwards(needed.value, digits)} instead of {now:.{digits}g}, or publish "
+        "less (discreet design)."
+    )
 
 
 def _mildest(found: Gathered) -> float | None:
@@ -152,10 +186,10 @@ def _margins(found: Gathered) -> Light:
         late = bool(outcome.finding.cut_off)
         reason = "counts above 0 that an attacker knows for certain in this release"
         reason += "; time ran out, and there may be more" if late else ""
-        return Light(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, is_open=late)
+        return Light(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, is_open=late, todo=RARER)
     if expected is not None:
         reason = "sets of parts and total that are expected to give their true counts away with certainty"
-        return Light(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False)
+        return Light(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False, todo=RARER)
     unbounded = "without a bound no published count leaves a true one certain"
     return Light(area, ATTACKER, None, NONE_CERTAIN, found.absent.get("risk", unbounded), is_share=False)
 
@@ -172,26 +206,46 @@ def _certain(outcome: Outcome) -> Result:
 
 
 def _bound(found: Gathered) -> Light:
-    """Return the light of the bound: the worse of what the formula says and of what the attack on it found."""
-    area, outcome = "Risk of the bound", _outcome(found, BOUND)
-    result = found.risk("bound_revealed")
-    reason = f"chance, at most, that totals which do not add up give it away ({COUNTED})"
-    # Who tosses a coin between two bounds is right in half of the cases.
+    """Return the light of the bound: the prediction, or what an attack on this release found."""
+    area, result = "Risk of the bound", found.risk("bound_revealed")
+    # A guess between two bounds is right in half of the cases.
     limit = max(found.confidence, LEAST_SURE)
-    if outcome is None or outcome.score is None:
-        if result is None:
-            reason = found.absent.get("risk", "this noise has no bound, or no totals of few parts show it")
+    reason = "predicted probability that the residuals of all large counts identify the bound"
+    outcomes = [each for name in (BOUND, BY_RESIDUALS) if (each := _outcome(found, name)) and each.score]
+    if result is None and not outcomes:
+        reason = found.absent.get("risk", "this noise has no bound")
         return Light(area, ATTACKER, result, limit, reason)
-    if outcome.score.right.all():
-        reason = "found in this release: the widest gap between a total and its parts tells it"
-        if result is not None:
-            reason += f"; the formula alone gives it a chance of {result.value:.1%} ({COUNTED})"
-        return Light(area, ATTACKER, _found_out(outcome, 1.0), limit, reason)
-    late, chance = bool(outcome.finding.cut_off), outcome.headline().predicted
-    if chance is not None and (result is None or chance > result.value):
-        result, reason = _found_out(outcome, chance), "chance that all sets of parts and totals in this release show it"
-    reason += "; the attack on this release did not find it" + (", and time ran out" if late else "")
-    return Light(area, ATTACKER, result, limit, reason, is_open=late)
+    predicted = f"; the predicted probability was {result.value:.1%}" if result else ""
+    for each in outcomes:
+        # A guess that happens to be right is not a finding.
+        sure = each.finding.name == BOUND or each.finding.confidence[0] > limit
+        if sure and each.score and each.score.right.all():
+            reason = f"identified in this release by {each.finding.method}{predicted}"
+            return Light(area, ATTACKER, _found_out(each, 1.0), limit, reason, todo=_noise_for_bound(found))
+    late = any(each.finding.cut_off for each in outcomes)
+    for each in outcomes:
+        chance = each.headline().predicted
+        if chance is not None and (result is None or chance > result.value):
+            result, reason = _found_out(each, chance), f"predicted probability of {each.finding.method}"
+    if outcomes:
+        reason += "; the attacks on this release did not identify it" + (", and time ran out" if late else "")
+    return Light(area, ATTACKER, result, limit, reason, is_open=late, todo=_noise_for_bound(found))
+
+
+def _noise_for_bound(found: Gathered) -> str:
+    """Return which noise keeps the bound from being identified, by the constraint of the design."""
+    hidden = next(
+        (each for each in (found.design.constraints if found.design else ()) if each.name == HIDDEN_BOUND), None
+    )
+    if hidden is None or found.record is None:
+        return ""
+    bound, variance = int(found.record.bound), found.record.variance
+    wider = next((each for each in range(bound + 1, FARTHEST + 1) if hidden.allows(variance, each)), None)
+    instead = f", or a bound of at least {wider}" if wider else ""
+    return (
+        f"Publish with a variance of at most {downwards(hidden.limit(bound))} at bound {bound}{instead}, or treat the "
+        "bound as public."
+    )
 
 
 def _found_out(outcome: Outcome, chance: float) -> Result:
@@ -201,7 +255,7 @@ def _found_out(outcome: Outcome, chance: float) -> Result:
         unit="1",
         sentence=outcome.sentence,
         assumptions=outcome.finding.assumptions,
-        equation="1 where the attack names the bound, else 1 - prod (1 - p1)^m",
+        equation="1 where the attack names the bound, else its predicted success",
     )
 
 
@@ -268,13 +322,11 @@ def _averaging_sentence(found: Gathered) -> str:
     if len(tables) == every:
         which = "the counts of the one table" if every == 1 else f"all {every} tables"
     than = {Verdict.ABOVE: "more than", Verdict.ABOUT: "about"}.get(light.verdict, "no more than")
-    remedy = ""
-    if light.verdict is Verdict.ABOVE and not found.is_public:
-        remedy = f"; a variance of {needed.value:.2f} instead of {case.record.variance:.3g} would hold her"
+    remedy = f" {light.remedy}" if light.remedy else ""
     return (
         f"An attacker who combines {which} gets a count of {statistic_words(case.programme, right.worst or '')} right "
         f"to the person in {_how_often(light)} of cases, {than} the {found.confidence:.1%} to which she was to be "
-        f"held, if counts are well above the noise and the errors of her estimate are close to Gaussian{remedy}."
+        f"held, if counts are well above the noise and the errors of her estimate are close to Gaussian.{remedy}"
     )
 
 

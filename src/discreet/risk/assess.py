@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
 from discreet.noise.explain import deterministic_warnings
+from discreet.noise.max_entropy import MaxEntropy, check_room
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.model import Programme
 from discreet.release.folder import recover
@@ -117,10 +118,21 @@ def assess(
         raise ParameterError(
             "The projection does not use what is known; give known or exact, not both.", parameter="exact"
         )
-    record = _record(source, noise)
+    release = _release(source)
+    record = _record(release or source, noise)
     counted = record.records if records is None else records
-    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, counted)
+    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, counted, release)
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
+
+
+def _release(source: str | Path | Programme | Record | Release) -> Release | None:
+    """Return the release that is assessed, None where only its noise and its programme are given."""
+    if isinstance(source, Release):
+        return source
+    if isinstance(source, Programme | Record):
+        return None
+    recover(Path(source))
+    return open_release(Path(source)) if Path(source).is_dir() else None
 
 
 def _record(source: str | Path | Programme | Record | Release, noise: dict[str, Any]) -> Record:
@@ -130,11 +142,6 @@ def _record(source: str | Path | Programme | Record | Release, noise: dict[str, 
     if isinstance(source, Programme):
         return _of_programme(source.name, noise, definition=programme_to_json(source))
     path = Path(source)
-    recover(path)
-    if path.is_dir():
-        release = open_release(path)
-        _refuse_noise(noise)
-        return release.record
     if path.suffix == ".json":
         _refuse_noise(noise)
         try:
@@ -149,7 +156,9 @@ def _record(source: str | Path | Programme | Record | Release, noise: dict[str, 
 
 
 def _of_programme(name: str, noise: dict[str, Any], **more: Any) -> Record:  # noqa: ANN401 - of a record
-    law, spsn = noise.pop("law", "max-entropy"), noise.pop("spsn", True)
+    law, spsn = noise.pop("law", MaxEntropy.name), noise.pop("spsn", True)
+    if law == MaxEntropy.name and {"variance", "bound"} <= noise.keys() and not noise.get("equality"):
+        check_room(noise["variance"], noise["bound"])
     mechanism = "cell-key" if spsn else "fresh"
     return Record(programme=name, mechanism=mechanism, law=law, spsn=spsn, parameters=noise, **more)
 

@@ -4,14 +4,14 @@ Bach (2020), section "Revealing the bound", after Asghar and Kaafar (2019). The 
 c published parts and their total lies within +-(c + 1) E. One beyond (c + 1)(E - 1) is
 too wide for a smaller bound: the estimate ceil(|g| / (c + 1)) then hits E.
 
-Beyond the paper: tuples of small counts, whose rows of a p-table have fatter tails,
-and an attacker who weighs every gap instead of waiting for an extreme one.
+Beyond the paper: tuples of small counts, whose rows of a p-table have fatter tails, and an attacker who weighs every
+gap instead of waiting for an extreme one. Gaps next to totals are part of what is published: `residual_bound` uses all.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
@@ -36,12 +36,17 @@ CONFIDENCE = 0.6827
 LEAST_SURE = 0.55
 """The least confidence to which who tells two bounds apart is held: the toss of a coin gives 0.5."""
 
-GAP, LIKELIHOOD = "gap", "likelihood"
+GAP, LIKELIHOOD, RESIDUALS, NOISES = "gap", "likelihood", "residuals", "noises"
 ATTACKERS = {
-    GAP: "waits for an extreme gap (weighing every gap can take far fewer sets)",
-    LIKELIHOOD: "knows law and variance and weighs every gap",
+    GAP: "waits for an extreme gap between a total and its parts",
+    LIKELIHOOD: "knows the noise distribution and weighs every gap between a total and its parts",
+    RESIDUALS: "compares the residuals of all published counts with the bounds {bound} and {wider}",
+    NOISES: "knows all true counts, and so every noise,",
 }
-"""Who looks for the bound, and how."""
+"""How an attacker looks for the bound."""
+
+EXTREME = "1 - prod (1 - p1)^sets, p1 = P(|sum x - x_T| > (c + 1)(E - 1))"
+"""How surely an extreme gap shows the bound."""
 
 MOST_TUPLES = 20_000
 """The most combinations of true parts that are searched for the worst; a few seconds."""
@@ -98,23 +103,63 @@ class BoundDisclosure:
         return self.tuples >= self.needed
 
     def result(self) -> Result:
-        """Return the confidence reached, with the verdict in words."""
-        weighs = self.attacker == LIKELIHOOD
-        verdict = ("may" if weighs else "can") if self.inferable else "cannot"
-        return Result(
-            name="bound_revealed",
-            equation="(1 + sqrt(1 - (1 - H^2)^(2 tuples))) / 2"
-            if weighs
-            else "1 - (1 - p1)^tuples, p1 = P(|sum x - x_T| > (c + 1)(E - 1))",
-            value=self.reached,
-            unit="1",
-            sentence=f"An attacker who {ATTACKERS[self.attacker]} {verdict} find the secret bound {self.bound} at a "
-            f"confidence of {self.confidence:.2%}: that takes {'at least ' if weighs else ''}{_number(self.needed)} "
-            f"sets of {self.categories} published parts and their total, and there are {_number(self.tuples)}. These "
-            f"give the bound away with probability {self.reached:.3g}{' at most' if weighs else ''}.",
-            worst=self.worst,
-            assumptions=self.assumptions,
-        )
+        """Return the confidence reached in words."""
+        return result_of_sets([self])
+
+
+def result_of_sets(found: Sequence[BoundDisclosure], name: str = "bound_revealed_by_gap") -> Result:
+    """Return how surely sets of several sizes together reveal the bound to one attacker, in words."""
+    first = found[0]
+    counted = " and ".join(f"{_number(each.tuples)} sets of {each.categories} parts and their total" for each in found)
+    needed = f"; {_number(first.needed)} are needed" if len(found) == 1 else ""
+    weighs = first.attacker == LIKELIHOOD
+    return replace(
+        identified(
+            first.attacker,
+            reached_together(found),
+            first.bound,
+            first.confidence,
+            evidence=f"from {counted} alone{needed}",
+            assumptions=(*first.assumptions, "other published counts reveal more"),
+            equation="(1 + sqrt(1 - prod (1 - H^2)^(2 sets))) / 2" if weighs else EXTREME,
+        ),
+        name=name,
+        worst=first.worst,
+    )
+
+
+def identified(
+    attacker: str,
+    probability: float,
+    bound: int,
+    confidence: float | None,
+    *,
+    evidence: str,
+    assumptions: tuple[str, ...],
+    equation: str,
+) -> Result:
+    """Return how surely an attacker identifies the bound, in words.
+
+    Args:
+        attacker: one of ATTACKERS.
+        probability: of being right.
+        bound: E.
+        confidence: from which on the bound counts as found, None where nothing depends on the figure.
+        evidence: what the attacker uses, and what kind of figure this is.
+        assumptions: what must be true for the figure to hold.
+        equation: its formula.
+    """
+    who = ATTACKERS[attacker].format(bound=bound, wider=bound + 1)
+    target = "" if confidence is None else f" (target: below {confidence:.3g})"
+    return Result(
+        name="bound_revealed",
+        value=probability,
+        unit="1",
+        sentence=f"An attacker who {who} identifies the bound {bound} with probability "
+        f"{probability:.3g}{target}, {evidence}.",
+        assumptions=assumptions,
+        equation=equation,
+    )
 
 
 def bound_disclosure(
@@ -227,8 +272,8 @@ def disclosures_at(
         confidence: from which on the bound counts as found.
         attacker: one of ATTACKERS.
     """
-    if attacker not in ATTACKERS:
-        raise UnknownNameError.among("attacker", attacker, ATTACKERS)
+    if attacker not in {GAP, LIKELIHOOD}:
+        raise UnknownNameError.among("attacker", attacker, (GAP, LIKELIHOOD))
     _check_confidence(confidence)
     law = MaxEntropy(variance=variance, bound=bound)
     if attacker == GAP:
@@ -256,9 +301,16 @@ def reached_together(found: Sequence[BoundDisclosure]) -> float:
     if any(each.chance >= 1 and each.tuples for each in found):
         return 1.0
     unseen = sum(each.tuples * math.log1p(-each.chance) for each in found if each.tuples)
-    if found[0].attacker == LIKELIHOOD:
-        return (1 + math.sqrt(-math.expm1(2 * unseen))) / 2
-    return -math.expm1(unseen)
+    return upper_limit(-unseen) if found[0].attacker == LIKELIHOOD else -math.expm1(unseen)
+
+
+def upper_limit(exponent: float) -> float:
+    """Return (1 + sqrt(1 - exp(-2 B))) / 2: no comparison of two distributions is right more often (Le Cam).
+
+    >>> upper_limit(0.0), round(upper_limit(0.1), 3)
+    (0.5, 0.713)
+    """
+    return (1 + math.sqrt(-math.expm1(-2 * exponent))) / 2
 
 
 def _unseen_at(confidence: float, attacker: str) -> float:
@@ -292,9 +344,9 @@ def largest_variance(
         else "largest V with m(V, E) > tuples, m = ceil(log(1 - alpha) / log(1 - p1))",
         value=variance,
         unit="persons squared",
-        sentence=f"With {_number(tuples)} sets of {categories} published parts and their total, a bound of {bound} "
-        f"stays hidden at a confidence of {confidence:.2%} up to a noise variance of {variance:.3g}{limit}, from an "
-        f"attacker who {ATTACKERS[attacker]}.",
+        sentence=f"With {_number(tuples)} sets of {categories} parts and their total alone, an attacker who "
+        f"{ATTACKERS[attacker]} reaches a confidence of {confidence:.2%} in the bound {bound} from a noise variance of "
+        f"{variance:.3g} on{limit}.",
         worst=held.worst,
         assumptions=("maximum-entropy noise", *held.assumptions),
     )

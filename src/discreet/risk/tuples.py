@@ -8,13 +8,12 @@ c. Tuples within deeper levels are not counted.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.noise.rival import rival
-from discreet.risk.bound import LEAST_SURE, bound_disclosure, bounds_told_apart, reached_together
+from discreet.risk.bound import bound_disclosure
 from discreet.risk.margins import forced_tuples
 from discreet.risk.patterns import pattern_table
 from discreet.risk.registry import measure
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from discreet.programme.lattice import Lattice
     from discreet.results import Result
-    from discreet.risk.bound import BoundDisclosure
     from discreet.risk.case import Case
 
 MOST_CATEGORIES = 4
@@ -73,45 +71,22 @@ def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
 
 @measure("bound")
 def bound(case: Case) -> list[Result]:
-    """Return whether the bound could be inferred from additive tuples, by the level that tells most."""
+    """Return how surely residuals reveal the bound, a limit where counts are known, and the paper's extreme gap."""
     law = case.record.noise()
-    offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
-    # A rule without random noise has no bound that gaps reveal: anyone may know it.
-    if not math.isfinite(law.bound) or not offered or case.record.is_deterministic:
+    # A rule without random noise has no bound to reveal: anyone may know it.
+    if not math.isfinite(law.bound) or case.record.is_deterministic:
         return []
+    results = []
+    noise = case.record.ptable() if case.record.has_ptable else law
+    if wider := rival(noise, int(law.bound) + 1):
+        results += case.noise_terms.results(law, wider, case.confidence)
+    offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
     largest = [
         bound_disclosure(law, tuples=n, categories=c, confidence=case.confidence) for c, (_, n) in offered.items()
     ]
-    worst = max(largest, key=lambda found: found.reached)
-    results = [worst.result()]
-    if case.record.has_ptable and (wider := rival(case.record.ptable(), int(law.bound) + 1)):
-        categories, (_, tuples) = next(iter(offered.items()))
-        # Who guesses is right in half of the cases already.
-        sure = max(case.confidence, LEAST_SURE)
-        told = bounds_told_apart(law, wider, tuples=tuples, categories=categories, confidence=sure)
-        results.append(told.result())
-        every = [
-            bounds_told_apart(law, wider, tuples=n, categories=c, confidence=sure)
-            for c, n in all_tuples(case.lattice, spsn=case.record.spsn).items()
-        ]
-        if sum(each.tuples for each in every) > tuples:
-            results.append(_together(every))
+    if largest:
+        results.append(max(largest, key=lambda found: found.reached).result())
     return results
-
-
-def _together(found: list[BoundDisclosure]) -> Result:
-    """Return how surely the tuples of all levels and sizes give the bound away to who weighs every gap."""
-    first, reached = found[0], reached_together(found)
-    verdict = "may" if reached >= first.confidence else "cannot"
-    counted = " and ".join(f"{each.tuples:,} sets of {each.categories} parts" for each in found)
-    return replace(
-        first.result(),
-        value=reached,
-        sentence=f"From all levels together she {verdict} find it: {counted} next to a total give it away with "
-        f"probability {reached:.3g} at most.",
-        equation="(1 + sqrt(1 - prod (1 - H^2)^(2 tuples))) / 2",
-        assumptions=(*first.assumptions, "sets within levels, and of more than 4 parts, tell more"),
-    )
 
 
 @measure("margins")

@@ -1,0 +1,257 @@
+"""Bound disclosure by the residuals of all published counts: the predicted success of the attack, and a proven limit.
+
+The attacker fits least squares to everything published and compares the leave-one-out residuals of large counts with
+the noise distributions for E and for E + 1 (`equations.residuals`). The limit is for an attacker who knows all true
+counts and so sees every noise itself. No comparison of the two bounds is right more often (Le Cam).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.cells.layout import JointLayout, unit_layouts
+from discreet.equations.margins import MOST_CELLS, MarginEquations
+from discreet.equations.residuals import (
+    closed_form_leverages,
+    first_cells,
+    histogram,
+    joined,
+    probed_leverages,
+    residuals_of,
+    steady_leverages,
+    success_of,
+)
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.smoothed import bhattacharyya
+from discreet.noise.uniform import Uniform
+from discreet.programme.json_form import programme_to_json
+from discreet.programme.lattice import lattice
+from discreet.risk.bound import LEAST_SURE, NOISES, RESIDUALS, identified, upper_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.cells.layout import Layout
+    from discreet.equations.residuals import Leverages
+    from discreet.noise.arrays import Floats
+    from discreet.noise.base import Noise
+    from discreet.programme.lattice import Lattice
+    from discreet.programme.model import Programme
+    from discreet.release.release import Release
+    from discreet.results import Result
+
+PREDICTED = "Phi(sqrt(2 B)), B = sum of -log(integral of sqrt(f_E f_(E+1))) over all residuals"
+PROVEN = "(1 + sqrt(1 - exp(-2 B))) / 2, B = -noises log(sum sqrt(p_E p_(E+1)))"
+SMALLEST, PRECISE = 1e-6, 1e-9
+"""Of variances: the smallest that is looked at, and the relative error of the largest that is allowed."""
+LEVELS = "levels"
+"""The rule that counts every level."""
+KEPT = 8
+"""Programmes whose noise terms are kept."""
+_KEPT: dict[bytes, NoiseTerms] = {}
+IF_KNOWN = "bound_revealed_if_counts_known"
+KNOWN = ("the attacker knows the noise distribution but for its bound, and weighs the bounds E and E + 1 equally",)
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseTerms:
+    """The independent noise terms of large counts that a release shows, and what its equations reveal of each.
+
+    Attributes:
+        leverages: of the noise terms of large counts.
+        published: how many noise terms there are of all counts.
+        from_data: whether counts are large by what is published; if not, all are taken as large.
+    """
+
+    leverages: Leverages
+    published: int
+    from_data: bool = False
+
+    @property
+    def large(self) -> int:
+        """Return how many noise terms belong to large counts."""
+        return self.leverages.number
+
+    @property
+    def surrogate(self) -> bool:
+        """Say whether some leverages are those of the closed form."""
+        return self.leverages.surrogate
+
+    def restricted(self, statistics: NDArray[np.bool_]) -> NoiseTerms:
+        """Return the terms of some published statistics, population by population."""
+        left = self.leverages.restricted(statistics)
+        return NoiseTerms(left, left.number, self.from_data)
+
+    def success(self, law: Noise, other: Noise) -> float:
+        """Return the predicted success of the residual attack on two noise distributions with the same variance."""
+        return success_of(self.leverages.exponent(*_both(law, other), law.variance))
+
+    def largest_variance(self, bound: int, confidence: float) -> float:
+        """Return the largest variance of maximum-entropy noise at which the attack is right less often."""
+        from scipy.optimize import brentq
+
+        def excess(log_variance: float) -> float:
+            return self.success(*rivals(math.exp(log_variance), bound)) - confidence
+
+        highest = math.log(Uniform(bound=bound).variance)
+        if excess(highest) < 0:
+            return Uniform(bound=bound).variance
+        found = brentq(excess, math.log(SMALLEST), highest, xtol=PRECISE)
+        return math.exp(found - 2 * PRECISE)
+
+    def limit(self, law: Noise, other: Noise) -> float:
+        """Return the largest success of an attacker who knows all true counts."""
+        return upper_limit(self.large * bhattacharyya(*_both(law, other), 0.0))
+
+    def results(self, law: Noise, other: Noise, confidence: float) -> list[Result]:
+        """Return both figures in words.
+
+        Args:
+            law: the noise distribution of large counts.
+            other: that with a larger bound.
+            confidence: from which on the bound counts as found.
+        """
+        bound, sure = int(law.bound), max(confidence, LEAST_SURE)
+        residuals = identified(
+            RESIDUALS,
+            self.success(law, other),
+            bound,
+            sure,
+            evidence=f"predicted from the noise of {self.large:,} counts",
+            assumptions=self.assumptions,
+            equation=PREDICTED,
+        )
+        noises = identified(
+            NOISES,
+            self.limit(law, other),
+            bound,
+            None,
+            evidence=f"an upper limit for any use of the {self.large:,} noises of large counts",
+            assumptions=("a proven limit, far above what published counts alone allow", *KNOWN),
+            equation=PROVEN,
+        )
+        return [residuals, replace(noises, name=IF_KNOWN)]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Return what the prediction rests on."""
+        which = (
+            f"{self.large:,} of {self.published:,} noises belong to counts that are certainly large"
+            if self.from_data
+            else "every published count is taken as large"
+        )
+        even = ("leverages of the closed form for levels that divide evenly",) if self.leverages.surrogate else ()
+        return (
+            which,
+            *even,
+            "a prediction, not a bound: residuals are taken as independent of each other, and their errors as Gaussian",
+            *KNOWN,
+        )
+
+
+def rivals(variance: float, bound: int) -> tuple[MaxEntropy, MaxEntropy]:
+    """Return maximum-entropy noise of one variance with the bounds E and E + 1."""
+    return MaxEntropy(variance=variance, bound=bound), MaxEntropy(variance=variance, bound=bound + 1)
+
+
+def _both(law: Noise, other: Noise) -> tuple[Floats, Floats]:
+    """Return the probabilities of two noise distributions on the values of the wider one."""
+    bound = int(max(law.bound, other.bound))
+    noise = np.arange(-bound, bound + 1)
+    return law.pmf(noise), other.pmf(noise)
+
+
+def noise_terms(
+    programme: Programme,
+    *,
+    rule: str = LEVELS,
+    keep_single: bool = False,
+    populations: Sequence[str] | None = None,
+    spsn: bool = True,
+) -> NoiseTerms:
+    """Return the noise terms of a programme, every count taken as large.
+
+    Args:
+        programme: the tables.
+        rule: `levels`, with all universes of a unit together, or `flat`, each by itself.
+        keep_single: whether levels with one category count.
+        populations: what is counted, everything by default.
+        spsn: whether the same participants have the same noise.
+    """
+    chosen = _chosen(programme, populations)
+    text = json.dumps([programme_to_json(chosen), rule, keep_single, spsn], sort_keys=True, default=str)
+    key = hashlib.sha256(text.encode()).digest()
+    if key not in _KEPT:
+        while len(_KEPT) >= KEPT:
+            _KEPT.pop(next(iter(_KEPT)))
+        found = joined(list(_leverages(chosen, rule, keep_single=keep_single, spsn=spsn)))
+        _KEPT[key] = NoiseTerms(found, found.number)
+    return _KEPT[key]
+
+
+def _leverages(programme: Programme, rule: str, *, keep_single: bool, spsn: bool) -> Iterator[Leverages]:
+    """Give the leverages unit by unit, by probes or, above the limit of the equations, by the closed form."""
+    if rule == LEVELS and not keep_single:
+        for layout in unit_layouts(programme, spsn=spsn).values():
+            lattices = [each.lattice for each in _layouts_of(layout)]
+            if sum(map(_cells, lattices)) > MOST_CELLS:
+                yield from (closed_form_leverages(each, spsn=spsn) for each in lattices)
+            else:
+                yield probed_leverages(layout.equations, layout.statistic_of.astype(np.int64))
+        return
+    for name in programme.populations:
+        shown = lattice(programme, rule, keep_single=keep_single, population=name)
+        if _cells(shown) > MOST_CELLS:
+            yield closed_form_leverages(shown, spsn=spsn)
+        else:
+            number = np.repeat(np.arange(int(shown.published.sum())), shown.cells[shown.published].astype(np.int64))
+            yield probed_leverages(MarginEquations(shown, spsn), number)
+
+
+def noise_terms_in(release: Release, populations: Sequence[str] | None = None) -> NoiseTerms:
+    """Return the noise terms of the large counts of a release, by what is published.
+
+    Args:
+        release: the release with its record.
+        populations: what is counted, everything by default.
+    """
+    record = release.record
+    law = record.by_count()
+    smallest = max(int(law.bound) + 1, len(law.laws))
+    parts, published = [], 0
+    for layout in unit_layouts(_chosen(release.programme, populations), spsn=record.spsn).values():
+        lattices = [each.lattice for each in _layouts_of(layout)]
+        if sum(map(_cells, lattices)) > MOST_CELLS:
+            parts += [closed_form_leverages(each, spsn=record.spsn) for each in lattices]
+            published += sum(each.number for each in parts[-len(lattices) :])
+            continue
+        equations, statistic = layout.equations, layout.statistic_of.astype(np.int64)
+        leverage, first = steady_leverages(equations, statistic), first_cells(equations)
+        found = residuals_of(equations, layout.vector(release.table), leverage, record.variance)
+        parts.append(histogram(statistic, leverage, equations, first[found.large(smallest)]))
+        published += histogram(statistic, leverage, equations, first).number
+    return NoiseTerms(joined(parts), published, from_data=True)
+
+
+def _chosen(programme: Programme, populations: Sequence[str] | None) -> Programme:
+    """Return a programme with the tables of some populations alone."""
+    if populations is None:
+        return programme
+    tables = {table for name in populations for table in programme.populations[name]}
+    return replace(programme, tables=tuple(table for table in programme.tables if table in tables))
+
+
+def _layouts_of(layout: Layout | JointLayout) -> tuple[Layout, ...]:
+    return layout.layouts if isinstance(layout, JointLayout) else (layout,)
+
+
+def _cells(shown: Lattice) -> float:
+    return float(shown.cells[shown.published].sum())

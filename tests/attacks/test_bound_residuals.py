@@ -1,0 +1,97 @@
+"""The bound inferred from residuals: as often as predicted, on counts that are certainly large."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from discreet.attacks.belief import CountNoise
+from discreet.attacks.bound import bound
+from discreet.attacks.bound_residuals import large_residuals
+from discreet.attacks.sight import Knowledge, Sight, View
+from discreet.cells.layout import layouts
+from discreet.design.experiments import attack
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.protect import protect
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable
+from tests.mechanisms.town import SECRET, TOWN, people
+from tests.tabulation.small_data import by, programme, topic
+
+if TYPE_CHECKING:
+    from discreet.cells.layout import Layout
+    from discreet.noise.arrays import Floats
+
+SEX = topic("SEX", "F M")
+
+
+def noise_within(bound_: int, variance: float) -> CountNoise:
+    law = MaxEntropy(variance=variance, bound=bound_).pmf(np.arange(-bound_, bound_ + 1))
+    return CountNoise((law,), variance, float(bound_), shared="participants")
+
+
+def equal_counts(layout: Layout) -> Floats:
+    """Return counts that add up, 100 in every finest cell."""
+    cells = layout.lattice.cells[layout.equations.statistics]
+    return np.repeat(100 * cells.max() / cells, cells.astype(int))
+
+
+@pytest.mark.parametrize("releases", [40, pytest.param(400, marks=pytest.mark.slow)])
+def test_the_bound_is_identified_as_often_as_predicted(releases: int) -> None:
+    """Both bounds are drawn equally often, as the prediction has it."""
+    area, age = (
+        topic(name, " ".join(f"{name[0]}{n}" for n in range(size))) for name, size in (("AREA", 30), ("LIFE", 8))
+    )
+    given = programme([area, age, SEX], [by(area), by(age), by(SEX)])
+    (layout,) = layouts(given, spsn=True).values()
+    counts = equal_counts(layout)
+    random, hits, predicted = np.random.default_rng(8), [], []
+    for actual in [4, 5] * releases:
+        law = noise_within(actual, 6.0).laws[0]
+        published = counts + random.choice(np.arange(-actual, actual + 1), layout.cells, p=law)
+        # What is known of the noise is the same in both cases.
+        sight = Sight(given, {}, lambda _: None, Knowledge(noise=noise_within(4, 6.0)))
+        for what in ("view", "unit"):
+            sight.once(what, layout.name, lambda published=published: View(layout, published))  # type: ignore[misc]
+        found = next(each for each in bound(sight) if each.variant == "residuals")
+        hits.append(found.estimate[0] == actual)
+        predicted.append(found.predicted["21+"])
+    assert np.std(predicted) == pytest.approx(0, abs=1e-9)
+    assert predicted[0] > 0.6
+    assert np.mean(hits) == pytest.approx(predicted[0], abs=3 * np.sqrt(0.25 / len(hits)))
+
+
+def test_the_attack_reports_its_prediction() -> None:
+    ptable = PTable.max_entropy(variance=2, bound=3)
+    release = protect(people(3000), TOWN, CellKey(ptable, secret=SECRET), id="ID", keep_exact=True)
+    (outcome,) = [each for each in attack(release, attacks=["bound"]).outcomes if each.finding.variant == "residuals"]
+    assert outcome.score
+    assert outcome.finding.estimate[0] in {2, 3, 4}
+    assert 0.5 <= outcome.headline().predicted < 1  # type: ignore[operator]
+    assert "The predicted success is 0." in outcome.sentence
+
+
+def test_the_size_of_the_noise_is_measured_where_it_is_not_known() -> None:
+    ptable = PTable.max_entropy(variance=2, bound=3)
+    release = protect(people(3000), TOWN, CellKey(ptable, secret=SECRET), id="ID", keep_exact=True)
+    outcomes = attack(release, attacks=["bound"], public_only=True).outcomes
+    (outcome,) = [each for each in outcomes if each.finding.variant == "residuals"]
+    assert outcome.headline().predicted is None
+    assert outcome.finding.estimate[0] >= 2
+
+
+def test_residuals_have_the_variance_of_the_model() -> None:
+    area, age = (
+        topic(name, " ".join(f"{name[0]}{n}" for n in range(size))) for name, size in (("AREA", 30), ("LIFE", 9))
+    )
+    given = programme([area, age, SEX], [by(area), by(age), by(SEX)])
+    (layout,) = layouts(given, spsn=True).values()
+    law = noise_within(5, 3.0).laws[0]
+    published = equal_counts(layout) + np.random.default_rng(1).choice(np.arange(-5, 6), layout.cells, p=law)
+    sight = Sight(given, {}, lambda _: None, Knowledge(noise=noise_within(5, 3.0)))
+    sight.once("unit", layout.name, lambda: View(layout, published))
+    seen, leverage = large_residuals(sight, 6)
+    assert len(seen) == layout.cells
+    assert (seen**2 * (1 - leverage)).mean() == pytest.approx(3.0, rel=4 * np.sqrt(2 / len(seen)))
