@@ -161,7 +161,7 @@ def test_the_wilson_interval_is_where_the_normal_test_does_not_reject(share: flo
 
 
 def test_few_cases_are_never_shown_without_their_interval() -> None:
-    assert Rate(30, 60, 60, 60).words == "50.0%, 38% to 62% at 95% confidence"
+    assert Rate(30, 60, 60, 60).words == "50.0% [38% to 62%]"
     assert Rate(50, 100, 100, 100).words == "50.0%"
 
 

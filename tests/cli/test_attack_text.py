@@ -66,7 +66,7 @@ def test_sentences_are_numbered_in_the_order_of_the_report(shown: Callable[..., 
         "What an attacker learns from out (true counts from out.curator/exact; she knows the law"
     )
     start = next(number for number, line in enumerate(found) if line.startswith(" 1  "))
-    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are recovered exactly (71.4%,")
+    assert found[start].startswith(f" 1  {'first':<{NAME}}5 of 7 counts above 0 are recovered exactly (71.4% [")
     assert any(line.startswith(f" 2  {'second: best':<{NAME}}5 of 7") for line in found)
 
 

@@ -79,11 +79,11 @@ class Rate:
 
     @property
     def words(self) -> str:
-        """Return the share in percent, with its interval where cases are few."""
+        """Return the share in percent, with its 95 % interval where cases are few."""
         if self.cases >= FEW:
             return f"{self.share:.1%}"
         low, high = self.interval
-        return f"{self.share:.1%}, {low:.0%} to {high:.0%} at 95% confidence"
+        return f"{self.share:.1%} [{low:.0%} to {high:.0%}]"
 
 
 def rate(right: Flags, where: Flags, weights: Floats) -> Rate:
