@@ -100,7 +100,7 @@ def test_json_keys_are_those_of_the_page(answer: dict[str, object]) -> None:
 
 
 def test_json_keys_of_assess_are_those_of_the_page() -> None:
-    done = run("assess", "eu2021:LU", "--variance", "3", "--bound", "5", "--json")
+    done = run("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     common, _, own = tables_of(section("JSON"))

@@ -54,6 +54,10 @@ class ParameterError(InputError):
         return cls(f"{owner}: {name} must be {wanted}, not {value!r}.{hint}", parameter=name)
 
 
+class TooLargeError(ParameterError):
+    """More cells than can be solved exactly."""
+
+
 class InfeasibleError(InputError):
     """No law satisfies the constraints of one row of a p-table."""
 

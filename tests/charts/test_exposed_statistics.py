@@ -8,7 +8,7 @@ from discreet.charts.exposed_statistics import exposed, exposed_chart
 from discreet.equations.closed_form import success
 from discreet.risk.assess import assess
 
-ASSESSMENT = assess("eu2021:MT", variance=3, bound=5, measures=["averaging"], confidence=0.9)
+ASSESSMENT = assess("eu2021:MT", variance=3, bound=5, measures=["averaging"], confidence=0.9, closed_form=True)
 
 
 def test_rows_are_those_of_the_assessment() -> None:

@@ -176,7 +176,7 @@ class JointLayout:
 def unit_layouts(programme: Programme, *, spsn: bool) -> dict[str, Layout | JointLayout]:
     """Return the layout of every unit that is counted, all its universes together, that with most tables first.
 
-    A unit with one population whose own equations are all there are has the layout and the name of that population.
+    A unit that is counted as a whole, with equations that are all there are, has the layout and name of its population.
     """
     single = layouts(programme, spsn=spsn)
     units: dict[str, list[Layout]] = {}
@@ -184,7 +184,7 @@ def unit_layouts(programme: Programme, *, spsn: bool) -> dict[str, Layout | Join
         units.setdefault(layout.programme.tables[0].unit, []).append(layout)
     found: dict[str, Layout | JointLayout] = {}
     for unit, own in units.items():
-        if len(own) == 1 and publishes_meets(own[0].programme):
+        if len(own) == 1 and not own[0].programme.tables[0].universe and publishes_meets(own[0].programme):
             found[own[0].name] = own[0]
             continue
         tables = tuple(table for table in programme.tables if table.unit == unit)

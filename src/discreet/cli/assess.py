@@ -69,7 +69,12 @@ def assess(
     ] = False,
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
-    exact: Annotated[str | None, typer.Option(metavar="STAT", help="Solve a statistic by projection too.")] = None,
+    exact: Annotated[
+        list[str] | None, typer.Option(metavar="STAT", help="Solve this statistic exactly too. May be repeated.")
+    ] = None,
+    closed_form: Annotated[
+        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
+    ] = False,
     records: Annotated[int | None, typer.Option(metavar="N", help="Persons counted, for reconstruction.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
     measures: Annotated[
@@ -93,7 +98,7 @@ def assess(
         )
     if Path(source).suffix != ".json" and not Path(source).is_dir():
         noise = _noise(noise)
-    wanted = [name for name, asked in (("projection", exact), ("reconstruction", records)) if asked is not None]
+    wanted = [name for name, asked in (("projection", exact or None), ("reconstruction", records)) if asked is not None]
     chosen = _measures(measures, wanted, as_json=as_json)
     found = assess_risk(
         source,
@@ -103,8 +108,9 @@ def assess(
         population=population,
         known=known,
         confidence=confidence,
-        exact=exact,
+        exact=exact or (),
         records=records,
+        closed_form=closed_form,
         **noise,
     )
     if as_json:
@@ -143,10 +149,11 @@ def _noise(given: dict[str, Any]) -> dict[str, Any]:
 
 def _show(found: Assessment) -> None:
     programme = found.case.programme
-    tables = programme.of(found.case.population)
-    typer.echo(
-        f"{programme.name}: {len(tables)} {'table' if len(tables) == 1 else 'tables'} of {tables[0].population}."
+    populations = found.case.scope.populations
+    counted = ", ".join(
+        f"{len(tables)} {'table' if len(tables) == 1 else 'tables'} of {name}" for name, tables in populations.items()
     )
+    typer.echo(f"{programme.name}: {counted}.")
     for name, results in found.by_measure.items():
         _show_measure(name, results, found)
     if rows := found.averaging():
@@ -161,11 +168,16 @@ def _show(found: Assessment) -> None:
 def _show_worst(rows: Sequence[dict[str, Any]], variance: float) -> None:
     """Print the statistics that averaging reveals most of."""
     typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {variance:g}):")
-    typer.echo(f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'optimal':>8} {'right':>6}  statistic")
+    typer.echo(
+        f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'closed':>8} {'exact':>8} {'right':>6}  "
+        "statistic"
+    )
     for row in rows:
         typer.echo(
             f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
-            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} {row['alpha']:>6.1%}  {row['statistic']}"
+            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} "
+            f"{'-' if row['exact'] is None else format(row['exact'], '.4f'):>8} {row['alpha']:>6.1%}  "
+            f"{row['statistic']}"
         )
 
 
@@ -198,7 +210,8 @@ def _json(found: Assessment, source: str) -> str:
             "population": case.population,
             "known": case.known,
             "confidence": case.confidence,
-            "exact": case.exact,
+            "exact": list(case.exact),
+            "closed_form": case.closed_form,
             "records": case.records,
             "measures": list(found.by_measure),
         },
@@ -206,6 +219,9 @@ def _json(found: Assessment, source: str) -> str:
         [*case.programme.notes, *found.warnings()],
         rule=case.rule,
         spsn=case.record.spsn,
-        statistics={"unique": len(case.averaging.names), "published": int(case.lattice.tables.sum())},
+        statistics={
+            "unique": len(case.averaging.names),
+            "published": sum(int(each.tables.sum()) for each in case.lattices.values()),
+        },
         averaging=found.averaging(),
     )

@@ -46,6 +46,9 @@ def design(
         ),
     ] = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
+    closed_form: Annotated[
+        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
+    ] = False,
     data: Annotated[
         list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")
     ] = None,
@@ -98,6 +101,7 @@ def design(
             areas=areas,
             hide_bound=hide_bound,
             cuts=cuts,
+            closed_form=closed_form,
             progress=stages,
             **about_records,
         )
@@ -113,6 +117,7 @@ def design(
         "areas": areas,
         "hide_bound": hide_bound,
         "cuts": cuts,
+        "closed_form": closed_form,
     }
     if plot:
         draw_plane(found, plot)

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from discreet.design.constraints import OPTIMAL
 from discreet.design.exposure import Exposure, exposures
-from discreet.errors import ParameterError, UnknownNameError
+from discreet.errors import ParameterError
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
+from discreet.risk.most_exposed import most_exposed, solvable
 from discreet.risk.tuples import all_tuples, tuples_by_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
+
+
+NOTHING_LEFT = "Nothing is left to hide: all that is published follows from what is known. Name a coarser one, or none."
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,37 +35,46 @@ class Counted:
 
     Attributes:
         lattices: by population, that with most tables first.
+        scope: the programme of these tables where the optimal attacker is solved exactly, None for the closed form.
     """
 
     lattices: dict[str, Lattice]
+    scope: Programme | None = None
 
     @property
     def statistics(self) -> int:
         """Return how many statistics count a person who is in every population."""
         return sum(int(each.published.sum()) for each in self.lattices.values())
 
-    def exposed(self, *, spsn: bool, known: str | None = None) -> dict[str, Exposure]:
-        """Return, by attacker, the statistic she knows best."""
+    def exposed(
+        self,
+        *,
+        spsn: bool,
+        known: str | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> dict[str, Exposure]:
+        """Return, by attacker, the statistic that is known best; with a scope by exact solutions to the optimal one."""
         found = self.by_population(spsn=spsn, known=known)
         worst = {}
         for attacker in next(iter(found.values())):
             population = min(found, key=lambda name: found[name][attacker].ratio)
             each = found[population][attacker]
             if math.isinf(each.ratio):
-                raise ParameterError(
-                    "Nothing is left to hide: all that is published follows from the statistic that is known. Name a "
-                    "coarser one, or none.",
-                    parameter="known",
-                )
-            of = f" ({population})" if len(found) > 1 else ""
+                raise ParameterError(NOTHING_LEFT, parameter="known")
+            of = f" of {population}" if len(found) > 1 else ""
             worst[attacker] = Exposure(f"{each.statistic}{of}", each.ratio)
+        if self.scope is not None:
+            searched = most_exposed(self.scope, spsn=spsn, known=known, progress=progress)
+            if not searched.solved:
+                raise ParameterError(NOTHING_LEFT, parameter="known")
+            worst[OPTIMAL] = Exposure(searched.worst.statistic, searched.worst.ratio, exact=True)
         return worst
 
     def by_population(self, *, spsn: bool = True, known: str | None = None) -> dict[str, dict[str, Exposure]]:
         """Return, by population and attacker, the statistic she knows best; what is known there is left out."""
         self._check_known(known)
         return {
-            name: exposures(averaging(each, spsn=spsn, known=known if known and publishes(each, known) else None))
+            name: exposures(averaging(each, spsn=spsn, known=known if known and each.publishes(known) else None))
             for name, each in self.lattices.items()
         }
 
@@ -74,19 +89,26 @@ class Counted:
         return dict(sorted(found.items()))
 
     def _check_known(self, known: str | None) -> None:
-        if known is not None and not any(publishes(each, known) for each in self.lattices.values()):
-            names = dict.fromkeys(name for each in self.lattices.values() for name in _published(each))
-            raise UnknownNameError.among("statistic", known, names)
+        if known is not None and not any(each.publishes(known) for each in self.lattices.values()):
+            # Names the statistics there are.
+            next(iter(self.lattices.values())).position(known)
 
 
-def counted(programme: Programme, rule: str, population: str | None) -> Counted:
-    """Return what is published of one population, or of all that count the unit of most tables."""
-    if population is not None:
-        return Counted({population: lattice(programme, rule, population=population)})
+def counted(programme: Programme, rule: str, population: str | None, *, closed_form: bool = False) -> Counted:
+    """Return what is published of one population, or of all that count the unit of most tables.
+
+    Args:
+        programme: all tables.
+        rule: `levels` or `flat`.
+        population: which one; all of the unit if None.
+        closed_form: whether the optimal attacker is measured by the closed form for equal blocks alone.
+    """
     units = Counter(table.unit for table in programme.tables)
     unit = max(units, key=units.__getitem__)
-    names = [name for name, tables in programme.populations.items() if tables[0].unit == unit]
-    return Counted({name: lattice(programme, rule, population=name) for name in names})
+    tables = programme.of(population) if population else tuple(t for t in programme.tables if t.unit == unit)
+    scope = replace(programme, tables=tables)
+    lattices = {name: lattice(scope, rule, population=name) for name in scope.populations}
+    return Counted(lattices, scope if rule == "levels" and not closed_form and solvable(scope) else None)
 
 
 def sets_of(published: Lattice, attacker: str) -> dict[int, int]:
@@ -94,12 +116,3 @@ def sets_of(published: Lattice, attacker: str) -> dict[int, int]:
     if attacker == OPTIMAL:
         return all_tuples(published, spsn=True)
     return {parts: many for parts, (_, many) in tuples_by_size(published, spsn=True).items()}
-
-
-def _published(found: Lattice) -> list[str]:
-    return [name for name, shown in zip(found.names(), found.published, strict=True) if shown]
-
-
-def publishes(found: Lattice, name: str) -> bool:
-    """Say whether a population has a statistic, by its name in any order."""
-    return (" ".join(sorted(name.split())) if name != "total" else name) in _published(found)

@@ -21,11 +21,13 @@ class Exposure:
 
     Attributes:
         statistic: its name.
-        ratio: the variance of her estimate in units of V.
+        ratio: the variance of the attacker's estimate in units of V.
+        exact: whether the ratio is an exact solution; if not, it is a formula.
     """
 
     statistic: str
     ratio: float
+    exact: bool = False
 
     def success(self, variance: float) -> float:
         """Return how often she is right about a count of it."""

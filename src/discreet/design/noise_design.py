@@ -26,7 +26,7 @@ from discreet.design.constraints import (
     hidden_bound,
     room,
 )
-from discreet.design.counted import Counted, counted, publishes
+from discreet.design.counted import Counted, counted
 from discreet.design.curation import curate
 from discreet.design.curation import output_of as cuttable
 from discreet.design.on_data import try_on_data
@@ -276,6 +276,7 @@ def design(
     areas: str | None = None,
     hide_bound: bool = True,
     cuts: int = CUTS,
+    closed_form: bool = False,
     terms: NoiseTerms | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
@@ -294,6 +295,8 @@ def design(
         areas: the topic of areas.
         hide_bound: whether the bound is to stay hidden.
         cuts: how many cuts of the output to take one after the other, to see what they buy; 0 for none at all.
+        closed_form: measure the optimal attacker by the closed form for equal blocks instead of exact solutions;
+            faster, errs both ways.
         terms: what residuals reveal of the noise of large counts in a release, as `noise_terms_in` gives it; without it
             every published count is taken as large.
         progress: called with a stage, what is done and what there is to do.
@@ -304,8 +307,8 @@ def design(
     """
     _check(confidence, max_bound, attacker, cuts)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
-    found = counted(spec, rule, population)
-    exposed, fresh = (found.exposed(spsn=spsn, known=known) for spsn in (True, False))
+    found = counted(spec, rule, population, closed_form=closed_form)
+    exposed, fresh = (found.exposed(spsn=spsn, known=known, progress=progress) for spsn in (True, False))
     sets = {who: found.sets(who) for who in ATTACKERS}
     number = _areas(spec, areas)
     terms = terms or noise_terms(spec, rule=rule, populations=list(found.lattices))
@@ -316,7 +319,7 @@ def design(
             exposed[attacker].statistic,
             alpha,
             attacker=attacker,
-            surrogate=rule == LEVELS,
+            surrogate=rule == LEVELS and not exposed[attacker].exact,
         )
         hides = hide_bound and (attacker == OPTIMAL or sets[attacker])
         hidden = (hidden_bound(sets[attacker], alpha, attacker, terms),) if hides else ()
@@ -329,7 +332,7 @@ def design(
             fresh[attacker].statistic,
             confidence,
             attacker=attacker,
-            surrogate=rule == LEVELS,
+            surrogate=rule == LEVELS and not fresh[attacker].exact,
         ),
         *([accurate_areas(number, confidence)] if number else []),
     )
@@ -386,8 +389,8 @@ def design(
                 confidence,
                 attacker,
                 known,
-                rule=rule,
-                populations=len(found.lattices),
+                surrogate=rule == LEVELS and not exposed[OPTIMAL].exact,
+                has_universes=len(found.lattices) > 1,
                 left_out=_left_out(spec, tuple(found.lattices)),
                 has_cuts=bool(curation.alone),
                 no_release=data is not None and setting is None,
@@ -433,7 +436,7 @@ def _curation(
     return curate(
         cuttable(programme, rule=rule, population=worst),
         attacker=attacker,
-        known=known if known and publishes(found.lattices[worst], known) else None,
+        known=known if known and found.lattices[worst].publishes(known) else None,
         confidence=confidence,
         steps=cuts,
         farthest=MOST_CUTS if cuts and not feasible else 0,
@@ -490,17 +493,28 @@ def _left_out(programme: Programme, populations: tuple[str, ...]) -> str:
     return ", ".join(others)
 
 
-def _known_better(populations: int, known: str | None) -> Iterator[str]:
+def _known_better(known: str | None) -> Iterator[str]:
     """Say what lets an attacker know more than the constraints count."""
-    if populations > 1:
-        yield (
-            "Tables with a universe are taken by themselves. Where it is a category of other tables, who combines both "
-            "knows more than is told here."
-        )
     if known is not None:
         yield (
             "An attacker who knows true counts sees noise and identifies the bound more often than predicted. The "
             "prediction is for an attacker who knows no true count."
+        )
+
+
+def _approximate(*, surrogate: bool, has_universes: bool, has_cuts: bool) -> Iterator[str]:
+    """Give what is a closed form and no exact solution."""
+    if surrogate:
+        yield (
+            "Averaging is measured by the closed form for equal blocks. Real blocks differ and may need more noise or "
+            "less."
+        )
+        if has_universes:
+            yield "The closed form takes each universe by itself. All of them together reveal more than stated here."
+    if has_cuts:
+        yield (
+            "What cuts buy is estimated by the closed form for equal blocks, each universe by itself. Run design again "
+            "on the programme without these tables to confirm it."
         )
 
 
@@ -510,8 +524,8 @@ def _warnings(
     attacker: str,
     known: str | None,
     *,
-    rule: str,
-    populations: int,
+    surrogate: bool,
+    has_universes: bool,
     left_out: str,
     has_cuts: bool,
     no_release: bool,
@@ -524,11 +538,7 @@ def _warnings(
         yield f"Not designed for: tables that count something else ({left_out}); name them with --population."
     if areas is None:
         yield NO_AREAS
-    if rule == LEVELS:
-        yield (
-            "By the rule levels every category divides evenly. Real ones do not, and may ask for less noise or more: "
-            "discreet assess --exact solves one statistic as it is."
-        )
+    yield from _approximate(surrogate=surrogate, has_universes=has_universes, has_cuts=has_cuts)
     if has_cuts and attacker != OPTIMAL:
         yield (
             "Cuts are weighed by the paper's averages, which stop where they first get worse: some cuts look better "
@@ -544,7 +554,7 @@ def _warnings(
             "A guess between two bounds is right in half of the cases: the target for bound disclosure is "
             f"{LEAST_SURE:.0%}, not {confidence:.0%}."
         )
-    yield from _known_better(populations, known)
+    yield from _known_better(known)
     if known is not None and attacker != OPTIMAL:
         yield "The paper's averages make no use of what is known: only the optimal attacker does."
     if no_release:

@@ -21,7 +21,7 @@ import numpy as np
 from discreet.equations.margins import MOST_CELLS, MarginEquations, containing
 from discreet.equations.sums import FreeSums, MarginSums, scaled_rows
 from discreet.equations.unknowns import UnknownEquations
-from discreet.errors import InternalError, ParameterError, ProgrammeError
+from discreet.errors import InternalError, ProgrammeError, TooLargeError
 from discreet.programme.lattice import Axis, Lattice, lattice
 from discreet.programme.universe import Universe, finest_codes, universe_of
 
@@ -185,27 +185,9 @@ class JointEquations(UnknownEquations):
             found *= np.sqrt(np.bincount(self.unknowns)[self.unknowns])
         return np.where(self.possible, found, 0.0)
 
-    def variance_ratios(self) -> Floats:
-        """Return the variance of the best linear estimate of every cell, in units of V, by dense algebra.
-
-        For a few thousand unknowns: the diagonal of the projection, sum over an orthonormal basis of the equations.
-        """
-        _, deviation = self._by_unknown(np.zeros(self.cells), self.spread)
-        basis = _orthonormal(self.sums.dense() * deviation)
-        found = deviation**2 * (1 - (basis**2).sum(axis=0))
-        by_cell: Floats = found.clip(0.0)[self.unknowns]
-        return by_cell
-
-
-def _orthonormal(rows: Floats) -> Floats:
-    """Return an orthonormal basis of the space that rows span, as rows."""
-    gram = rows @ rows.T if rows.shape[0] < rows.shape[1] else rows.T @ rows
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > 1e-10 * max(float(values[-1]), 1.0) if len(values) else np.zeros(0, dtype=bool)
-    if rows.shape[0] < rows.shape[1]:
-        found: Floats = (vectors[:, kept] / np.sqrt(values[kept])).T @ rows
-        return found
-    return np.ascontiguousarray(vectors[:, kept].T)
+    def part_of(self, place: int) -> Part:
+        """Return the population that a cell belongs to."""
+        return next(part for part in reversed(self.parts.values()) if part.start <= place)
 
 
 class _Assembly:
@@ -585,7 +567,7 @@ def _closed(rows: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
         new = {tuple(map(min, zip(a, b, strict=True))) for a in new for b in found} - found
         found |= new
         if len(found) > MOST_NODES:
-            raise ParameterError(
+            raise TooLargeError(
                 f"The universes of this programme relate more than {MOST_NODES:,} statistics. Take fewer tables.",
                 parameter="programme",
             )
@@ -594,7 +576,7 @@ def _closed(rows: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
 
 def _refuse_above(cells: int) -> None:
     if cells > MOST_CELLS:
-        raise ParameterError(
+        raise TooLargeError(
             f"The universes of this programme relate {cells:,} cells; exact variances are computed up to "
             f"{MOST_CELLS:,}. Take fewer tables.",
             parameter="programme",

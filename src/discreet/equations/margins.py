@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.equations.solver import fit
 from discreet.equations.sums import Link, margin_sums
-from discreet.errors import ParameterError
+from discreet.errors import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +51,7 @@ class MarginEquations:
 
     def __post_init__(self) -> None:
         if self.cells > MOST_CELLS:
-            raise ParameterError(
+            raise TooLargeError(
                 f"The programme has {self.cells:,} cells; exact variances are computed up to {MOST_CELLS:,}. "
                 "Take fewer tables, or the closed form.",
                 parameter="programme",

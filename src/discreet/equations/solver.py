@@ -66,23 +66,23 @@ def fit(
     # Equations between known cells have nothing to give; they are checked, not solved.
     scale = np.sqrt(np.divide(1.0, own, out=np.zeros_like(own), where=own > 0))
     residual = scale * sums.gaps(values)
-    start = math.sqrt(float(residual @ residual))
+    start = math.sqrt(_square(residual))
     # Relative to the gaps of the values, or, where they nearly fit, to the rounding of sums of their size.
-    rounding = 1e-14 * math.sqrt(float(values @ values) * float(scale @ scale) / max(len(scale), 1))
+    rounding = 1e-14 * math.sqrt(_square(values) * _square(scale) / max(len(scale), 1))
     target = max(tolerance * start, rounding)
     slope = spread * sums.back(scale * residual)
-    steepness = float(slope @ slope)
+    steepness = _square(slope)
     flat = (FLAT * tolerance) ** 2 * steepness
     direction, moved, length, step = slope.copy(), np.zeros_like(values), start, 0
     # Known cells may contradict each other: then the gaps cannot vanish, but their slope does.
     while length > target and steepness > flat and step < MOST_STEPS:
         image = scale * sums.gaps(spread * direction)
-        size = steepness / float(image @ image)
+        size = steepness / _square(image)
         moved += size * direction
         residual -= size * image
-        length = math.sqrt(float(residual @ residual))
+        length = math.sqrt(_square(residual))
         np.multiply(spread, sums.back(scale * residual), out=slope)
-        before, steepness = steepness, float(slope @ slope)
+        before, steepness = steepness, _square(slope)
         direction *= steepness / before
         direction += slope
         step += 1
@@ -90,3 +90,8 @@ def fit(
             break
     done = length <= target or steepness <= flat
     return Fit(values - spread * moved, step, length / start if start else 0.0, done)
+
+
+def _square(values: Floats) -> float:
+    """Return the squared length of a vector; by one thread, for waking more costs more than the sum (three times)."""
+    return float(np.einsum("i,i->", values, values))

@@ -82,6 +82,17 @@ class UnknownEquations(ABC):
         weights, deviation = self._weights(place, self.spread if spread is None else spread, tolerance)
         return float(((weights * deviation) ** 2).sum())
 
+    def variance_ratios(self, spread: Floats | None = None) -> Floats:
+        """Return the variance of the best linear estimate of every cell, in units of V, by dense algebra.
+
+        For up to a few thousand unknowns: the diagonal of D P D with P = I - Q'Q, Q an orthonormal basis of the rows
+        of A D.
+        """
+        _, deviation = self._by_unknown(np.zeros(self.cells), self.spread if spread is None else spread)
+        basis = _orthonormal(self.sums.dense() * deviation)
+        found: Floats = (deviation**2 * (1 - (basis**2).sum(axis=0))).clip(0.0)[self.unknowns]
+        return found
+
     def _weights(self, place: int, spread: Floats, tolerance: float) -> tuple[Floats, Floats]:
         """Return the weight of every unknown in the estimate of one cell, and the deviation of every unknown.
 
@@ -105,3 +116,14 @@ class UnknownEquations(ABC):
         np.divide(1.0, spread**2, out=weight, where=counts & (spread > 0))
         total = np.maximum(np.bincount(unknowns, weight, many), TINY)
         return np.bincount(unknowns, weight * values, many) / total, np.where(sure, 0.0, 1 / np.sqrt(total))
+
+
+def _orthonormal(rows: Floats) -> Floats:
+    """Return an orthonormal basis of the space that rows span, as rows."""
+    gram = rows @ rows.T if rows.shape[0] < rows.shape[1] else rows.T @ rows
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 1e-10 * max(float(values[-1]), 1.0) if len(values) else np.zeros(0, dtype=bool)
+    if rows.shape[0] < rows.shape[1]:
+        found: Floats = (vectors[:, kept] / np.sqrt(values[kept])).T @ rows
+        return found
+    return np.ascontiguousarray(vectors[:, kept].T)

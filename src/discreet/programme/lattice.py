@@ -148,11 +148,18 @@ class Lattice:
 
     def position(self, name: str) -> int:
         """Return the position of a published statistic by its name; level names may stand in any order."""
-        published = {n: place for place, n in enumerate(self.names()) if self.published[place]}
-        wanted = " ".join(sorted(name.split())) if name != "total" else name
-        if wanted not in published:
-            raise UnknownNameError.among("statistic", name, published)
-        return published[wanted]
+        wanted = " ".join(sorted(name.split()))
+        if wanted not in self._published_names:
+            raise UnknownNameError.among("statistic", name, self._published_names)
+        return self._published_names[wanted]
+
+    def publishes(self, name: str) -> bool:
+        """Say whether a statistic is published, by its name; level names may stand in any order."""
+        return " ".join(sorted(name.split())) in self._published_names
+
+    @cached_property
+    def _published_names(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names()) if self.published[place]}
 
 
 def _as_words(depths: NDArray[np.int8]) -> NDArray[np.bytes_]:

@@ -47,29 +47,30 @@ class Assessment:
         return tuple(result for found in self.by_measure.values() for result in found)
 
     def averaging(self) -> list[dict[str, Any]]:
-        """Return one record per statistic, the most exposed first; none where counts are rounded."""
+        """Return one record per statistic: those solved exactly first, then by the closed form; none for rounding."""
         if self.case.record.rounds:
             return []
         found, variance = self.case.averaging, self.case.record.variance
         columns = (found.t, found.k, found.plain, found.greedy, found.inverse_variance, found.optimal)
         names = ("t", "k", "plain", "greedy", "inverse_variance", "optimal")
+        searched = self.case.exposed if {"averaging", "projection"} & self.by_measure.keys() else None
+        solved = searched.by_statistic if searched else {}
         rows = []
-        for place in found.optimal.argsort(kind="stable").tolist():
-            row: dict[str, Any] = {"statistic": found.names[place]}
+        for place, statistic in enumerate(found.names):
+            row: dict[str, Any] = {"statistic": statistic}
             row |= {name: column[place].item() for name, column in zip(names, columns, strict=True)}
-            row["alpha"] = success(variance, row["optimal"])
+            row["exact"] = solved.get(statistic)
+            row["alpha"] = success(variance, row["exact"] or row["optimal"])
             rows.append(row)
-        return rows
+        return sorted(rows, key=lambda row: (row["exact"] is None, row["exact"] or row["optimal"]))
 
     def left_out(self) -> list[str]:
-        """Return a sentence on the tables that count something else and are not in these figures."""
-        chosen = self.case.programme.of(self.case.population)[0].population
-        others = [f"{len(t)} of {name}" for name, t in self.case.programme.populations.items() if name != chosen]
+        """Return a sentence on the tables that are not in these figures."""
+        inside = self.case.scope.populations
+        others = [f"{len(t)} of {name}" for name, t in self.case.programme.populations.items() if name not in inside]
         if not others:
             return []
-        return [
-            f"Not in these figures: tables that count something else ({', '.join(others)}); choose them as population."
-        ]
+        return [f"Not in these figures: {', '.join(others)} (tables by what they count); choose them as population."]
 
     def warnings(self) -> list[str]:
         """Return what makes figures lower than the true risk, and which tables they leave out."""
@@ -90,8 +91,9 @@ def assess(
     population: str | None = None,
     known: str | None = None,
     confidence: float = ONE_SIGMA,
-    exact: str | None = None,
+    exact: Sequence[str] = (),
     records: int | None = None,
+    closed_form: bool = False,
     **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
 ) -> Assessment:
     """Return the risk of a record, or of a programme with the noise described by keywords.
@@ -102,11 +104,13 @@ def assess(
         measures: names of the measures to take, all by default.
         rule: `levels` or `flat`.
         keep_single: count levels with one category as levels, as the paper seems to have done.
-        population: which tables, by what they count; those of the most common unit by default.
+        population: which tables, by what they count; by default all tables of the most common unit, in whatever
+            universes.
         known: a statistic whose true counts are public.
         confidence: the success an attacker may have.
         records: how many persons are counted, for the reconstruction theorems; a release knows its own.
-        exact: a statistic to solve exactly by projection (up to 3*10^7 cells).
+        exact: statistics to solve exactly beside the most exposed ones.
+        closed_form: use the closed form for equal blocks instead of exact solutions; faster, errs both ways.
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
@@ -114,14 +118,22 @@ def assess(
     """
     if not 0 < confidence <= SUREST:
         raise ParameterError.outside("assess", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
-    if known is not None and exact is not None:
-        raise ParameterError(
-            "The projection does not use what is known; give known or exact, not both.", parameter="exact"
-        )
+    asked = (exact,) if isinstance(exact, str) else tuple(exact)
     release = _release(source)
     record = _record(release or source, noise)
-    counted = record.records if records is None else records
-    case = Case(record, record.published(), rule, keep_single, population, known, confidence, exact, counted, release)
+    case = Case(
+        record,
+        record.published(),
+        rule,
+        keep_single,
+        population,
+        known,
+        confidence,
+        asked,
+        record.records if records is None else records,
+        release,
+        closed_form,
+    )
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 
 

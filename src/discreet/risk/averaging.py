@@ -17,7 +17,7 @@ attackers take the statistic itself once, as the paper's figures imply.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +25,8 @@ import numpy as np
 from discreet.equations.closed_form import best_ratios, precision
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from discreet.programme.lattice import Lattice
@@ -48,6 +50,26 @@ class Averaging:
     greedy: Floats
     inverse_variance: Floats
     optimal: Floats
+
+
+def averaging_of(lattices: Mapping[str, Lattice], *, spsn: bool = True, known: str | None = None) -> Averaging:
+    """Return the averaging ratios of every statistic of several populations, each by itself.
+
+    Args:
+        lattices: the statistics by population.
+        spsn: whether a statistic has one noise in all tables.
+        known: a statistic whose true counts the attacker knows, wherever it is published.
+    """
+    parts = [averaging(each, spsn=spsn, known=_where_published(each, known)) for each in lattices.values()]
+    if len(parts) == 1:
+        return parts[0]
+    names = [f"{name} of {of}" for of, part in zip(lattices, parts, strict=True) for name in part.names]
+    columns = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Averaging)[1:])
+    return Averaging(names, *columns)
+
+
+def _where_published(lattice: Lattice, known: str | None) -> str | None:
+    return known if known is not None and lattice.publishes(known) else None
 
 
 def averaging(lattice: Lattice, *, spsn: bool = True, known: str | None = None) -> Averaging:

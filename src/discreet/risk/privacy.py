@@ -29,9 +29,8 @@ SLACK = 1e-6
 
 
 def statistics_of_a_person(case: Case) -> int:
-    """Return t: in how many independently noised statistics a person is counted."""
-    found = case.lattice
-    return int(found.published.sum() if case.record.spsn else found.tables.sum())
+    """Return t: in how many independently noised statistics a person is counted who is in every universe."""
+    return case.statistics
 
 
 @measure("epsilon_delta")
@@ -118,7 +117,7 @@ def reconstruction(case: Case) -> list[Result]:
     results = [epsilon_of_reconstruction(case.records)]
     bound = case.record.noise().bound
     if math.isfinite(bound):
-        cells = int(case.lattice.cells[case.lattice.published].sum())
+        cells = sum(int(each.cells[each.published].sum()) for each in case.lattices.values())
         attack = PolynomialAttack(records=case.records, bound=bound, outputs=cells)
         results += [exponential_attack(case.records, bound), attack.result()]
     return results

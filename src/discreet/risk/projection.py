@@ -1,62 +1,54 @@
-"""The exact variance of chosen cells, with blocks as unequal as they are: by projection instead of closed form."""
+"""The exact variance of chosen statistics, with blocks as unequal as they are and all universes together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.equations.closed_form import success
-from discreet.equations.margins import MarginEquations
+from discreet.errors import ParameterError
 from discreet.results import Result
 from discreet.risk.registry import measure
 
 if TYPE_CHECKING:
-    from discreet.programme.lattice import Lattice
     from discreet.risk.case import Case
-
-CELLS_TRIED = 3
 
 
 @measure("projection")
 def projection(case: Case) -> list[Result]:
-    """Return how well the best linear attack knows cells of the statistic asked for; nothing for rounding."""
-    if case.exact is None or case.record.rounds:
+    """Return how well the optimal linear attack knows the statistics asked for; nothing for rounding."""
+    for name in case.exact:
+        if name not in case.averaging.names:
+            # Names the statistics there are.
+            case.lattice.position(name)
+    if not case.exact or case.record.rounds:
         return []
-    equations = MarginEquations(case.lattice, case.record.spsn)
-    statistic = case.lattice.position(case.exact)
-    shape = equations.shape(statistic)
-    tried = np.unique(np.linspace(0, np.prod(shape) - 1, CELLS_TRIED).astype(int))
-    cells = [tuple(map(int, np.unravel_index(number, shape))) for number in tried]
-    ratios = [equations.variance_ratio(statistic, cell) for cell in cells]
-    worst = int(np.argmin(ratios))
-    name, variance = case.lattice.names()[statistic], case.record.variance
-    closed = case.averaging.optimal[case.averaging.names.index(name)]
-    return [
-        Result(
-            name="projection",
-            equation="Var / V = |P e|^2, P the projection on parent = sum of children",
-            value=ratios[worst],
-            unit="V",
-            sentence=f"By projection on all {equations.cells:,} published cells the best linear attack knows a count "
-            f"of {name} with variance {ratios[worst]:.4f} V (closed form {closed:.4f} V) and is right to the person "
-            f"with probability {success(variance, ratios[worst]):.3f}.",
-            worst=f"{_codes(case.lattice, statistic, cells[worst])} of {name}",
-            assumptions=(
-                f"the smallest of {len(cells)} tried: {', '.join(_codes(case.lattice, statistic, c) for c in cells)}",
-                "blocks as in the category trees; as equal as can be where only numbers are known",
-                "with SPSN a category and its only child have one noise (cell keys)",
-                "counts well above the noise bound",
-            ),
+    if case.exposed is None:
+        raise ParameterError(
+            "Exact solutions need the rule levels, merged single categories and a programme that is not too large. "
+            "Leave out --closed-form, --rule and --keep-single, or take fewer tables.",
+            parameter="exact",
         )
-    ]
+    return [_solved(case, name) for name in case.exact]
 
 
-def _codes(lattice: Lattice, statistic: int, cell: tuple[int, ...]) -> str:
-    """Return the codes of a cell, or the numbers of its categories where codes are not known."""
-    words = []
-    for axis, depth, number in zip(lattice.axes, lattice.depths[statistic].tolist(), cell, strict=True):
-        codes = axis.codes[depth - 1] if depth else None
-        if depth:
-            words.append(f"{axis.levels[depth - 1]}={codes[number] if codes else number + 1}")
-    return " ".join(words) or "the total"
+def _solved(case: Case, asked: str) -> Result:
+    assert case.exposed is not None  # noqa: S101 - checked above
+    name = asked if asked in case.averaging.names else " ".join(sorted(asked.split()))
+    cells = [cell for cell in case.exposed.solved if cell.statistic == name]
+    worst, variance = cells[0], case.record.variance
+    return Result(
+        name="projection",
+        equation="Var / V = |P e|^2, P the projection on parent = sum of children",
+        value=worst.ratio,
+        unit="V",
+        sentence=f"The optimal linear attack estimates {worst.codes} of {name} with variance {worst.ratio:.4f} V "
+        f"(closed form: {worst.closed_form:.4f} V) and recovers it exactly with probability "
+        f"{success(variance, worst.ratio):.3f}.",
+        worst=f"{worst.codes} of {name}",
+        assumptions=(
+            f"the smallest of {len(cells)} solved: {', '.join(cell.codes for cell in cells)}",
+            "blocks as in the category trees; as equal as can be where only numbers are known",
+            "with SPSN cells with the same participants have one noise (cell keys)",
+            "counts well above the noise bound",
+        ),
+    )

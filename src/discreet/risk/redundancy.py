@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from discreet.equations.closed_form import success
 from discreet.results import Result
 from discreet.risk.averaging import chebyshev, epsilon_allowed, variance_needed
@@ -15,10 +13,16 @@ if TYPE_CHECKING:
     from discreet.risk.case import Case
 
 BLOCKS = (
-    "a surrogate: every category splits into equally many finer ones. Real trees differ both ways: a category that is "
-    "not split again brings no new noise, so that the attacker knows less; uneven blocks let her know single counts "
-    "better (--exact solves chosen ones)"
+    "closed form for equal blocks: every category splits into equally many finer ones. Real blocks differ, and single "
+    "counts can be known better or worse"
 )
+APART = "each universe by itself: tables of several universes together reveal more"
+SEARCHED = (
+    "solved exactly; the smallest variance of {solved:,} solved cells, chosen by random probes among {kinds:,} kinds "
+    "of cells, so that the risk is at least this"
+)
+SOLVED = "every published cell solved exactly"
+TOO_LARGE = "too many cells to solve exactly"
 FLAT = "rule flat: the finest level of every breakdown only, which understates the risk"
 LARGE = "counts well above the noise bound; small counts contain fewer noise terms"
 INDEPENDENT = "noise independent between cells with different participants (mixed keys)"
@@ -30,7 +34,7 @@ def redundancy(case: Case) -> list[Result]:
     """Return how many representations the most redundant statistic has (t and k of the paper)."""
     found = case.averaging
     most = int(found.t.argmax())
-    published = int(case.lattice.tables.sum())
+    published = sum(int(each.tables.sum()) for each in case.lattices.values())
     unique = len(found.names)
     how = "the same in every table" if case.record.spsn else "new in every table"
     return [
@@ -50,33 +54,32 @@ def redundancy(case: Case) -> list[Result]:
 
 @measure("averaging")
 def averaging_risk(case: Case) -> list[Result]:
-    """Return how well the best linear attack knows the most exposed statistic; nothing where counts are rounded."""
-    if case.record.rounds:
+    """Return how well the optimal linear attack knows the most exposed statistic; nothing where counts are rounded."""
+    worst = None if case.record.rounds else case.worst
+    if worst is None:
         return []
-    found, variance = case.averaging, case.record.variance
-    # What is known beforehand is no discovery.
-    unknown = np.where(found.optimal > 0, found.optimal, np.inf)
-    worst = int(unknown.argmin())
-    if not np.isfinite(unknown[worst]):
-        return []
-    name, ratio = found.names[worst], float(found.optimal[worst])
+    variance, ratio = case.record.variance, worst.ratio
     right = success(variance, ratio)
-    paper = success(variance, float(found.greedy[worst]))
+    paper = success(variance, float(case.averaging.greedy[case.averaging.names.index(worst.statistic)]))
     needed = variance_needed(ratio, case.confidence)
-    counting = BLOCKS if case.rule == "levels" else FLAT
     keys = PLAIN if case.record.has_plain_keys else INDEPENDENT
-    assumptions = (counting, LARGE, keys, "errors of the estimate close to Gaussian")
-    error = (variance * ratio) ** 0.5
+    assumptions = (*_counting(case), LARGE, keys, "errors of the estimate close to Gaussian")
+    closed = (
+        "" if case.exposed is None else f"; closed form for equal blocks: {success(variance, worst.closed_form):.1%}"
+    )
     return [
         Result(
             name="averaging_success",
-            equation="P(|N(0, V r)| < 1/2), r = N_a^-2 sum_{b <= a} prod(N_b - N_{b-1}) / sum_{s >= b} m_s / N_s",
+            equation="P(|N(0, V r)| < 1/2), r = |P e|^2, P the projection on the equations of all published counts"
+            if case.exposed
+            else "P(|N(0, V r)| < 1/2), r = N_a^-2 sum_{b <= a} prod(N_b - N_{b-1}) / sum_{s >= b} m_s / N_s",
             value=right,
             unit="1",
-            sentence=f"An attacker who combines everything published knows a count of {name} to ±{error:.2f} and is "
-            f"right to the person in {_of_ten(right)} cases ({right:.3f}); the paper's average would suggest "
-            f"{_of_ten(paper)}. In any case at least {chebyshev(variance, ratio):.2f} (Chebyshev).",
-            worst=name,
+            sentence=f"The optimal linear attack recovers counts of {worst.statistic} exactly in {right:.1%} of cases "
+            f"(the paper's average: {paper:.1%}{closed}). The standard error of its estimate is "
+            f"{(variance * ratio) ** 0.5:.2f}. Whatever the noise distribution, the rate is at least "
+            f"{chebyshev(variance, ratio):.1%} (Chebyshev).",
+            worst=worst.statistic,
             assumptions=assumptions,
         ),
         Result(
@@ -84,19 +87,20 @@ def averaging_risk(case: Case) -> list[Result]:
             equation="V = 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2; eps = sqrt(2 / V)",
             value=needed,
             unit="persons squared",
-            sentence=f"To hold her to {case.confidence:.0%} for every statistic a variance of {needed:.2f} "
-            f"{'is needed' if needed > variance else 'would do'} (now {variance:g}), or an epsilon per count of at "
-            f"most {epsilon_allowed(ratio, case.confidence):.3f}.",
-            worst=name,
+            sentence=f"Target: at most {case.confidence:.1%} for every statistic. It needs a variance of {needed:.2f} "
+            f"(now {variance:g}), or an epsilon per count of at most {epsilon_allowed(ratio, case.confidence):.3f}.",
+            worst=worst.statistic,
             assumptions=assumptions,
         ),
     ]
 
 
-def _of_ten(share: float) -> str:
-    """Return a share as a number of ten, said with care at the ends."""
-    if share >= 0.95:
-        return "nearly all" if share < 0.995 else "all but a few of 1,000"
-    if share < 0.05:
-        return "hardly any"
-    return f"about {round(10 * share)} of 10"
+def _counting(case: Case) -> tuple[str, ...]:
+    """Return how the most exposed statistic was found."""
+    if case.exposed is not None:
+        solved, kinds = len(case.exposed.solved), case.exposed.kinds
+        return (SOLVED if case.exposed.complete else SEARCHED.format(solved=solved, kinds=kinds),)
+    found = [BLOCKS if case.rule == "levels" else FLAT]
+    if case.rule == "levels" and not case.closed_form and not case.keep_single:
+        found.insert(0, TOO_LARGE)
+    return (*found, *([APART] if len(case.lattices) > 1 else []))
