@@ -32,7 +32,7 @@ def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path
     assert gathered.assessment
     assert gathered.attacks
     case = gathered.assessment.case
-    assert gathered.assessment.results == assess(release, measures=MEASURES, population=case.population).results
+    assert gathered.assessment.results == assess(release, measures=MEASURES, unit=case.counted).results
     assert gathered.utility.results == utility_of(release).results
     assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
     assert gathered.absent == {}
@@ -44,19 +44,19 @@ def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
 ) -> None:
     for found in (gathered, told):
         rights = {
-            each.case.population: next(row.value for row in each.results if row.name == "averaging_success")
+            each.case.counted: next(row.value for row in each.results if row.name == "averaging_success")
             for each in found.assessments
         }
-        assert set(rights) == set(found.release.programme.populations)
+        assert set(rights) == {table.unit for table in found.release.programme.tables}
         assert list(rights.values()) == sorted(rights.values(), reverse=True)
         risk = found.risk("averaging_success")
         assert risk
         assert risk.value == max(rights.values())
-    assert "These figures are for tables of persons, which are most exposed." in curators_page
-    assert f"<li>{gathered.assessments[1].case.population}: " in curators_page
+    # One unit: all its universes are in one figure, and nothing is left to be named beside it.
+    assert "which are most exposed" not in curators_page
 
 
-def test_few_tables_of_some_may_tell_more_than_many_of_all(tmp_path: Path, engine: Engine) -> None:
+def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) -> None:
     town.make(tmp_path)
     # All persons have two tables of one topic, women one of two topics, with the finer ages: more to add up.
     wide = """
@@ -76,11 +76,15 @@ def test_few_tables_of_some_may_tell_more_than_many_of_all(tmp_path: Path, engin
     protect(tmp_path / "town.csv", tmp_path / "town.toml", mechanism, engine=engine, out=tmp_path / "out")
     found = gather(tmp_path / "out", public=True)
     assert next(iter(found.release.programme.populations)) == "persons"
-    assert [each.case.population for each in found.assessments] == ["persons where SEX = F", "persons"]
-    said = summary_of(found).sentences[1]
-    assert said.startswith(
-        "An attacker who combines 1 of 3 tables, which counts persons where SEX = F, gets a count of "
-    )
+    assert [each.case.counted for each in found.assessments] == ["persons"]
+    assert summary_of(found).sentences[1].startswith("An attacker who combines all 3 tables gets a count of ")
+    whole = found.risk("averaging_success")
+    apart = [
+        assess(found.assessments[0].case.record, measures=["averaging"], population=name).results[0].value
+        for name in found.release.programme.populations
+    ]
+    assert whole is not None
+    assert whole.value > max(apart)
 
 
 def test_the_village_is_that_of_the_ptable(gathered: Gathered) -> None:

@@ -48,7 +48,7 @@ def exposed(assessment: Assessment, most: int) -> tuple[Exposed, ...]:
             row["statistic"],
             statistic_words(programme, row["statistic"]),
             row["t"],
-            (variance * row["optimal"]) ** 0.5,
+            (variance * (row["exact"] or row["optimal"])) ** 0.5,
             row["alpha"],
             success(variance, row["greedy"]),
         )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 LANGUAGE = "en"
 TOTAL = "the total"
-BY = " by "
+BY, OF = " by ", " of "
 
 
 def topic_words(topic: Topic) -> str:
@@ -35,16 +35,18 @@ def all_category_words(topic: Topic) -> dict[str, str]:
 def statistic_words(programme: Programme, name: str) -> str:
     """Return a statistic in words; where a topic has several levels, with the number of categories.
 
-    A name of no level, as the rule `flat` has them, stays as it is.
+    A name of no level, as the rule `flat` has them, stays as it is, and so does the population of a statistic.
 
     >>> from discreet.programme.load import load_programme
     >>> statistic_words(load_programme("eu2021:LU"), "AGE.L SEX")
     'age (6 groups) by sex'
     """
+    name, of, population = name.partition(OF)
     if name == "total":
-        return TOTAL
+        return f"{TOTAL}{of}{population}"
     levels = {level.name: level for topic in programme.topics.values() for level in topic.levels}
-    return BY.join(_level(programme, levels[part]) if part in levels else part for part in name.split())
+    words = BY.join(_level(programme, levels[part]) if part in levels else part for part in name.split())
+    return f"{words}{of}{population}"
 
 
 def _level(programme: Programme, level: Level) -> str:

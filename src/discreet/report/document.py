@@ -284,7 +284,7 @@ def _less_exposed(found: Gathered) -> Iterator[str]:
     """Give a sentence for everything that tables count beside what is most exposed."""
     for each in found.assessments[1:]:
         right = next((result for result in each.results if result.name == "averaging_success"), None)
-        yield f"{each.case.population}: {right.sentence if right else 'nothing can be averaged.'}"
+        yield f"{each.case.counted}: {right.sentence if right else 'nothing can be averaged.'}"
 
 
 def _settings(found: Gathered) -> Iterator[tuple[str, str]]:

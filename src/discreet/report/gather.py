@@ -239,11 +239,9 @@ def _assessments(
 
 
 def _most_exposed_first(record: Record, measures: tuple[str, ...], confidence: float) -> tuple[Assessment, ...]:
-    """Return the risk of everything that tables count, persons as well as those of a universe, the largest first."""
-    found = [
-        assess(record, measures=measures, population=name, confidence=confidence)
-        for name in record.published().populations
-    ]
+    """Return the risk of every unit that tables count, all its universes together, the largest first."""
+    units = dict.fromkeys(table.unit for table in record.published().tables)
+    found = [assess(record, measures=measures, unit=name, confidence=confidence) for name in units]
     return tuple(sorted(found, key=_success, reverse=True))
 
 

@@ -316,9 +316,9 @@ def _averaging_sentence(found: Gathered) -> str:
     if light.result is None or needed is None or found.assessment is None:
         return "Nothing that is published can be averaged, so that averaging tells an attacker nothing more."
     case, right = found.assessment.case, light.result
-    tables, every = case.programme.of(case.population), len(case.programme.tables)
+    tables, every = case.scope.tables, len(case.programme.tables)
     counts = "counts" if len(tables) == 1 else "count"
-    which = f"{len(tables)} of {every} tables, which {counts} {tables[0].population},"
+    which = f"{len(tables)} of {every} tables, which {counts} {case.counted},"
     if len(tables) == every:
         which = "the counts of the one table" if every == 1 else f"all {every} tables"
     than = {Verdict.ABOVE: "more than", Verdict.ABOUT: "about"}.get(light.verdict, "no more than")

@@ -94,6 +94,7 @@ def assess(
     exact: Sequence[str] = (),
     records: int | None = None,
     closed_form: bool = False,
+    unit: str | None = None,
     **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
 ) -> Assessment:
     """Return the risk of a record, or of a programme with the noise described by keywords.
@@ -111,6 +112,7 @@ def assess(
         records: how many persons are counted, for the reconstruction theorems; a release knows its own.
         exact: statistics to solve exactly beside the most exposed ones.
         closed_form: use the closed form for equal blocks instead of exact solutions; faster, errs both ways.
+        unit: which tables, by the unit they count, in whatever universes; the most common by default.
         noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
 
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
@@ -133,6 +135,7 @@ def assess(
         record.records if records is None else records,
         release,
         closed_form,
+        unit,
     )
     return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
 

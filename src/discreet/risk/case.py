@@ -39,14 +39,21 @@ class Case:
     records: int | None = None
     release: Release | None = None
     closed_form: bool = False
+    unit: str | None = None
 
     @cached_property
     def scope(self) -> Programme:
         """Return the tables that figures are about: one population if asked for, else all that count its unit."""
         tables = self.programme.of(self.population)
         if self.population is None:
-            tables = tuple(table for table in self.programme.tables if table.unit == tables[0].unit)
+            unit = self.unit or tables[0].unit
+            tables = tuple(table for table in self.programme.tables if table.unit == unit)
         return replace(self.programme, tables=tables)
+
+    @property
+    def counted(self) -> str:
+        """Return what the tables in the scope count."""
+        return self.population or self.scope.tables[0].unit
 
     @cached_property
     def lattices(self) -> dict[str, Lattice]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FEW = 1500
 """Unknowns up to which the variance of every cell is computed by dense algebra."""
-MOST_GROUPS = 4_000_000
+MOST_GROUPS = 7_000_000
 """Groups of alike cells up to which exact solutions are looked for."""
 PROBES = 16
 CANDIDATES = 24
