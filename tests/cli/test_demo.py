@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.cli import demo as demo_module
 from discreet.cli.demo import Country, Places, choose, run, said
 from discreet.design.noise_design import design
 from discreet.programme.load import load_programme
@@ -27,9 +26,8 @@ MADE = {"index.html", "people.parquet", "office.secret", "release", "release.cur
 
 @pytest.fixture(scope="module", autouse=True)
 def _short_attacks() -> Iterator[None]:
-    """Let attacks and simulations be short: here it matters that all is there."""
+    """Let simulations be short: here it matters that all is there."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo_module, "BUDGET", 2.0)
         patch.setattr(measured, "TABLES", 30)
         yield
 
@@ -144,6 +142,7 @@ def test_persons_that_are_not_known_are_refused(discreet: Command, tmp_path: Pat
     assert not (tmp_path / "d").exists()
 
 
+@pytest.mark.slow
 def test_the_noise_that_holds_off_everybody_is_taken_where_there_is_one() -> None:
     found, setting = choose(load_programme("eu2021:LU"))
     assert not found.feasible

@@ -104,7 +104,7 @@ def test_it_is_tried_on_data(discreet: Command) -> None:
     done = discreet(*DESIGN, *DATA)
     assert done.code == 0, done.err
     assert "Tried on the data, with noise by cell key:" in done.out
-    assert "counts above 0 are named exactly" in done.out
+    assert "recovered exactly" in done.out
 
 
 def test_no_true_count_is_printed(discreet: Command) -> None:

@@ -72,9 +72,10 @@ def test_json_has_the_numbers_of_the_summary(run: Command, office: Path) -> None
     done = run(*REPORT, "--json")
     assert done.code == 0
     content = read(done.out)
-    assert [each["name"] for each in content["results"]] == [
-        "averaging_success", "certain_counts", "bound_revealed", "small_areas_off",
-    ]  # fmt: skip
+    averaging, certain, bound, areas = (each["name"] for each in content["results"])
+    assert (averaging, certain, areas) == ("averaging_success", "certain_counts", "small_areas_off")
+    # The prediction, or what attacks found out about this release, whose secret is new in every run.
+    assert bound in {"bound_revealed", "bound_found"}
     assert content["sections"] == list(SECTIONS.values())
     assert content["out"] == "report.html"
     assert content["settings"] == {

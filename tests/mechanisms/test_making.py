@@ -23,6 +23,7 @@ from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.sources import open_source
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
+from discreet.tabulation.distinct_cells import programme_size
 from discreet.tabulation.rows import rows
 from tests.mechanisms.town import SECRET, SEX, TOWN, cells, participants, people
 from tests.tabulation.small_data import by, programme, topic
@@ -141,7 +142,7 @@ def test_statistics_and_cells_are_told(engine: DuckDB) -> None:
     # Everyone: GEO, AGE, SEX with two, two and one depths below the total, and AGE by EMP without its total;
     # the smaller population: GEO by SEX, and EMP by SEX, which share SEX and the total.
     assert summary.statistics == (3 * 3 * 2 + 3) + (2 * 2 + 2)
-    assert summary.cells == sum(len(participants(TOWN, table, [])) for table in TOWN.tables)
+    assert summary.cells == programme_size(TOWN).cells
 
 
 def test_true_counts_are_not_made_unless_they_are_kept(engine: DuckDB) -> None:
