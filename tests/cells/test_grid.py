@@ -83,7 +83,7 @@ def test_cells_that_the_universe_leaves_empty_are_none(engine: Engine) -> None:
             own = grid.own(choice)
             for place, number in enumerate(choice.kept):
                 column = grid.columns[number]
-                mask = own.any(axis=tuple(other for other in range(own.ndim) if other != place))
+                mask = np.asarray(own.any(axis=tuple(other for other in range(own.ndim) if other != place)))
                 codes = [column.codes[label] for label in choice.levels[number].labels.tolist()]
                 gone = {code for code, there in zip(codes, mask.tolist(), strict=True) if not there}
                 if column.topic == "EMP":

@@ -88,7 +88,7 @@ def assess(
     """
     parameters = {"variance": variance, "bound": bound, "threshold": threshold, "epsilon": epsilon}
     given = {"law": law, "spsn": spsn, **parameters, "scale": scale, "sigma": sigma}
-    noise = {name: value for name, value in given.items() if value is not None}
+    noise: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     # A release whose last move was cut short is put in its place first: only then is the folder there.
     recover(Path(source))
     if not Path(source).exists() and ":" not in source and not Path(source).suffix:
