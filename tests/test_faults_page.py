@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 from benchmarks.faults import FIGURES, PAGE, page
+from tests.hostile.calls import CALLS
+from tests.hostile.corpus import NAMES
+from tests.hostile.readers import READERS
+from tests.hostile.test_mutations import TIMES as MUTATIONS
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,16 @@ def test_the_figures_are_of_as_many_faults_as_were_promised(found: dict[str, Any
         assert killed["hit"] >= 25
     assert sum(point["share"] < 1 for point in found["full"]) == 20
     assert {point["there"] for point in found["full"] if point["code"] == 2} == {"nothing", "old"}
+    assert found["power"] == 3 * [{"code": 0, "there": "new", "empty": 0}]
     assert {point["code"] for point in found["shrunk"]} == {2}
     assert len({point["message"].partition(" ")[2] for point in found["shrunk"]}) == 1
     free, limited = found["spilled"]
     assert free["spilled"] == 0 < limited["spilled"]
+
+
+def test_hostile_inputs_went_through_every_reader(found: dict[str, Any]) -> None:
+    assert list(found["hostile"]) == list(READERS)
+    for reader, done in found["hostile"].items():
+        assert done["read"] + done["refused"] == len(NAMES)
+        if reader in CALLS:
+            assert done["mutations_read"] + done["mutations_refused"] == MUTATIONS

@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 FLOORS = (
     ("errors", "results"),
-    ("whole_file",),
+    ("whole_file", "limits"),
     ("noise", "programme", "engines"),
     ("microdata",),
     ("tabulation", "release", "equations"),

@@ -144,6 +144,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '[topics.SEX]\ncategories = ["F", "M"]\n[[tables]]\nid = "1/a"\ncolumns = ["SEX"]\n'
     )
     (folder / "secret").write_text("a secret for the tests only")
+    (folder / "secret").chmod(0o600)
     return folder
 
 

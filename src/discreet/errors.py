@@ -7,6 +7,7 @@ shows a true count, a key or a secret.
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MOST_ECHOED = 200
+"""Characters of an input that a message shows."""
+QUOTED = re.compile(rf"""(?<!\w)(['"])(?:(?!\1).){{{MOST_ECHOED},}}\1(?!\w)|\S{{{MOST_ECHOED + 1},}}""", re.DOTALL)
+"""A text in quotes, or one without spaces, that is longer: no sentence of ours is."""
 MOST_LISTED = 40
 """Names listed in a message; more would hide its first sentence."""
 NOT_LISTED = (
@@ -28,8 +33,26 @@ def may_be_record(columns: Iterable[str]) -> bool:
     return any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in columns)
 
 
+def shortened(message: str) -> str:
+    """Return a message that shows of a long input only its start and its end, where a path has its name.
+
+    >>> len(shortened(f"There is no topic {'x' * 1000!r}.")) < 250
+    True
+    """
+    return QUOTED.sub(lambda found: excerpt(found[0]), message)
+
+
+def excerpt(text: str) -> str:
+    """Return an input as a message shows it: whole, or its start and its end."""
+    half = MOST_ECHOED // 2 - 1
+    return text if len(text) <= MOST_ECHOED else f"{text[:half]}..{text[-half:]}"
+
+
 class DiscreetError(Exception):
     """The base of every error that discreet raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class InternalError(DiscreetError):
@@ -82,7 +105,7 @@ class PTableFileError(InputError):
     @classmethod
     def at(cls, path: Path, where: str, what: str, todo: str) -> PTableFileError:
         """Build the error for a place in a file."""
-        place = f"{path.name}, {where}" if where else path.name
+        place = f"{excerpt(path.name)}, {where}" if where else excerpt(path.name)
         return cls(f"{place}: {what} {todo}", path=path)
 
 
@@ -100,8 +123,8 @@ class UnknownNameError(InputError):
         names = tuple(available)
         same = [each for each in names if each.casefold() == name.casefold()]
         near = same or difflib.get_close_matches(name, names, n=2, cutoff=0.5)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        listed = ", ".join(names[:MOST_LISTED]) + (
+        hint = f" Did you mean {' or '.join(map(excerpt, near))}?" if near else ""
+        listed = ", ".join(map(excerpt, names[:MOST_LISTED])) + (
             f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
         )
         return cls(f"There is no {kind} {name!r}.{hint} There are: {listed}.", name=name, available=names)
@@ -141,7 +164,7 @@ class ProgrammeFileError(InputError):
     @classmethod
     def at(cls, path: Path, line: int | None, what: str, todo: str) -> ProgrammeFileError:
         """Build the error for a line of a file."""
-        place = f"{path.name}, line {line}" if line else path.name
+        place = f"{excerpt(path.name)}, line {line}" if line else excerpt(path.name)
         return cls(f"{place}: {what} {todo}".rstrip(), path=path, line=line)
 
 
@@ -155,7 +178,7 @@ class RecordFileError(InputError):
     @classmethod
     def at(cls, path: Path, what: str, todo: str) -> RecordFileError:
         """Build the error for a file."""
-        return cls(f"{path.name} {what} {todo}", path=path)
+        return cls(f"{excerpt(path.name)} {what} {todo}", path=path)
 
 
 class NothingToCountError(InputError):
@@ -172,7 +195,7 @@ class DataFileError(InputError):
     @classmethod
     def at(cls, path: Path, what: str, todo: str) -> DataFileError:
         """Build the error for a file."""
-        return cls(f"{path.name} {what} {todo}", path=path)
+        return cls(f"{excerpt(path.name)} {what} {todo}", path=path)
 
 
 class DisagreementError(InputError):
@@ -217,10 +240,10 @@ class ColumnError(InputError):
         called = "" if column == topic else f" called {column}"
         used = ", ".join(tables[:3]) + (", .." if len(tables) > 3 else "")
         which = f"used by {len(tables)} {'table' if len(tables) == 1 else 'tables'} ({used})"
-        listed = ", ".join(columns[:MOST_LISTED]) + (", .." if len(columns) > MOST_LISTED else "")
-        close = f"Columns that look close: {', '.join(near)}." if near else f"There are: {listed}."
+        listed = ", ".join(map(excerpt, columns[:MOST_LISTED])) + (", .." if len(columns) > MOST_LISTED else "")
+        close = f"Columns that look close: {', '.join(map(excerpt, near))}." if near else f"There are: {listed}."
         close = NOT_LISTED if hidden else close
-        bound = near[0] if near else "its column"
+        bound = excerpt(near[0]) if near else "its column"
         todo = f'Bind it in the programme with [columns] {topic} = "{bound}", or leave those tables out with --tables.'
         return cls(f"{source} has no column{called} for {named}, {which}. {close} {todo}", topic=topic, column=column)
 
@@ -284,6 +307,20 @@ class DataProblemsError(InputError):
         return cls(f"{source} cannot be counted:{lines}\nWays out: {'; '.join(ways)}.", problems=problems)
 
 
+class UnreadableFileError(InputError):
+    """A file beyond the limits on what is read: its kind, its size, its depth or its numbers."""
+
+    def __init__(self, message: str, *, path: Path, what: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.what = what
+
+    @classmethod
+    def at(cls, path: Path, what: str) -> UnreadableFileError:
+        """Build the error for a file."""
+        return cls(f"{path} {what}. Take it from a copy, or name another file.", path=path, what=what)
+
+
 class FileExistsAlreadyError(InputError):
     """A file that would be overwritten without having been asked to."""
 
@@ -305,6 +342,21 @@ class FileWriteError(InputError):
         return cls(f"{path} cannot be written: {why}. {todo}", path=path)
 
 
+class LockedError(InputError):
+    """A folder in which another process is at work."""
+
+    def __init__(self, message: str, *, path: Path, holder: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.holder = holder
+
+    @classmethod
+    def by(cls, path: Path, holder: str, seconds: float) -> LockedError:
+        """Build the error for a lock that was waited for."""
+        todo = "Repeat the command when it has ended; protect waits longer with --lock-timeout."
+        return cls(f"{path} is locked by {holder}. Waited {seconds:g} s. {todo}", path=path, holder=holder)
+
+
 class SettingsFileError(InputError):
     """A settings file that cannot be read."""
 
@@ -315,7 +367,7 @@ class SettingsFileError(InputError):
     @classmethod
     def at(cls, path: Path, what: str, todo: str) -> SettingsFileError:
         """Build the error for a file."""
-        return cls(f"{path.name} {what} {todo}", path=path)
+        return cls(f"{excerpt(path.name)} {what} {todo}", path=path)
 
 
 class ReleaseError(InputError):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 CANARY_ID = "canary-0815"
-CANARY_TEXT = "canary: the secret of the office"
+CANARY_TEXT = "canary: the secret of the office, quite long"
 IDS = ["17", "07", CANARY_ID]
 posix = pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 
@@ -124,9 +124,9 @@ def test_the_secret_may_come_from_the_environment(discreet: Run, office: Path) -
 
 
 @posix
-def test_a_secret_that_others_can_read_is_used_with_a_warning(discreet: Run, office: Path) -> None:
-    (office / "office.secret").chmod(0o644)
-    warning = "office.secret holds the secret, and others on this machine can read it. Run: chmod 600 office.secret"
+def test_a_secret_that_its_group_can_read_is_used_with_a_warning(discreet: Run, office: Path) -> None:
+    (office / "office.secret").chmod(0o640)
+    warning = "office.secret holds the secret, and its group can read it. Run: chmod 600 office.secret"
     done = discreet(*ADD, *SECRET, "--out", "keyed.parquet")
     assert done.returncode == 0
     assert done.stdout.endswith(f"\nWarning: {warning}\n")

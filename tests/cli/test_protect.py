@@ -16,7 +16,7 @@ import pytest
 
 from discreet.microdata.keys import RecordKeys, keys_of
 from discreet.noise.formats.files import write_ptable
-from discreet.noise.ptable import PTable
+from discreet.noise.ptable import PTable, PTableRow
 from tests.cli import town
 from tests.cli.town import PERSONS, SECRET, Done, exact, people, published
 
@@ -200,6 +200,50 @@ def test_a_ptable_from_a_file(office: Town) -> None:
     assert office.record("again")["law"] == "p-table"
 
 
+@pytest.mark.parametrize("change", [0, 2])
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_ptable_that_reveals_true_counts_needs_consent(office: Town, change: int, dry: tuple[str, ...]) -> None:
+    fixed = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (change,), (1.0,))))
+    write_ptable(fixed, office.folder / "fixed.toml")
+    before = office.names()
+    done = office.run(*BARE, *KEYS, "--ptable", "fixed.toml", *dry)
+    assert done.code == 2
+    assert "does not protect" in done.err
+    assert "--allow-disclosure" in done.err
+    assert office.names() == before
+    office.protect("--allow-disclosure", *dry, noise=("--ptable", "fixed.toml"))
+
+
+def test_a_release_made_with_consent_is_repeated_without(office: Town) -> None:
+    write_ptable(PTable((PTableRow(0, (0,), (1.0,)),)), office.folder / "fixed.toml")
+    office.protect("--allow-disclosure", noise=("--ptable", "fixed.toml"))
+    assert office.run("protect", "--again", "out.curator", "--secret-file", "office.secret", "--out", "b").code == 0
+    assert published(office.folder / "b") == published(office.folder / "out")
+
+
+def test_warnings_of_a_ptable_are_told_by_protect_assess_and_the_record(office: Town) -> None:
+    steps = (-2, -1, 0, 1, 2)
+    rows = (
+        PTableRow(0, (0,), (1.0,)),
+        PTableRow(1, (-2, -1, 1, 2), (0.25, 0.25, 0.25, 0.25)),
+        PTableRow(2, steps, (0.125, 0.25, 0.25, 0.25, 0.125)),
+        PTableRow(3, steps, (0.125, 0.125, 0.25, 0.25, 0.25)),
+    )
+    write_ptable(PTable(rows, key_space=256), office.folder / "odd.toml")
+    converted = office.run("ptable", "convert", "odd.toml", "odd.csv", "--json")
+    told = json.loads(office.protect("--json", noise=("--ptable", "odd.toml")).out)["warnings"]
+    assessed = json.loads(office.run("assess", "out", "--measures", "redundancy", "--json").out)["warnings"]
+    for part in (
+        "does not average 0; most for a count of 3: 0.38.",
+        "of row 1 may be published as negative",
+        "only 256 keys",
+    ):
+        (sentence,) = (text for text in json.loads(converted.out)["warnings"] if part in text)
+        assert sentence in told
+        assert sentence in assessed
+        assert sentence in office.record()["warnings"]
+
+
 def test_exact_counts_are_true_and_said_to_be(office: Town) -> None:
     done = office.run(*BARE, "--mechanism", "exact", "--json")
     assert done.code == 0, done.err
@@ -361,11 +405,26 @@ def test_another_label_gives_other_noise(office: Town) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
-def test_a_secret_that_others_can_read_is_used_with_a_warning(office: Town) -> None:
-    (office.folder / "office.secret").chmod(0o644)
-    warning = "office.secret holds the secret, and others on this machine can read it. Run: chmod 600 office.secret"
+def test_a_secret_that_its_group_can_read_is_used_with_a_warning(office: Town) -> None:
+    (office.folder / "office.secret").chmod(0o640)
+    warning = "office.secret holds the secret, and its group can read it. Run: chmod 600 office.secret"
     assert f"\nWarning: {warning}\n" in office.protect().out
     assert json.loads(office.protect("--replace", "--json").out)["warnings"] == [warning]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_secret_that_everybody_can_read_is_refused(office: Town) -> None:
+    (office.folder / "office.secret").chmod(0o644)
+    done = office.run(*BARE, *KEYS, *NOISE)
+    assert done.code == 2
+    assert "Run: chmod 600 office.secret" in done.err
+    assert office.made() == set()
+
+
+def test_a_weak_secret_is_warned_of(office: Town) -> None:
+    (office.folder / "office.secret").write_text("aaaaaaaaaaaaaaaaaaaaaaaa")
+    (warning,) = json.loads(office.protect("--json").out)["warnings"]
+    assert "fewer than 16 distinct bytes" in warning
 
 
 # --- Which tables and which records ---

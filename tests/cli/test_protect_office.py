@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from discreet.engines.duckdb import DuckDB
 from discreet.release import shelf as shelves
+from discreet.release.locks import alone
 from tests.cli import town
 from tests.mechanisms.office import files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.town import Command
 
 NOISE = ("--variance", "3", "--bound", "5")
@@ -210,6 +211,79 @@ def test_shared_noise_that_is_written_nowhere_cannot_be_resumed(discreet: Comman
     assert not (office / "out").exists()
 
 
+# --- Other runs and other files in the same place ---
+
+
+def test_a_run_that_was_replaced_as_soon_as_it_had_published_succeeds(
+    made: Command, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = shelves.FolderShelf.finish
+
+    def overtaken(shelf: shelves.FolderShelf, *given: Any) -> Any:  # noqa: ANN401 - as the function it stands for
+        found = finish(shelf, *given)
+        for name in ("out", "out.curator"):
+            (office / name).rename(office / f"old-{name}")
+            (office / f"other{name.removeprefix('out')}").rename(office / name)
+        return found
+
+    assert made(*BARE, "--variance", "1", "--bound", "3", "--tables", "2", "--out", "other").code == 0
+    monkeypatch.setattr(shelves.FolderShelf, "finish", overtaken)
+    done = made(*BARE, *NOISE, "--out", "out", "--replace", "--json")
+    assert (done.code, done.err) == (0, "")
+    content = json.loads(done.out)
+    assert content["written"]["tables"] == 3
+    assert {each["name"]: each["value"] for each in content["results"]}["largest_noise"] == 5
+
+
+def test_a_lock_that_another_process_has_is_waited_for_as_long_as_asked(made: Command, office: Path) -> None:
+    before = files(office / "out")
+    with alone(office):
+        done = made(*BARE, *NOISE, "--out", "out", "--replace", "--lock-timeout", "0.1", "--json")
+    assert done.code == 2
+    assert done.err.startswith(f"error: {office} is locked by ")
+    error = json.loads(done.out)["error"]
+    assert error["type"] == "LockedError"
+    assert (str(os.getpid()) in error["holder"]) == Path("/proc/locks").exists()
+    assert files(office / "out") == before
+    assert hidden(office) == []
+    assert made(*BARE, *NOISE, "--out", "out", "--replace", "--lock-timeout", "0").code == 0
+    assert made(*BARE, *NOISE, "--out", "out", "--replace", "--lock-timeout", "-1").code == 2
+
+
+@pytest.mark.parametrize("name", ["out/.htaccess", "out/tables/README.txt", "out.curator/notes.txt"])
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_files_in_a_release_that_are_not_its_own_are_kept(
+    made: Command, office: Path, name: str, more: tuple[str, ...]
+) -> None:
+    (office / name).write_text("mine")
+    done = made(*BARE, *NOISE, "--out", "out", "--replace", *more)
+    assert done.code == 2
+    assert f"does not list ({name.partition('/')[2]})" in done.err
+    assert (office / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*BARE, *NOISE, "--keep-exact", "--out", "out/inner"),
+        (*BARE, *NOISE, "--out", "out/tables/inner", "--dry-run"),
+        (*BARE, *NOISE, "--out", "other", "--log", "out/log.jsonl"),
+        ("keys", "new", "out/office.secret"),
+        ("keys", "add", "town.csv", "--id", "PERSON_ID", *SECRET, "--out", "out/keyed.csv"),
+        ("report", "out", "--out", "out/report.html"),
+        ("report", "out", "--out", "report.html", "--figures", "out/figures"),
+        ("report", "out", "--out", "report.html", "--figures", "out", "--replace"),
+        ("ptable", "--variance", "3", "--bound", "5", "--out", "out/table.toml"),
+    ],
+)
+def test_nothing_is_written_into_a_published_folder(made: Command, office: Path, arguments: tuple[str, ...]) -> None:
+    before = sorted(office.rglob("*"))
+    done = made(*arguments)
+    assert done.code == 2
+    assert "it would become part of the release out, which is published as a whole. Choose a place" in done.err
+    assert sorted(office.rglob("*")) == before
+
+
 # --- Memory and threads ---
 
 
@@ -254,8 +328,8 @@ def test_limits_may_stand_in_a_settings_file(discreet: Command, office: Path, en
     [
         (("--memory", "lots"), "memory must be a size such as 500MB or 2GB, not 'lots'"),
         (("--memory", "-1GB"), "memory must be a size such as 500MB or 2GB, not '-1GB'"),
-        (("--threads", "0"), "threads must be a positive whole number, not 0"),
-        (("--threads", "-2"), "threads must be a positive whole number, not -2"),
+        (("--threads", "0"), "threads must be a whole number from 1 to 1,024, not 0"),
+        (("--threads", "-2"), "threads must be a whole number from 1 to 1,024, not -2"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

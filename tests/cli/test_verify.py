@@ -38,15 +38,17 @@ def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def test_a_release_in_order_is_said_to_be(discreet: Command) -> None:
     done = discreet("verify", "out")
     assert (done.code, done.err) == (0, "")
-    assert done.out == "out: Every file is as release.json says (3 files).\n"
+    assert done.out == "out: Every file matches release.json (3 files), and release.json matches its record.\n"
 
 
 def test_with_the_data_the_release_is_made_again(discreet: Command, office: Path) -> None:
     before = sorted(path.name for path in office.iterdir())
     done = discreet(*WITH_DATA)
     assert (done.code, done.err) == (0, "")
-    told = "out: Every file is as release.json says (3 files), and the data give the same bytes again.\n"
-    assert done.out == told
+    assert done.out == (
+        "out: Every file matches release.json (3 files), and release.json matches its record, and the data give "
+        "the same bytes again.\n"
+    )
     assert sorted(path.name for path in office.iterdir()) == before
 
 
@@ -72,11 +74,11 @@ def test_several_files_are_several_data(
     assert "These are not the data of the release" in done.err
 
 
-def test_a_secret_that_others_can_read_is_warned_about(discreet: Command, office: Path) -> None:
-    (office / "office.secret").chmod(0o644)
+def test_a_secret_that_its_group_can_read_is_warned_about(discreet: Command, office: Path) -> None:
+    (office / "office.secret").chmod(0o640)
     done = discreet(*WITH_DATA)
     assert done.code == 0
-    warning = "office.secret holds the secret, and others on this machine can read it. Run: chmod 600 office.secret"
+    warning = "office.secret holds the secret, and its group can read it. Run: chmod 600 office.secret"
     assert done.out.splitlines()[1] == f"Warning: {warning}"
     assert json.loads(discreet(*WITH_DATA, "--json").out)["warnings"] == [warning]
 
@@ -85,6 +87,7 @@ def test_a_secret_that_others_can_read_is_warned_about(discreet: Command, office
 def test_json_tells_the_same(discreet: Command, with_data: bool) -> None:
     found = json.loads(discreet(*(WITH_DATA if with_data else WITH_DATA[:2]), "--json").out)
     assert (found["command"], found["release"], found["repeated"]) == ("verify", "out", True if with_data else None)
+    assert found["described"] is True
     assert found["settings"] == {
         "release": "out",
         "data": ["town.csv"] if with_data else None,
@@ -92,7 +95,7 @@ def test_json_tells_the_same(discreet: Command, with_data: bool) -> None:
     }
     (result,) = found["results"]
     assert (result["name"], result["value"], result["unit"]) == ("files", 3, "files")
-    assert result["sentence"].startswith("Every file is as release.json says")
+    assert result["sentence"].startswith("Every file matches release.json")
 
 
 @pytest.mark.parametrize(
@@ -101,8 +104,13 @@ def test_json_tells_the_same(discreet: Command, with_data: bool) -> None:
         (lambda out: (out / "tables" / "2.parquet").unlink(), "it has no file tables/2.parquet."),
         (lambda out: (out / "tables" / "2.parquet").write_bytes(b""), "a file tables/2.parquet that is damaged or was"),
         (lambda out: (out / "true.csv").write_text("1"), "a file true.csv that is not part of it."),
+        (lambda out: (out / ".true.csv").write_text("1"), "a file .true.csv that is not part of it."),
+        (
+            lambda out: (out / "release.json").write_text((out / "release.json").read_text().replace("about 10", "9")),
+            "a release.json in which noise.bound was changed.",
+        ),
     ],
-    ids=["missing", "changed", "extra"],
+    ids=["missing", "changed", "extra", "hidden", "forged"],
 )
 def test_what_is_not_in_order_ends_with_2_and_names_the_file(
     discreet: Command, office: Path, spoil: object, message: str

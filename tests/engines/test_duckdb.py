@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import stat
-import tempfile
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -144,7 +145,7 @@ def test_the_folder_is_removed_after_an_error_too(tmp_path: Path) -> None:
 
 
 def test_by_default_the_folder_is_made_among_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with DuckDB(threads=1):
         (folder,) = tmp_path.iterdir()
         assert folder.name.startswith("discreet-")
@@ -233,3 +234,19 @@ def test_running_out_of_memory_says_what_to_do() -> None:
         "The engine stopped at a query: it ran out of memory. "
         "Free some, allow more (--memory), or count fewer --tables."
     )
+
+
+@pytest.mark.parametrize("megabytes", [500, 1500])
+def test_a_limit_on_addresses_that_libraries_cannot_live_with_is_refused(megabytes: int) -> None:
+    script = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20, resource.RLIM_INFINITY))
+from discreet.engines.duckdb import DuckDB
+from discreet.errors import EngineError
+try:
+    DuckDB()
+except EngineError as error:
+    print(error)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert f"there is not enough memory: the limit of the process (ulimit -v) is {megabytes:,} MB" in ended.stdout

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -58,6 +59,8 @@ def start(office: Path, given: list[str], before: str = "", **more: str) -> subp
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**environment(office), **more},
+        # A parent such as nohup may ignore it, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
 
 

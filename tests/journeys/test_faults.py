@@ -34,6 +34,7 @@ from tests.journeys.disturbed import (
 )
 from tests.journeys.full_disk import POINTS, can_mount, fill
 from tests.journeys.kills import AT_THE_END, KILLS, kill_replacing, kill_resuming
+from tests.journeys.power_cut import TIMES, can_loop, cut_power
 from tests.journeys.shrinking import FORMS, shrink
 from tests.journeys.shrinking import PERSONS as MANY_PERSONS
 from tests.journeys.shrinking import POINTS as CUTS
@@ -375,6 +376,12 @@ def test_a_disk_that_is_full_at_any_point_leaves_the_old_release_or_none(office:
     *full, enough = fill(office, earlier)
     assert [(point.code, point.there) for point in full] == [(2, "nothing")] * POINTS + [(2, "old")] * POINTS
     assert (enough.code, enough.there) == (0, "new")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (can_mount() and can_loop()), reason="only root may mount the image of a disk")
+def test_a_power_cut_right_after_success_leaves_the_new_release(office: Path, earlier: Path) -> None:
+    assert [(cut.code, cut.there, cut.empty) for cut in cut_power(office, earlier)] == [(0, "new", 0)] * TIMES
 
 
 @pytest.mark.slow

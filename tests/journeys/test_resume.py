@@ -289,6 +289,13 @@ def test_other_data_take_nothing_over_and_the_same_data_elsewhere_do(left: Path,
     assert hidden(left.parent) == []
 
 
+def test_without_a_secret_other_data_take_nothing_over_either(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    cut_after(SOME, lambda: make(data, tmp_path / "rel", Fresh(SOLVED), resume=True, engine=engine))
+    put(data, people(300).take(list(range(300))[::-1]))
+    assert resumed(make(data, tmp_path / "rel", Fresh(SOLVED), resume=True, engine=engine)) == 0
+
+
 def test_data_that_moved_are_the_same_data(left: Path, engine: DuckDB) -> None:
     moved = (left.parent / "people.parquet").rename(left.parent / "moved.parquet")
     assert resumed(resume(left, engine, data=moved)) == TABLES
@@ -330,6 +337,8 @@ def test_a_run_at_work_keeps_its_tables(tmp_path: Path, engine: DuckDB) -> None:
         make(data, tmp_path / "rel", resume=True, progress=meanwhile, engine=engine)
     assert second == [0]
     assert files(tmp_path / "rel") == files(tmp_path / "whole")
+    # The run that was refused at its end left its tables, as any that fails with --resume.
+    assert resumed(make(data, tmp_path / "rel", resume=True, replace=True, engine=engine)) == TABLES
     assert hidden(tmp_path) == []
 
 
@@ -378,11 +387,11 @@ def test_a_disk_that_is_full_at_the_descriptions_leaves_all_tables(
 ) -> None:
     data = put_people(tmp_path)
 
-    def full(_content: object) -> str:
+    def full(_folder: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "_as_text", full)
+        patch.setattr(folders, "_make_private", full)
         with pytest.raises(FileWriteError, match="No space left on device"):
             make(data, tmp_path / "rel", resume=True, engine=engine)
     assert resumed(make(data, tmp_path / "rel", resume=True, engine=engine)) == TABLES

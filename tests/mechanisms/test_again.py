@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from discreet.errors import DataFileError, ParameterError, RecordFileError, SecretError
+from discreet.errors import DataFileError, ParameterError, RecordFileError, ReleaseError, SecretError
 from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
@@ -18,6 +18,7 @@ from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
+from discreet.mechanisms.verify import verify
 from discreet.noise.formats.files import read_ptable, write_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
@@ -39,6 +40,7 @@ KEYED: dict[str, Mechanism] = {
     "plain": cell_key(mode="plain"),
     "another version": cell_key(version="2021-1"),
     "a threshold": CellKey(PTable.max_entropy(variance=3, bound=6, threshold=1), secret=SECRET),
+    "keys of R cellKey": CellKey(SOLVED.on_grid(10**8), secret=SECRET, mode="plain"),
     "few keys": CellKey(PTable.max_entropy(variance=2, bound=5, key_space=4096), secret=SECRET, mode="plain"),
     "noise on empty cells": CellKey(PTable.max_entropy(variance=2, bound=5, perturb_zeros=True), secret=SECRET),
     "a law": CellKey(TwoSidedGeometric(epsilon=0.7), secret=SECRET),
@@ -64,6 +66,21 @@ def test_keyed_noise_comes_out_the_same_to_the_byte(name: str, tmp_path: Path, e
     data = put_people(tmp_path)
     make(data, tmp_path / "first", KEYED[name], engine=engine)
     check_repeats(data, tmp_path / "first", engine)
+
+
+def test_a_release_of_an_earlier_version_keeps_its_keys(tmp_path: Path, engine: DuckDB) -> None:
+    data, noise = put_people(tmp_path), SOLVED.on_grid(3 * 10**9)
+    make(data, tmp_path / "new", CellKey(noise, secret=SECRET, mode="plain"), engine=engine)
+    make(data, tmp_path / "first", CellKey(noise, secret=SECRET, mode="plain", key_bits=32), engine=engine)
+    assert files(tmp_path / "first") != files(tmp_path / "new")
+    assert read_record(curator(tmp_path / "new") / "record.json").key_bits == 64
+    # Records of earlier versions have no such entry.
+    place = curator(tmp_path / "first") / "record.json"
+    content = json.loads(place.read_text())
+    assert content.pop("key_bits") is None
+    place.write_text(json.dumps(content))
+    protect_again(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine)
+    assert files(tmp_path / "second") == files(tmp_path / "first")
 
 
 @pytest.mark.parametrize("mode", ["mixed", "plain"])
@@ -205,6 +222,18 @@ def test_data_from_a_program_have_to_be_given_again(tmp_path: Path, engine: Duck
         protect_again(curator(tmp_path / "first"), secret=SECRET, engine=engine)
     protect_again(curator(tmp_path / "first"), data=people(PERSONS), secret=SECRET, out=tmp_path / "b", engine=engine)
     assert files(tmp_path / "b") == files(tmp_path / "first")
+
+
+def test_without_a_secret_it_is_told_that_the_data_were_not_checked(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    make(data, tmp_path / "first", Exact(), engine=engine)
+    again = protect_again(curator(tmp_path / "first"), out=tmp_path / "again", engine=engine)
+    assert files(tmp_path / "again") == files(tmp_path / "first")
+    assert again.summary
+    assert again.summary.warnings[0].startswith("Whether these are the data of the release that is made again was not")
+    put(data, people(PERSONS).slice(1))
+    with pytest.raises(ReleaseError, match="is not what the data give today"):
+        verify(tmp_path / "first", data=data)
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -194,6 +194,18 @@ def test_a_ptable_whose_zeros_stay_cannot_give_them_noise() -> None:
         CellKey(PTABLE, secret=SECRET, perturb_zeros=True)
 
 
+@pytest.mark.parametrize("bits", [0, 16, 65, True, None])
+def test_other_parts_of_a_digest_are_refused(bits: Any) -> None:  # noqa: ANN401 - wrong types are the point
+    with pytest.raises(ParameterError, match="key_bits must be 64, or 32 for a release of earlier versions"):
+        CellKey(PTABLE, secret=SECRET, key_bits=bits)
+
+
+@pytest.mark.parametrize(("key_space", "mark"), [(2**32, None), (256, None), (10**8, 64)])
+def test_a_record_marks_keys_that_earlier_versions_made_otherwise(key_space: int, mark: int | None) -> None:
+    assert CellKey(PTABLE.on_grid(key_space), secret=SECRET).described()["key_bits"] == mark
+    assert CellKey(PTABLE.on_grid(key_space), secret=SECRET, key_bits=32).described()["key_bits"] is None
+
+
 def test_modes_and_key_spaces_that_do_not_exist_are_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"There is no key mode 'plan'\. Did you mean plain"):
         CellKey(PTABLE, secret=SECRET, mode="plan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +12,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, SecretError
+from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.protect import protect
+from discreet.mechanisms.verify import verify
 from discreet.noise.base import WORDS
 from discreet.noise.bits import SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
+from discreet.release.release import open_release
 from tests.mechanisms.lots import lot
-from tests.mechanisms.town import SECRET, all_cells, frame, participants
+from tests.mechanisms.office import files, make, put_people
+from tests.mechanisms.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
-from tests.tabulation.small_data import programmes, records
+from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from discreet.engines.duckdb import DuckDB
 
 LAW = TwoSidedGeometric(epsilon=0.5)
@@ -126,3 +133,43 @@ def test_it_needs_a_secret() -> None:
 def test_a_ptable_whose_zeros_stay_cannot_give_them_noise() -> None:
     with pytest.raises(ParameterError, match="This p-table leaves zeros as they are"):
         Coordinates(PTABLE, SECRET, perturb_zeros=True)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_noise_of_the_grand_total_depends_on_the_label(labelled: bool, engine: DuckDB) -> None:
+    """Sixteen labels: independent draws of a wide law are all equal with probability below 1e-20."""
+    spec = programme(TOPICS, [by(SEX)])
+    wide = TwoSidedGeometric(epsilon=0.05)
+    found = {
+        cells(
+            protect(
+                people(50), spec, Coordinates(wide, SECRET, str(label), labelled_total=labelled), engine=engine
+            ).table("1")
+        ).get(("_T",), 0)
+        for label in range(16)
+    }
+    assert (len(found) > 1) == labelled
+
+
+def test_a_release_without_the_mark_is_repeated_and_verified_with_its_own_noise(tmp_path: Path, engine: DuckDB) -> None:
+    data = put_people(tmp_path)
+    old, new = (Coordinates(LAW, SECRET, labelled_total=labelled) for labelled in (False, True))
+    make(data, tmp_path / "old", old, engine=engine)
+    # As it was before there was a mark.
+    path = tmp_path / "old.curator" / "record.json"
+    record = json.loads(path.read_text())
+    assert record.pop("labelled_total") is False
+    path.write_text(json.dumps(record))
+    again = protect_again(path.parent, secret=SECRET, out=tmp_path / "again", engine=engine)
+    assert files(tmp_path / "again") == files(tmp_path / "old")
+    assert verify(tmp_path / "old", data=data, secret=SECRET).repeated
+    made = make(data, tmp_path / "new", new, engine=engine)
+    assert made.record.labelled_total
+    before, after = all_cells(open_release(tmp_path / "old")), all_cells(made)
+    differ = {cell for cell in before.keys() | after.keys() if before.get(cell, 0) != after.get(cell, 0)}
+    everybody = {"_T", "LU", "LU0"}
+    assert differ
+    assert all(set(codes) <= everybody for _, codes in differ)
+    assert made.summary
+    assert any("two noises of the grand total" in sentence for sentence in made.summary.warnings)
+    assert again.record.labelled_total is False

@@ -29,11 +29,16 @@ from discreet.errors import (
     SecretError,
     UnknownNameError,
 )
+from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.protect import protect
 from discreet.microdata.frames import FrameSource
-from discreet.noise.ptable import PTable
+from discreet.microdata.secret import keyed_digest
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.ptable import PTable, PTableRow
 from discreet.programme.model import Programme, Table
 from discreet.release.release import open_release
 from tests.mechanisms.town import SECRET, SEX, TOPICS, TOWN, all_cells, cells, frame, participants, people
@@ -105,7 +110,7 @@ def test_the_run_is_summed_up(engine: DuckDB) -> None:
     assert [(done, total) for stage, done, total in told if stage == "writing"] == [(n, 5) for n in range(1, 6)]
     record = release.record
     assert (record.programme, record.records, record.missing) == ("small", 400, "error")
-    assert record.data_fingerprint == FrameSource(PEOPLE).fingerprint()
+    assert record.data_fingerprint == keyed_digest(FrameSource(PEOPLE).fingerprint(), SECRET)
     assert record.published() == release.programme == TOWN
 
 
@@ -251,9 +256,10 @@ def test_a_release_in_a_folder_is_that_in_memory(form: str, tmp_path: Path, engi
         for name in kept.ids:
             same_rows(release.table(name), kept.table(name))
             same_rows(release.exact(name), kept.exact(name))
-        assert release.record == kept.record
+        assert replace(release.record, release_digest=None) == kept.record
         assert release.programme == kept.programme
-        without = ("format", "files")
+        # How files are written; in memory there are none.
+        without = ("format", "files", "escaped")
         assert {k: v for k, v in release.description.items() if k not in without} == {
             k: v for k, v in kept.description.items() if k not in without
         }
@@ -328,6 +334,35 @@ def test_keys_from_ids_need_a_secret() -> None:
     refused(ParameterError, "Keys made from an id need the office's secret. Give it (--secret-file", plain, id="ID")
     with pytest.raises(SecretError, match="Mixed keys need the office's secret"):
         CellKey(PTable.max_entropy(variance=2, bound=5))
+
+
+@pytest.mark.parametrize("kind", [lambda noise: CellKey(noise, secret=SECRET), Fresh], ids=["cell-key", "fresh"])
+def test_a_ptable_that_reveals_true_counts_needs_consent(kind: Any, engine: DuckDB) -> None:  # noqa: ANN401 - makes a mechanism
+    shift = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (3,), (1.0,))))
+    how: dict[str, Any] = {"id": "ID" if kind is not Fresh else None, "engine": engine}
+    with pytest.raises(ParameterError, match="a published 4 has one true count with probability 1"):
+        protect(people(30), TOWN, kind(shift), **how)
+    with pytest.raises(ParameterError, match="a published 4 has one true count with probability 1"):
+        protect(people(30), TOWN, kind(shift), fingerprint="", **how)
+    release = protect(people(30), TOWN, kind(shift), allow_disclosure=True, **how)
+    assert any("protects nothing" in text for text in release.record.warnings)
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_a_law_that_reveals_true_counts_needs_consent(zeros: bool, engine: DuckDB) -> None:
+    law = Fresh(TwoSidedGeometric(epsilon=20), perturb_zeros=zeros)
+    with pytest.raises(ParameterError, match="a published 1 has one true count with probability 1") as refusal:
+        protect(people(30), TOWN, law, engine=engine)
+    assert refusal.value.parameter == "allow_disclosure"
+    release = protect(people(30), TOWN, law, allow_disclosure=True, engine=engine)
+    assert any("protects next to nothing" in text for text in release.record.warnings)
+    enough = protect(people(30), TOWN, Fresh(TwoSidedGeometric(epsilon=1), perturb_zeros=zeros), engine=engine)
+    assert enough.record.warnings == []
+
+
+def test_a_budget_that_reveals_true_counts_is_warned_of(engine: DuckDB) -> None:
+    release = protect(people(30), TOWN, EpsDP(Budget(1000.0)), engine=engine)
+    assert any("protects next to nothing" in text for text in release.record.warnings)
 
 
 def test_programmes_without_categories_cannot_be_counted() -> None:

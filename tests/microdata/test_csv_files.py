@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import traceback
 from typing import TYPE_CHECKING
 
@@ -153,3 +154,46 @@ def test_an_encoding_that_is_unknown_or_not_of_bytes_is_refused(tmp_path: Path, 
 def test_only_csv_files_have_an_encoding() -> None:
     with pytest.raises(ParameterError, match="--encoding is for CSV files"):
         open_source(pa.table({"ID": [1]}), encoding="latin-1")
+
+
+# --- Blank lines ---
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a\n1\n\n2\n", ["1", "", "2"]),
+        (b"a\n1\n\n2", ["1", "", "2"]),
+        (b"a\n1\n2\n\n", ["1", "2", ""]),
+        (b"a\r\n\r\n1\r\n\r\n", ["", "1", ""]),
+        (b"\n\na\n1\n\n", ["1", ""]),
+        (b"\xef\xbb\xbfa\n\n1\n", ["", "1"]),
+        (b'a\n"1\n\n2"\n\n3\n', ["1\n\n2", "", "3"]),
+        (b"a\n\n", [""]),
+        (b"a\n1\n", ["1"]),
+        (b"a\n1", ["1"]),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_blank_lines_of_a_single_column_are_missing_values(
+    content: bytes, expected: list[str], packed: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / ("x.csv.gz" if packed else "x.csv")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    for how in (Reading(), Reading(forgiving=True)):
+        batches = CsvFile.open(path, how).batches(["a"], how)
+        assert [value for batch in batches for value in batch.column(0).to_pylist()] == expected
+
+
+def test_blank_lines_of_several_columns_are_no_records(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"\na,b\n\n1,2\n\n\n3,4\n\n")
+    batches = CsvFile.open(tmp_path / "x.csv").batches(["b"], Reading())
+    assert [value for batch in batches for value in batch.column(0).to_pylist()] == ["2", "4"]
+
+
+def test_a_packed_file_that_is_not_utf8_and_cut_short_is_refused(tmp_path: Path) -> None:
+    chance = random.Random(1)  # noqa: S311 - no secret
+    content = b"a\n\xff\n" + b"".join(b"%d\n" % chance.getrandbits(60) for _ in range(50_000))
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(content)[:-1_000])
+    with pytest.raises(DataFileError, match=r"x\.csv\.gz is not text in UTF-8"):
+        CsvFile.open(tmp_path / "x.csv.gz")

@@ -28,6 +28,7 @@ from discreet.microdata import key_file
 from discreet.microdata.files import FileSource
 from discreet.microdata.key_file import add_keys
 from discreet.microdata.keys import RecordKeys, keys_of
+from tests.release.crashes import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -352,3 +353,16 @@ def test_a_file_that_appears_meanwhile_is_left_as_it_is(data: Path, monkeypatch:
         add_keys(data, out, id="PERSON_ID", secret=SECRET)
     assert out.read_bytes() == b"mine"
     assert left(data.parent) == ["keyed.parquet", "persons.parquet"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_of_keys_outlasts_a_power_cut(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    disk = Disk(folder)
+    disk.install(monkeypatch, one_step=True)
+    out = folder / f"keyed.{ending}"
+    add_keys(table(), out, id="PERSON_ID", secret=SECRET)
+    disk.left(tmp_path / "left", early=False)
+    disk.close()
+    assert (tmp_path / "left" / out.name).read_bytes() == out.read_bytes()

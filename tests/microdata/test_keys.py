@@ -23,6 +23,7 @@ from discreet.microdata.keys import (
     ready_keys,
     share_id,
 )
+from discreet.noise import PTable, SeededBits
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 
 if TYPE_CHECKING:
@@ -68,11 +69,44 @@ def test_digests_are_the_same_for_ever() -> None:
     assert other.tolist() == [12380872346883050576, 16292839472570885062]
 
 
-def test_keys_are_the_lower_half_of_digests() -> None:
+@pytest.mark.parametrize("key_space", [2**32, 256, 10**8, 3 * 10**9])
+def test_keys_are_digests_modulo_the_key_space(key_space: int) -> None:
     digests = KEYS.digests(pa.array(["7", "8", "9"]))
-    assert keys_of(digests).dtype == np.uint32
-    assert keys_of(digests).tolist() == [direct(text) % 2**32 for text in "789"]
-    assert keys_of(words(2**64 - 1, 2**32, 2**32 - 1)).tolist() == [2**32 - 1, 0, 2**32 - 1]
+    assert keys_of(digests, key_space).dtype == np.uint32
+    assert keys_of(digests, key_space).tolist() == [direct(text) % key_space for text in "789"]
+    assert keys_of(words(2**64 - 1), key_space).tolist() == [(2**64 - 1) % key_space]
+
+
+@pytest.mark.parametrize("power", [1, 8, 31, 32])
+def test_keys_of_a_power_of_two_are_those_of_earlier_versions(power: int) -> None:
+    digests = SeededBits(11).words(1000)
+    assert np.array_equal(keys_of(digests, 2**power), keys_of(digests, 2**power, bits=32))
+    assert keys_of(digests).tolist() == (digests & np.uint64(2**32 - 1)).tolist()
+
+
+@pytest.mark.parametrize("key_space", [10**8, 3 * 10**9])
+def test_keys_are_uniform_and_those_of_earlier_versions_are_not(key_space: int) -> None:
+    digests = SeededBits(12).words(4_000_000)
+    # 32 bits reach the keys below the rest of the division once more often than the others.
+    edge = 2**32 % key_space
+    expected = np.array([edge, key_space - edge]) / key_space * len(digests)
+    p_values = {}
+    for bits in (64, 32):
+        below = int((keys_of(digests, key_space, bits) < edge).sum())
+        p_values[bits] = chi_square(np.array([below, len(digests) - below]), expected)
+    assert p_values[64] > ACCEPT
+    assert p_values[32] < REJECT
+
+
+@pytest.mark.parametrize("key_space", [10**8, 3 * 10**9])
+def test_the_noise_of_one_person_has_mean_0(key_space: int) -> None:
+    ptable = PTable.max_entropy(variance=2, bound=5, key_space=key_space)
+    digests = SeededBits(13).words(4_000_000)
+    one = np.ones(len(digests), dtype=np.int64)
+    error = (ptable.rows[1].variance / len(digests)) ** 0.5
+    means = [ptable.draw(one, keys_of(digests, key_space, bits), mode="plain").mean() / error for bits in (64, 32)]
+    assert abs(means[0]) < 4
+    assert means[1] < -4
 
 
 @given(id_lists, st.binary(min_size=14, max_size=80), labels, st.text(" \t\r\n"))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PERSONS = """
     CREATE TABLE persons AS SELECT * FROM (VALUES (1, 'F', '0'), (2, 'M', NULL), (3, 'F', 'canary')) AS p(id, sex, age)
 """
+PERSONS_THERE = "CREATE TABLE pgother.persons AS SELECT 1 AS id"
 MANY = 300_000
 NUMBERED = f"""
     CREATE TABLE many AS SELECT i, repeat('canary', 9) AS a FROM generate_series(1, {MANY}) AS r(i)
@@ -214,6 +215,24 @@ def test_a_name_is_a_name_whatever_it_holds(server: PostgresServer, name: str) -
     before = source.fingerprint()
     server.run(f"UPDATE {quoted} SET other = 2")  # noqa: S608 - quoted
     assert open_source(f"{server.address()}#{name}").fingerprint() != before
+
+
+@pytest.mark.parametrize("conforming", ["on", "off"])
+@pytest.mark.parametrize("name", ["back\\slash", "\\' OR 1 = 1 --", "plain"])
+def test_names_do_not_depend_on_how_the_server_reads_backslashes(
+    server: PostgresServer, name: str, conforming: str
+) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    server.run(f"CREATE TABLE {quoted} AS SELECT 'a'::text AS code", "CREATE SCHEMA pgother", PERSONS_THERE)
+    server.run(f"ALTER ROLE {OWNER} SET standard_conforming_strings = {conforming}")
+    try:
+        with closing(open_source(f"{server.address()}#{name}")) as source:
+            assert texts(source, ["code"]) == [["a"]]
+        # The schemas of the server itself begin with pg and an underscore, this one with pg alone.
+        with closing(open_source(f"{server.address()}#pgother.persons")) as other:
+            assert other.columns == ("id",)
+    finally:
+        server.run(f"ALTER ROLE {OWNER} RESET ALL", "DROP SCHEMA pgother CASCADE")
 
 
 def test_a_partitioned_table_is_one_table(server: PostgresServer) -> None:

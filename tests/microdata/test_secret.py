@@ -17,16 +17,17 @@ from discreet.microdata.secret import (
     VARIABLE,
     check_secret,
     new_secret,
-    permissions_warning,
     read_secret,
+    secret_warnings,
     write_secret,
 )
 from discreet.noise.mixing import SHORTEST_SECRET, KeyMixer
+from tests.release.crashes import Disk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CANARY = b"canary: a secret of the office"
+CANARY = b"canary: a secret of the office, quite long"
 posix = pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 
 
@@ -71,7 +72,7 @@ def test_a_written_secret_is_for_its_owner_only_whatever_the_mask(tmp_path: Path
     finally:
         os.umask(mask)
     assert mode(tmp_path / "office.secret") == 0o600
-    assert permissions_warning(tmp_path / "office.secret") is None
+    assert secret_warnings(None, tmp_path / "office.secret") == []
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "broken link"])
@@ -128,6 +129,25 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(FileWriteError, match="No space left on device"):
         write_secret(tmp_path / "office.secret", new_secret())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_written_secret_outlasts_a_power_cut(tmp_path: Path, links: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_source: Path, _target: Path) -> None:
+        raise PermissionError
+
+    folder, secret = tmp_path / "disk", new_secret()
+    folder.mkdir()
+    disk = Disk(folder)
+    disk.install(monkeypatch, one_step=True)
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    write_secret(folder / "office.secret", secret)
+    disk.left(tmp_path / "left", early=False)
+    disk.close()
+    # The model of the disk keeps names and bytes, not modes.
+    (tmp_path / "left" / "office.secret").chmod(0o600)
+    assert read_secret(tmp_path / "left" / "office.secret") == secret
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
@@ -232,13 +252,50 @@ def test_whoever_takes_a_secret_has_the_same_shortest(tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("bits", [0o644, 0o640, 0o604, 0o620, 0o601])
-def test_a_secret_that_others_can_use_is_read_with_a_warning(tmp_path: Path, bits: int) -> None:
+@pytest.mark.parametrize("bits", [0o644, 0o604, 0o601, 0o666])
+def test_a_secret_that_everybody_can_use_is_refused_with_the_fix(tmp_path: Path, bits: int) -> None:
     path = saved(tmp_path, CANARY)
     path.chmod(bits)
+    with pytest.raises(SecretError) as refusal:
+        read_secret(path)
+    assert f"Run: chmod 600 {path}" in str(refusal.value)
+    assert CANARY.decode() not in str(refusal.value)
+    path.chmod(0o600)
     assert read_secret(path) == CANARY
-    told = f"{path} holds the secret, and others on this machine can read it. Run: chmod 600 {path}"
-    assert permissions_warning(path) == told
+
+
+@posix
+@pytest.mark.parametrize("bits", [0o640, 0o620])
+def test_a_secret_that_its_group_can_use_is_read_with_a_warning(tmp_path: Path, bits: int) -> None:
+    path = saved(tmp_path, CANARY)
+    path.chmod(bits)
+    secret = read_secret(path)
+    assert secret == CANARY
+    assert secret_warnings(secret, path) == [
+        f"{path} holds the secret, and its group can read it. Run: chmod 600 {path}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("secret", "weak"),
+    [
+        (b"a" * 64, True),
+        (b"0123456789abcde" * 3, True),
+        (b"0123456789abcdef", False),
+        (b"ab" * 32, True),
+        (b" \n" + b"abcdefghijklmnop" + b"\n", False),
+        (b"abcdefghijklmno" + b" ", True),
+        # Thirty-two different bytes in hexadecimal, of fifteen different digits.
+        (b"".join(b"%02x" % byte for byte in range(16, 64) if b"f" not in b"%02x" % byte), False),
+        (bytes(range(16)), False),
+    ],
+)
+def test_a_secret_of_few_distinct_bytes_is_warned_of(secret: bytes, weak: bool) -> None:
+    assert [("fewer than 16 distinct bytes" in text) for text in secret_warnings(secret, None)] == [True] * weak
+
+
+def test_new_secrets_need_no_warning() -> None:
+    assert not any(secret_warnings(new_secret(), None) for _ in range(200))
 
 
 @posix
@@ -246,12 +303,12 @@ def test_a_secret_that_others_can_use_is_read_with_a_warning(tmp_path: Path, bit
 def test_a_private_secret_needs_no_warning(tmp_path: Path, bits: int) -> None:
     path = saved(tmp_path, CANARY)
     path.chmod(bits)
-    assert permissions_warning(path) is None
+    assert secret_warnings(CANARY, path) == []
 
 
 @posix
 def test_a_pipe_needs_no_warning(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o666)
     (tmp_path / "pipe").chmod(0o666)
-    assert permissions_warning(tmp_path / "pipe") is None
-    assert permissions_warning(tmp_path / "nowhere") is None
+    assert secret_warnings(None, tmp_path / "pipe") == []
+    assert secret_warnings(None, tmp_path / "nowhere") == []

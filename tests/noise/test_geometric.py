@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -99,3 +100,14 @@ def test_exact_samples_have_the_law_and_no_other_scale() -> None:
 def test_exact_samples_come_from_the_system_unless_told_otherwise() -> None:
     law = TwoSidedGeometric(epsilon=0.3)
     assert law.sample_exact(50).tolist() != law.sample_exact(50).tolist()
+
+
+@pytest.mark.parametrize("epsilon", [0.002, 1e-4, pytest.param(1e-5, marks=pytest.mark.slow)])
+def test_wide_noise_is_looked_up_within_seconds(epsilon: float) -> None:
+    law = TwoSidedGeometric(epsilon=epsilon)
+    # The rounded table is within a few keys of the law.
+    keys = np.array([2**34, 2**50, 2**60, 2**63, 3 * 2**62, 2**64 - 2**34], dtype=np.uint64)
+    begin = time.perf_counter()
+    found = law.draw(keys, 2**64)
+    assert time.perf_counter() - begin < 20
+    np.testing.assert_allclose(found, law.quantile(keys / 2**64), atol=1, rtol=1e-6)

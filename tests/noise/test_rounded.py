@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
+from discreet.noise import TwoSidedGeometric
 from discreet.noise.rounded import (
     LARGEST_KEY_SPACE,
     RoundedRow,
@@ -62,6 +63,32 @@ sparse_laws = st.builds(law_of, st.lists(parts, min_size=1, max_size=4), weights
 
 def rounded(law: dict[int, float], key_space: int, mean: int = 0) -> RoundedRow:
     return round_centred(np.array(list(law)), np.array(list(law.values())), key_space, mean)
+
+
+def in_fractions(centre: float, positive: list[float], key_space: int) -> tuple[int, ...]:
+    """Return the weights of a symmetric law, with every share as a fraction: the rule as it was first written."""
+    exact = [Fraction(p) * key_space for p in positive]
+    half = [int(share) for share in exact]
+    wanted = round((key_space - Fraction(centre) * key_space) / 2)
+    wanted = min(max(wanted, sum(half)), key_space // 2)
+    for k in sorted(range(len(half)), key=lambda k: half[k] - exact[k])[: wanted - sum(half)]:
+        half[k] += 1
+    while half and half[-1] == 0:
+        half.pop()
+    return (*reversed(half), key_space - 2 * sum(half), *half)
+
+
+@given(symmetric_laws(), key_spaces)
+def test_symmetric_rounding_is_that_of_fractions(law: tuple[float, list[float]], key_space: int) -> None:
+    assert round_symmetric(law[0], np.array(law[1]), key_space).weights == in_fractions(*law, key_space)
+
+
+@pytest.mark.parametrize("key_space", [2**64, 2**32, 10**8, 3 * 10**9 + 1])
+@pytest.mark.parametrize("epsilon", [3, 0.5, 0.05])
+def test_released_noise_of_a_law_stays_as_it_was(epsilon: float, key_space: int) -> None:
+    law = TwoSidedGeometric(epsilon=epsilon)
+    positive = law.pmf(np.arange(1, law.reach(0.5 / key_space) + 1)).tolist()
+    assert law.rounded(key_space).weights == in_fractions(float(law.pmf(0)), positive, key_space)
 
 
 @given(symmetric_laws(), key_spaces)

@@ -191,3 +191,12 @@ def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> 
         read_programme(tmp_path / "town.toml")
     with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 1: needs the columns code, parent"):
         read_programme(written(tmp_path, areas="kode,parent\nN,\n"))
+
+
+def test_a_size_beyond_any_classification_is_refused(tmp_path: Path) -> None:
+    text = '[topics.A]\nsize = %d\n[[tables]]\nid = "1"\ncolumns = ["A"]\n'
+    (tmp_path / "x.toml").write_text(text % 10**12, encoding="utf-8")
+    assert read_programme(tmp_path / "x.toml").topics["A"].levels[0].size == 10**12
+    (tmp_path / "x.toml").write_text(text % (10**12 + 1), encoding="utf-8")
+    with pytest.raises(ProgrammeFileError, match="more than 1,000,000,000,000 categories"):
+        read_programme(tmp_path / "x.toml")

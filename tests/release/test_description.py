@@ -36,8 +36,8 @@ def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
     [
         (b"", "has a release.json that is not JSON"),
         (b"{", "has a release.json that is not JSON"),
-        (b"\xff\xfe\x00", "has a release.json that is not JSON"),
-        (b"[" * 100_000, "has a release.json that is not JSON"),
+        (b"\xff\xfe\x00", "has a release.json that is not text in UTF-8"),
+        (b"[" * 100_000, "has a release.json that has more than 100 objects or lists inside each other"),
         (b"[]", "has a release.json of another kind than discreet/1"),
         (b"null", "has a release.json of another kind than discreet/1"),
         (b'{"schema": "discreet/2", "kind": "release"}', "of another kind than discreet/1"),

@@ -6,27 +6,36 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.errors import FileExistsAlreadyError, FileWriteError, LockedError
+from discreet.limits import MAX_DEPTH, MAX_DIGITS
 from discreet.release import folder as folder_module
 from discreet.release import moves
-from discreet.release.folder import check_free, curator_folder, recover, stage
+from discreet.release.folder import Staging, check_free, curator_folder, recover, stage
 from discreet.release.journal import note
 from discreet.release.locks import alone, hold
 from discreet.release.tables import TableFile
-from tests.release.crashes import Failing, KilledError
+from tests.release.crashes import Disk, Failing, KilledError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
 OLD, NEW = "old", "new"
+
+
+def about(mark: str = NEW) -> dict[str, object]:
+    """Return the description of a release with one table."""
+    return {"mark": mark, "files": [{"file": "tables/1.csv"}]}
 
 
 def make(out: Path, mark: str = NEW, *, replace: bool = False, exact: bool = False) -> None:
@@ -36,7 +45,7 @@ def make(out: Path, mark: str = NEW, *, replace: bool = False, exact: bool = Fal
         if exact:
             staging.exact.mkdir()
             (staging.exact / "1.csv").write_text(mark)
-        staging.finish({"mark": mark}, json.dumps({"mark": mark}))
+        staging.finish(about(mark), json.dumps({"mark": mark}))
 
 
 def found(out: Path) -> tuple[str, ...] | None:
@@ -79,7 +88,7 @@ def test_the_public_folder_has_ordinary_modes_and_the_curators_is_private(out: P
         (staging.tables / "1.csv").write_text(NEW)
         staging.exact.mkdir()
         (staging.exact / "1.csv").write_text(NEW)
-        staging.finish({"mark": NEW}, '{"mark": "new"}')
+        staging.finish(about(), '{"mark": "new"}')
     assert [mode(out), mode(out / "tables")] == [0o777 & ~umask] * 2
     assert [mode(out / "release.json"), mode(out / "tables" / "1.csv")] == [0o666 & ~umask] * 2
     curator = curator_folder(out)
@@ -131,7 +140,7 @@ def test_any_name_beside_anything_will_do(given: str, tmp_path: Path, monkeypatc
         # The folder is meant as it was at the start.
         monkeypatch.chdir(tmp_path / "sub")
         (staging.tables / "1.csv").write_text(NEW)
-        staging.finish({"mark": NEW}, '{"mark": "new"}')
+        staging.finish(about(), '{"mark": "new"}')
     assert found(tmp_path / place.name) == (NEW,) * 3
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([place.name, f"{place.name}.curator", "sub"])
 
@@ -236,17 +245,95 @@ def test_the_same_release_again_is_put_in_place_all_the_same(out: Path) -> None:
     assert hidden(out.parent) == []
 
 
-@pytest.mark.parametrize("place", ["rel", "rel.curator"])
-def test_what_others_put_into_a_release_is_not_thrown_away(out: Path, place: str) -> None:
-    make(out, OLD)
-    (out.parent / place / ".DS_Store").write_text("the system's")
-    notes = out.parent / place / "notes.txt"
-    notes.write_text("mine")
-    with pytest.raises(FileWriteError, match=rf"{place} cannot be written: it holds more than a release \(notes.txt\)"):
+OTHERS = {
+    "rel/notes.txt": "notes.txt", "rel/.htaccess": ".htaccess", "rel/.git/HEAD": ".git",
+    "rel/tables/README.txt": "tables/README.txt", "rel/tables/.DS_Store": "tables/.DS_Store",
+    "rel/tables/2.csv": "tables/2.csv", "rel/tables/inner/1.csv": "tables/inner", "rel.curator/notes.txt": "notes.txt",
+    "rel.curator/.git/HEAD": ".git", "rel.curator/exact/mine.xlsx": "exact/mine.xlsx",
+    "rel.curator/exact/2.csv": "exact/2.csv", "rel.curator/tables/1.csv": "tables",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_the_old_release_does_not_list_is_never_removed(out: Path, name: str, kind: str) -> None:
+    make(out, OLD, exact=True)
+    other = out.parent / name
+    other.parent.mkdir(exist_ok=True)
+    if kind == "link":
+        other.symlink_to("nowhere")
+    elif kind == "folder":
+        other.mkdir()
+    else:
+        other.touch()
+    with pytest.raises(FileWriteError, match=rf"does not list \({re.escape(OTHERS[name])}\)\. .* Move this elsewhere"):
         make(out, NEW, replace=True)
     assert found(out) == (OLD,) * 3
-    notes.rename(out.parent / "notes.txt")
+    assert os.path.lexists(other)
+    assert hidden(out.parent) == []
+
+
+def test_a_link_or_a_folder_in_the_place_of_a_listed_file_is_not_removed(out: Path) -> None:
+    make(out, OLD, exact=True)
+    table, true = out / "tables" / "1.csv", curator_folder(out) / "exact" / "1.csv"
+    table.unlink()
+    table.mkdir()
+    true.unlink()
+    true.symlink_to(out.parent / "elsewhere")
+    for place, name in ((out, "tables/1.csv"), (curator_folder(out), "exact/1.csv")):
+        with pytest.raises(FileWriteError, match=rf"{place} cannot be written: .* does not list \({name}\)"):
+            make(out, NEW, replace=True)
+        if place == out:
+            table.rmdir()
+    assert true.is_symlink()
+
+
+def test_a_release_that_lists_nothing_keeps_its_tables(out: Path) -> None:
+    whole = '{"files": [{"file": "tables/1.csv"}], "more": %s}'
+    beyond = [whole % more for more in ("9" * (MAX_DIGITS + 1), "[" * MAX_DEPTH + "]" * MAX_DEPTH)]
+    for text in ("", "[]", "{}", '{"files": 5}', '{"files": [5]}', '{"files": [{"file": 5}]}', "[" * 10**5, *beyond):
+        make(out, OLD)
+        (out / "release.json").write_text(text)
+        with pytest.raises(FileWriteError, match=r"rel/release\.json does not list \(tables/1\.csv\)"):
+            make(out, NEW, replace=True)
+        assert (out / "tables" / "1.csv").read_text() == OLD
+        for name in ("rel", "rel.curator"):
+            shutil.rmtree(out.with_name(name))
+
+
+def test_a_refusal_names_the_first_few_and_the_rest_can_be_moved(out: Path) -> None:
+    make(out, OLD)
+    others = [out / name for name in ("a", "b", "c", "d", "e")]
+    for path in others:
+        path.touch()
+    with pytest.raises(FileWriteError, match=r"does not list \(a, b, c and more\)"):
+        check_free(out, replace=True)
+    for path in others:
+        path.rename(out.parent / path.name)
     make(out, NEW, replace=True)
+    assert found(out) == (NEW,) * 3
+
+
+def test_what_comes_into_the_release_while_the_new_one_is_made_is_kept_too(out: Path) -> None:
+    make(out, OLD)
+    with stage(out, replace=True) as staging:
+        (staging.tables / "1.csv").write_text(NEW)
+        (out / ".htaccess").write_text("mine")
+        with pytest.raises(FileWriteError, match=r"does not list \(\.htaccess\)"):
+            staging.finish(about(), '{"mark": "new"}')
+    assert (out / ".htaccess").read_text() == "mine"
+    assert found(out) == (OLD,) * 3
+
+
+def test_what_comes_into_the_release_after_a_kill_is_kept_too(out: Path) -> None:
+    make(out, OLD)
+    left = killed(out, 1, replace=True)
+    (out / ".htaccess").write_text("mine")
+    recover(out)
+    assert (out / ".htaccess").read_text() == "mine"
+    assert left.exists()
+    (out / ".htaccess").unlink()
+    recover(out)
     assert found(out) == (NEW,) * 3
 
 
@@ -374,6 +461,36 @@ def _start(folder: Path, *, replace: bool) -> Path:
     return folder / "rel"
 
 
+@pytest.mark.parametrize("one_step", [True, False])
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("early", [True, False])
+def test_a_power_cut_at_any_step_leaves_the_old_release_or_the_new_one(
+    tmp_path: Path, replace: bool, early: bool, one_step: bool
+) -> None:
+    folder, before = tmp_path / "disk", (OLD,) * 3 if replace else None
+    disk, seen = Disk(folder), list[tuple[str, ...] | None]()
+
+    def cut() -> None:
+        copy = tmp_path / f"cut-{len(seen)}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(disk, "cut", lambda: None)
+            disk.left(copy, early=early)
+            recover(copy / "rel")
+        seen.append(found(copy / "rel"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        disk.install(patch, one_step=one_step)
+        out = _start(folder, replace=replace)
+        patch.setattr(disk, "cut", cut)
+        make(out, NEW, replace=replace, exact=True)
+        # The run reports success.
+        cut()
+    disk.close()
+    assert seen[-1] == (NEW,) * 3
+    assert set(seen) == {before, (NEW,) * 3}
+    assert len(seen) > 20
+
+
 # --- Runs side by side ---
 
 
@@ -384,10 +501,10 @@ def test_a_run_leaves_the_folder_of_another_alone_and_who_comes_second_is_refuse
             recover(out)
             assert second.folder.exists()
             (first.tables / "1.csv").write_text(NEW)
-            first.finish({"mark": NEW}, '{"mark": "new"}')
+            first.finish(about(), '{"mark": "new"}')
         assert second.folder.exists()
         with pytest.raises(FileExistsAlreadyError):
-            second.finish({"mark": "second"}, '{"mark": "second"}')
+            second.finish(about("second"), '{"mark": "second"}')
     assert found(out) == (NEW,) * 3
     assert hidden(out.parent) == []
 
@@ -415,11 +532,30 @@ def test_the_last_step_waits_for_whoever_is_at_work_beside_it(out: Path) -> None
     with ThreadPoolExecutor(1) as pool, stage(out, replace=False) as staging:
         (staging.tables / "1.csv").write_text(NEW)
         with alone(out.parent):
-            finishing = pool.submit(staging.finish, {"mark": NEW}, '{"mark": "new"}')
+            finishing = pool.submit(staging.finish, about(), '{"mark": "new"}')
             with pytest.raises(TimeoutError):
                 finishing.result(timeout=0.3)
             assert found(out) is None
         finishing.result()
+    assert found(out) == (NEW,) * 3
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_no_table_is_read_while_others_wait(out: Path, replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if replace:
+        make(out, OLD)
+    read, free, digest = [], [], hashlib.file_digest
+
+    def watched(file: BufferedReader, name: str) -> object:
+        read.append(file.name)
+        with suppress(LockedError), alone(out.parent, 0):
+            free.append(file.name)
+        return digest(file, name)
+
+    monkeypatch.setattr(hashlib, "file_digest", watched)
+    make(out, NEW, replace=replace)
+    assert read == free
+    assert {Path(name).name for name in read} == {"1.csv", "release.json", "record.json"}
     assert found(out) == (NEW,) * 3
 
 
@@ -435,6 +571,37 @@ def test_looking_for_leftovers_waits_too(out: Path) -> None:
             assert left.exists()
         looking.result()
     assert found(out) == (NEW,) * 3
+
+
+def test_a_run_that_waits_in_vain_at_its_end_publishes_nothing_and_keeps_its_tables(out: Path) -> None:
+    make(out, OLD)
+
+    def wait() -> None:
+        with stage(out, replace=True, lock_timeout=0.05) as staging:
+            staging.begin("the run", resume=False)
+            note_table(staging)
+            with alone(out.parent):
+                staging.finish(about(), '{"mark": "new"}')
+
+    with pytest.raises(LockedError):
+        wait()
+    assert found(out) == (OLD,) * 3
+    assert go_on(out) == ["1"]
+    assert found(out) == (NEW,) * 3
+    assert hidden(out.parent) == []
+
+
+def test_a_run_that_has_published_does_not_fail_because_it_cannot_clear_up(out: Path) -> None:
+    make(out, OLD)
+    with ExitStack() as other:
+        with stage(out, replace=True, lock_timeout=0.05) as staging:
+            (staging.tables / "1.csv").write_text(NEW)
+            staging.finish(about(), '{"mark": "new"}')
+            # Another run has the lock before this one ends, and keeps it.
+            other.enter_context(alone(out.parent))
+        assert found(out) == (NEW,) * 3
+    recover(out)
+    assert hidden(out.parent) == []
 
 
 # --- Clearing up after others ---
@@ -471,6 +638,35 @@ def test_a_run_killed_between_its_moves_is_finished_by_the_next_look(out: Path, 
     assert hidden(out.parent) == []
 
 
+def promise_as_before(left: Path, out: Path) -> None:
+    """Write the promise of a hidden folder as an earlier version did: by sizes, and the bytes of descriptions alone."""
+    parts = {}
+    for part, place in (("curator", curator_folder(out)), ("public", out)):
+        # What has moved is in its place.
+        folder = (
+            place
+            if part == "curator" and json.loads((place / "record.json").read_text())["mark"] == NEW
+            else left / part
+        )
+        digest = hashlib.sha256()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(json.dumps([path.relative_to(folder).as_posix(), path.stat().st_size]).encode())
+            if path.suffix == ".json":
+                digest.update(path.read_bytes())
+        parts[part] = digest.hexdigest()
+    (left / "complete.json").write_text(json.dumps({"replace": True, "parts": parts}))
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+def test_a_run_of_an_earlier_version_killed_between_its_moves_is_finished_too(out: Path, moved: int) -> None:
+    make(out, OLD)
+    left = killed(out, moved, replace=True)
+    promise_as_before(left, out)
+    recover(out)
+    assert found(out) == (NEW,) * 3
+    assert hidden(out.parent) == []
+
+
 @pytest.mark.parametrize("moved", [0, 1])
 @pytest.mark.parametrize("spelt", ["rel", ".", "link", "sub/../rel"])
 def test_a_release_is_found_under_any_of_its_names(
@@ -491,7 +687,7 @@ def test_a_run_finishes_what_another_left_before_it_takes_the_place(out: Path) -
     with stage(out, replace=True) as staging:
         killed(out, 1, "killed", replace=True)
         (staging.tables / "1.csv").write_text(NEW)
-        staging.finish({"mark": NEW}, '{"mark": "new"}')
+        staging.finish(about(), '{"mark": "new"}')
     assert found(out) == (NEW,) * 3
     recover(out)
     assert found(out) == (NEW,) * 3
@@ -521,7 +717,7 @@ def test_of_two_killed_runs_no_halves_are_put_together(tmp_path: Path, moved: in
             killed(out, moved, "killed", replace=True)
             (staging.tables / "1.csv").write_text(NEW)
             failing.install(patch, one_step=True)
-            staging.finish({"mark": NEW}, '{"mark": "new"}')
+            staging.finish(about(), '{"mark": "new"}')
 
     for at in range(100):
         out = _start(tmp_path / str(at), replace=True)
@@ -616,6 +812,18 @@ def test_parts_that_are_not_as_promised_are_not_moved(out: Path) -> None:
     assert hidden(out.parent) == []
 
 
+def test_if_a_part_is_damaged_when_the_other_has_moved_the_old_parts_are_kept(out: Path) -> None:
+    make(out, OLD)
+    left = killed(out, 1, replace=True)
+    (left / "public" / "tables" / "1.csv").write_text("")
+    recover(out)
+    assert json.loads((out / "release.json").read_text())["mark"] == OLD
+    assert json.loads((left / "curator" / "record.json").read_text())["mark"] == OLD
+    make(out, NEW, replace=True)
+    assert found(out) == (NEW,) * 3
+    assert hidden(out.parent) == []
+
+
 def test_who_may_not_list_or_write_the_folder_goes_on(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(out, OLD)
     left = killed(out, 1, replace=True)
@@ -663,17 +871,22 @@ def test_a_place_is_checked_without_being_touched(out: Path) -> None:
 # --- Going on from a run that was cut short ---
 
 
+def note_table(staging: Staging, mark: str = NEW) -> None:
+    """Write a table and note that it is finished."""
+    (staging.tables / "1.csv").write_text(mark)
+    staging.exact.mkdir()
+    (staging.exact / "1.csv").write_text(mark)
+    digest = hashlib.sha256(mark.encode()).hexdigest()
+    note(staging.folder, TableFile("1", "tables/1.csv", 1, len(mark), digest), digest)
+
+
 def go_on(out: Path, mark: str = NEW, *, run: str = "the run") -> list[str]:
     """Make a release as a run does that may be resumed; return the tables that were there already."""
     with stage(out, replace=True, resume=True) as staging:
         done = staging.begin(run, resume=True)
         if not done:
-            (staging.tables / "1.csv").write_text(mark)
-            (staging.exact).mkdir()
-            (staging.exact / "1.csv").write_text(mark)
-            digest = hashlib.sha256(mark.encode()).hexdigest()
-            note(staging.folder, TableFile("1", "tables/1.csv", 1, len(mark), digest), digest)
-        staging.finish({"mark": mark}, json.dumps({"mark": mark}))
+            note_table(staging, mark)
+        staging.finish(about(mark), json.dumps({"mark": mark}))
     return [table.id for table in done]
 
 
@@ -779,7 +992,7 @@ def test_tables_of_a_run_at_work_are_neither_taken_nor_removed(out: Path) -> Non
         with stage(out, replace=True, resume=True) as second:
             assert second.begin("the run", resume=True) == []
             assert (first.tables / "1.csv").exists()
-        first.finish({"mark": NEW}, '{"mark": "new"}')
+        first.finish(about(), '{"mark": "new"}')
     assert found(out) == (NEW,) * 3
 
 

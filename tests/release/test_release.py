@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from discreet.errors import RecordFileError, ReleaseError, UnknownNameError
+from discreet.limits import MAX_JSON_BYTES
+from discreet.mechanisms.verify import verify
+from discreet.release.description import read_description
+from discreet.release.folder import curator_folder
+from discreet.release.record import read_record
 from discreet.release.release import Release, open_release
 from tests.release.small_release import PROGRAMME, make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 IDS = ("1", "a/b", "A/B")
 
@@ -63,7 +70,9 @@ def test_its_tables_are_those_of_the_same_release_in_memory(out: Path) -> None:
         assert release.table(name).to_pydict() == held.table(name).to_pydict()
         assert release.exact(name).to_pydict() == held.exact(name).to_pydict()
         assert release.table(name).to_pydict() != release.exact(name).to_pydict()
-    assert held.record == release.record
+    # A release in memory has no release.json.
+    digest = hashlib.sha256((out / "release.json").read_bytes()).hexdigest()
+    assert replace(held.record, release_digest=digest) == release.record
 
 
 def test_a_release_without_true_counts_says_so(tmp_path: Path) -> None:
@@ -150,6 +159,19 @@ def test_what_is_no_release_is_refused(place: str, tmp_path: Path) -> None:
 # --- The curator's folder ---
 
 
+def test_descriptions_of_very_many_areas_are_read_but_not_those_of_a_neighbour(out: Path) -> None:
+    """A release that was written can be opened, however many codes its programme has."""
+    spaces, record = " " * MAX_JSON_BYTES, curator_folder(out) / "record.json"
+    with (out / "release.json").open("a") as file:
+        file.write(spaces)
+    digest = hashlib.sha256((out / "release.json").read_bytes()).hexdigest()
+    record.write_text(replace(read_record(record), release_digest=digest).to_json() + spaces)
+    assert verify(out).described
+    assert read_record(record).release_digest == digest
+    with pytest.raises(ReleaseError, match="has more than 67,108,864 bytes"):
+        read_description(out)
+
+
 def test_a_release_that_was_moved_has_tables_but_no_record(out: Path) -> None:
     (out.parent / "web").mkdir()
     moved = out.rename(out.parent / "web" / "rel")
@@ -162,14 +184,14 @@ def test_a_release_that_was_moved_has_tables_but_no_record(out: Path) -> None:
 
 
 def test_a_curators_folder_that_may_not_be_read_is_told(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = Path.read_text
+    opened = os.open
 
-    def refuse(path: Path, **how: Any) -> str:  # noqa: ANN401 - as the function it stands for
+    def refuse(path: Path, flags: int) -> int:
         if path.name == "record.json":
             raise PermissionError(13, os.strerror(13))
-        return read(path, **how)
+        return opened(path, flags)
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     what = r"has beside it a rel.curator/record.json that cannot be read \(Permission denied\)\. Only the curator"
     with pytest.raises(ReleaseError, match=what):
         _ = open_release(out).record

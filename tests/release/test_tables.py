@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import tempfile
 from pathlib import Path
@@ -38,6 +39,13 @@ AWKWARD = [
     "_T",
     "#",
     "\0",
+    "=1+1",
+    "@SUM(A1)",
+    "'=x",
+    "''@",
+    "-9",
+    "+3",
+    "\r",
 ]
 
 
@@ -96,6 +104,23 @@ def test_csv_is_plain_text_that_anything_reads(tmp_path: Path) -> None:
     lines = (tmp_path / "1.csv").read_text(encoding="utf-8").splitlines()
     assert [line.replace('"', "") for line in lines] == ["SEX,value", "F,12", "a,b,-3"]
     assert '"a,b"' in lines[2]
+
+
+@pytest.mark.parametrize("code", ["=1+1", '=HYPERLINK("http://x")', "@SUM(A1)", "\tx", "\rx", "'=1", "''@"])
+def test_csv_holds_no_formula(code: str, tmp_path: Path) -> None:
+    rows = table([code], [code], [1])
+    write_table("1", rows, tmp_path, "csv")
+    with (tmp_path / "1.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.reader(file))
+    assert written == [[f"'{code}", "value"], [f"'{code}", "1"]]
+    back = read_table(tmp_path / "1.csv")
+    assert (back.column_names, back.column(0).to_pylist()) == ([code, "value"], [code])
+
+
+@pytest.mark.parametrize("code", ["-9", "+3", "_T", "a=b", "'a", "1"])
+def test_other_codes_stay_as_they_are_in_csv(code: str, tmp_path: Path) -> None:
+    write_table("1", table([code], ["CODE"], [1]), tmp_path, "csv")
+    assert (tmp_path / "1.csv").read_text(encoding="utf-8").splitlines()[1].replace('"', "") == f"{code},1"
 
 
 def test_parquet_tells_nothing_beside_the_table(tmp_path: Path) -> None:

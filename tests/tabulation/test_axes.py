@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, ProgrammeError
 from discreet.programme.model import Level, Topic
 from discreet.tabulation.axes import codes, columns, containing, in_counted_order, topic_axes
 from discreet.tabulation.plan import plan as plan_tables
@@ -142,5 +142,5 @@ def test_levels_that_are_not_nested_are_a_promise_broken() -> None:
 
 def test_a_level_without_codes_is_a_promise_broken() -> None:
     sized = Topic("N", (Level("N", "N", 5),))
-    with pytest.raises(InternalError, match=re.escape("Level N has no list of categories.")):
+    with pytest.raises(ProgrammeError, match=re.escape("Level N has no list of categories.")):
         plan_tables(programme([sized], [by(sized)]), programme([sized], [by(sized)]).tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,36 @@ def words_of(spec: Programme, version: str = "1") -> dict[str, dict[Cell, int]]:
             assert places.words(plan, statistic, np.array([last])).tolist() == [words[last]]
             found[name] |= dict(zip(cells_of(plan, statistic), words.tolist(), strict=True))
     return found
+
+
+def total_word(spec: Programme, version: str, *, labelled: bool = True) -> int:
+    """Return the word of the grand total of the first population."""
+    tables = next(iter(spec.populations.values()))
+    plan = plan_tables(spec, tables)
+    places = Places(spec, tables[0], version, labelled_total=labelled)
+    return int(places.words(plan, (0,) * len(plan.axes), np.array([0]))[0])
+
+
+def test_the_grand_total_has_a_word_of_its_label_and_its_unit() -> None:
+    sex = topic("SEX", "F M")
+    spec = programme([sex], [by(sex)])
+    homes = replace(spec, tables=tuple(replace(table, unit="household") for table in spec.tables))
+    found = [total_word(each, version) for each in (spec, homes) for version in ("1", "2", "3", "4", "5")]
+    assert len({0, *found}) == 11
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(spec=programmes())
+def test_all_other_words_are_those_of_releases_without_the_mark(spec: Programme) -> None:
+    for tables in spec.populations.values():
+        plan = plan_tables(spec, tables)
+        old, new = (Places(spec, tables[0], "1", labelled_total=labelled) for labelled in (False, True))
+        for statistic in {s for table in plan.tables for s in table.statistics}:
+            index = np.arange(plan.size(statistic))
+            before, after = (places.words(plan, statistic, index) for places in (old, new))
+            assert np.array_equal(before != after, before == 0)
+            if not any(statistic) and tables[0].universe is None:
+                assert before.tolist() == [0]
 
 
 def cells_of(plan: Plan, statistic: tuple[int, ...]) -> list[Cell]:

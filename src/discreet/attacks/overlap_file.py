@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from typing import TYPE_CHECKING
 
 from discreet.attacks.sight import Overlaps
 from discreet.errors import DataFileError, UnknownNameError
+from discreet.limits import read_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +21,9 @@ EXAMPLE = "Give a CSV with two columns, each named after a topic, as in GEO,GRID
 def read_overlaps(path: Path, programme: Programme) -> Overlaps:
     """Return the pairs of areas in a file, or refuse what the programme does not know."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = {number: line for number, line in enumerate(csv.reader(file), start=1) if line}
+        text = read_named(path).decode("utf-8-sig")
+        read = csv.reader(io.StringIO(text, newline=""))
+        lines = {number: line for number, line in enumerate(read, start=1) if line}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or "it is no CSV in UTF-8"
         raise DataFileError.at(path, f"cannot be read: {why}.", EXAMPLE) from error

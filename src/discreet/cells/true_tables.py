@@ -120,7 +120,7 @@ class TrueTables:
         if path is None:
             raise ReleaseError.at(folder, f"has no file {stem}{ENDINGS[0]} with the true counts of {table}", KEEP)
         try:
-            return read_table(path)
+            return read_table(path, escaped=self._release.is_escaped)
         except (OSError, ValueError) as error:
             what = f"has a file {path.name} that is damaged or no table"
             raise ReleaseError.at(folder, what, "Take it from a copy.") from error

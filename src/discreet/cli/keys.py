@@ -10,7 +10,7 @@ import typer
 from discreet.cli.answer import answer
 from discreet.errors import SecretError
 from discreet.microdata.key_file import COLUMN, add_keys
-from discreet.microdata.secret import VARIABLE, new_secret, permissions_warning, read_secret, write_secret
+from discreet.microdata.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -54,7 +54,7 @@ def add(
     Example: discreet keys add persons.csv --id PERSON_ID --secret-file office.secret --out keyed.parquet
     """
     secret = _secret(secret_file)
-    warning = permissions_warning(secret_file) if secret_file else None
+    warnings = secret_warnings(secret, secret_file)
     made = add_keys(
         data,
         out,
@@ -67,14 +67,13 @@ def add(
     )
     if as_json:
         settings = {"data": data, "id": id_column, "version_label": version_label, "column": column}
-        warnings = [warning] if warning else []
         typer.echo(answer("keys add", settings, [], warnings, records=made.records, written=str(made.path)))
         return
     typer.echo(
         f"Wrote {made.path}: {made.records:,} records with their keys (version {version_label}) in {column}. "
         "Only you can read the file (mode 600); keep it as safe as the data."
     )
-    if warning:
+    for warning in warnings:
         typer.echo(f"Warning: {warning}")
 
 

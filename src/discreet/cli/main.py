@@ -8,16 +8,19 @@ import os
 import signal
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli.answer import SCHEMA
 from discreet.cli.on_demand import CommandsOnDemand
-from discreet.errors import InfeasibleError, InputError, InternalError
+from discreet.errors import InfeasibleError, InputError, InternalError, excerpt, shortened
 
 if TYPE_CHECKING:
     from types import FrameType
+
+NO_TEXT = "not text in UTF-8. Rename the file or folder, and start again."
 
 app = typer.Typer(
     name="discreet",
@@ -47,6 +50,7 @@ def _options(
 
 def main() -> None:
     """Run the command; a user's mistake ends with one message and exit code 2."""
+    _settle_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot print ± shows a question mark instead of ending in an error.
@@ -63,6 +67,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
+        _check_arguments()
         try:
             app()
         finally:
@@ -76,15 +81,58 @@ def _run() -> None:
     except MemoryError:
         print("error: There is not enough memory. Free some, or do less at a time.", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+    except UnicodeEncodeError as error:
+        _show(_not_encoded(error))
+        sys.exit(2)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
+        where = f" ({excerpt(str(error.filename))})" if error.filename else ""
         print(f"error: {error.strerror or error}{where}. Check the path and the space left.", file=sys.stderr)  # noqa: T201
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+
+
+def _settle_streams() -> None:
+    """Refuse a closed standard output, and let no file take the number of a closed stream: libraries write to it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The system gives the lowest number that is free.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    if sys.stdout is None:
+        print("error: Standard output is closed. Send it to a file, or to /dev/null.", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
+
+
+def _check_arguments() -> None:
+    """Refuse arguments that are not text, such as names of files in another encoding: no record could hold them."""
+    for argument in sys.argv[1:]:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"The argument {argument!a} is {NO_TEXT}") from error
+
+
+def _not_encoded(error: UnicodeEncodeError) -> InputError:
+    """Return the refusal of a text that cannot be encoded; the text itself may be confidential."""
+    try:
+        # Bytes of a path that are not text are characters that only this way of encoding knows.
+        error.object.encode("utf-8", "surrogateescape")
+        is_path = error.encoding == "utf-8"
+    except UnicodeEncodeError:
+        is_path = False
+    if is_path:
+        return InputError(f"The path of a file or folder is {NO_TEXT}")
+    return InputError(
+        f"A text in the input has a character that cannot be written in the encoding {error.encoding}. Replace the "
+        "character, and start again."
+    )
 
 
 def _listen() -> list[int]:
@@ -108,7 +156,8 @@ def _listen() -> list[int]:
 def _show(error: InputError) -> None:
     print(f"error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
     if "--json" in sys.argv:
-        told = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
+        kept = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
+        told = {name: shortened(value) if isinstance(value, str) else value for name, value in kept.items()}
         content = {"type": type(error).__name__, "message": str(error), **told}
         refused = {"feasible": False} if isinstance(error, InfeasibleError) else {}
         typer.echo(json.dumps({"schema": SCHEMA, "error": content, **refused}, indent=2, ensure_ascii=True))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
+
+from discreet.errors import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,3 +63,24 @@ class CommandsOnDemand(TyperGroup):
     def __init__(self, **how: Any) -> None:  # noqa: ANN401 - handed on to typer
         super().__init__(**how)
         self.commands = OnDemand()  # type: ignore[assignment] # nothing is added to it
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - a context of click
+        """Read the arguments up to the name of the command."""
+        with _short_messages():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - a context of click
+        """Run the command, which reads its own arguments."""
+        with _short_messages():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _short_messages() -> Iterator[None]:
+    """Let no message of typer on an argument show more than the start of it."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(getattr(error, "message", None), str):
+            error.message = shortened(error.message)  # type: ignore[attr-defined] # as just seen
+        raise

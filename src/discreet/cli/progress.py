@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from discreet.errors import FileWriteError
+from discreet.whole_file import check_unpublished
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +103,8 @@ class Stages:
 
 
 def _check_log(path: Path) -> None:
-    """Refuse to add lines to what is no log: a data file or a secret named by mistake would be spoilt."""
+    """Refuse a log in a published folder, and what is no log: data or a secret named by mistake would be spoilt."""
+    check_unpublished(path)
     if not path.is_file():
         return
     try:

@@ -14,6 +14,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.noise_choice import CHOICES
 from discreet.microdata.coding import MISSING
 from discreet.noise.ptable import KEY_MODES
+from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import MECHANISMS
 from discreet.release.tables import FORMATS
 
@@ -24,7 +25,7 @@ KINDS: dict[str, type] = {
     "budget": str, "spsn": bool, "non_negative": bool, "key_mode": str, "version_label": str, "secret_file": str,
     "id": str, "key": str, "count": str, "weight": str, "weighted_only": bool, "tabulated": bool, "encoding": str,
     "regions": str, "tables": str, "unit": str, "missing": str, "format": str, "keep_exact": bool,
-    "memory": str, "threads": int,
+    "memory": str, "threads": int, "allow_disclosure": bool,
 }  # fmt: skip
 """What a settings file may hold."""
 
@@ -63,6 +64,9 @@ def protect(
     threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
     perturb_zeros: Annotated[bool | None, typer.Option("--perturb-zeros", help="Give empty cells noise too.")] = None,
     ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
+    allow_disclosure: Annotated[
+        bool | None, typer.Option("--allow-disclosure", help="Accept noise that reveals true counts.")
+    ] = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"Or: {', '.join(OTHER_LAWS)}.")] = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Of one count; with eps-dp, of all.")] = None,
     delta: Annotated[float | None, typer.Option(metavar="D", help="With --epsilon, for truncated laws.")] = None,
@@ -91,6 +95,9 @@ def protect(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and do nothing.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a release that exists.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the tables of a run that was killed.")] = False,
+    lock_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, show_default=False, help="Longest wait for a lock; 30 s.")
+    ] = LOCK_TIMEOUT,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a line of JSON per stage; no data.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
@@ -110,15 +117,15 @@ def protect(
             "key": key, "count": count, "weight": weight, "weighted_only": weighted_only,
             "tabulated": tabulated, "encoding": encoding, "regions": regions, "tables": tables, "unit": unit,
             "missing": missing, "format": form, "keep_exact": keep_exact, "memory": memory, "threads": threads,
+            "allow_disclosure": allow_disclosure,
         },
         KINDS,
     )  # fmt: skip
+    face = Face(out, Stages(shown=not quiet, log=log), as_json, lock_timeout)
     if again is not None:
         if dry_run:
             raise ParameterError("A run that is repeated has no dry run. Leave out one of them.", parameter="dry_run")
-        run_again(
-            again, data, flags, Face(out, Stages(shown=not quiet, log=log), as_json), replace=replace, resume=resume
-        )
+        run_again(again, data, flags, face, replace=replace, resume=resume)
         return
     if not data:
         example = "Example: discreet protect census.parquet"
@@ -126,6 +133,6 @@ def protect(
     if not flags["programme"]:
         raise ParameterError("--programme is missing. Example: --programme eu2021:LU", parameter="programme")
     if dry_run:
-        say_what_it_takes(data, flags, out, replace=replace, as_json=as_json)
+        say_what_it_takes(data, flags, face, replace=replace)
         return
-    run(data, flags, Face(out, Stages(shown=not quiet, log=log), as_json), replace=replace, resume=resume)
+    run(data, flags, face, replace=replace, resume=resume)

@@ -13,15 +13,17 @@ from discreet.cli.answer import answer
 from discreet.cli.protect_text import estimate_text, noise_results, protect_text
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning, UnknownNameError
+from discreet.limits import MAX_THREADS
 from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.choice import mechanism_named
 from discreet.mechanisms.estimate import estimate
-from discreet.mechanisms.protect import protect
+from discreet.mechanisms.protect import check_protects, protect
 from discreet.mechanisms.record_columns import RecordColumns
 from discreet.microdata.coding import MISSING
-from discreet.microdata.secret import permissions_warning, read_secret, secret_as_given
+from discreet.microdata.secret import read_secret, secret_as_given, secret_warnings
 from discreet.noise.ptable import KEY_MODES
 from discreet.release.folder import check_free, curator_folder, recover, unfinished_tables
+from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import MECHANISMS
 from discreet.release.tables import FORMATS
 
@@ -43,24 +45,24 @@ TRUE_COUNTS = "These are true counts, without noise: keep them, and publish them
 
 @dataclass(frozen=True)
 class Face:
-    """Where a run shows what it does: the folder it makes, its progress, and how it tells the end."""
+    """Where a run shows what it does: the folder it makes, its progress, the form of its result, how long it waits."""
 
     out: Path | None
     stages: Stages
     as_json: bool
+    lock_timeout: float = LOCK_TIMEOUT
 
     def place(self, *, replace: bool) -> Path:
         """Return the folder to make, or refuse one that is missing or taken."""
         if self.out is None:
             raise ParameterError("--out is missing: the folder of the release. Example: --out release", parameter="out")
-        recover(self.out)
-        check_free(self.out, replace=replace)
+        recover(self.out, self.lock_timeout)
+        check_free(self.out, replace=replace, lock_timeout=self.lock_timeout)
         return self.out
 
-    def tell(self, asked: Flags, release: Release, out: Path, flags: Flags) -> None:
-        """Print what was made."""
-        secret = permissions_warning(Path(flags["secret_file"])) if flags["secret_file"] else None
-        told = [*([secret] if secret else []), *self.stages.warnings]
+    def tell(self, asked: Flags, release: Release, out: Path, notes: list[str]) -> None:
+        """Print what was made; notes come before other warnings."""
+        told = [*notes, *self.stages.warnings]
         told += release.summary.warnings if release.summary else ()
         told += [TRUE_COUNTS] if release.record.law == "none" else []
         typer.echo(_json(asked, release, out, told) if self.as_json else protect_text(release, out, told))
@@ -72,10 +74,11 @@ def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: boo
     if not resume and (left := unfinished_tables(out)):
         typer.echo(f"A run that was killed left {left:,} finished tables; --resume would go on from them.", err=True)
     with _engine(flags) as engine, face.stages as stages, _quietly():
+        mechanism = _mechanism(flags)
         release = protect(
             data,
             flags["programme"],
-            _mechanism(flags),
+            mechanism,
             out=out,
             id=flags["id"],
             key=flags["key"],
@@ -92,11 +95,13 @@ def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: boo
             keep_exact=bool(flags["keep_exact"]),
             replace=replace,
             resume=resume,
+            allow_disclosure=bool(flags["allow_disclosure"]),
+            lock_timeout=face.lock_timeout,
             form=flags["format"] or FORMATS[0],
             progress=stages,
             engine=engine,
         )
-    face.tell(_asked(data, flags), release, out, flags)
+    face.tell(_asked(data, flags), release, out, secret_warnings(mechanism.secret, flags["secret_file"]))
 
 
 def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
@@ -118,15 +123,17 @@ def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *
             out=out,
             replace=replace,
             resume=resume,
+            lock_timeout=face.lock_timeout,
             progress=stages,
             engine=engine,
         )
-    face.tell({"again": str(curator), **({"data": data} if data else {})}, release, out, flags)
+    asked = {"again": str(curator), **({"data": data} if data else {})}
+    face.tell(asked, release, out, secret_warnings(secret, flags["secret_file"]))
 
 
-def say_what_it_takes(data: list[str], flags: Flags, out: Path | None, *, replace: bool, as_json: bool) -> None:
+def say_what_it_takes(data: list[str], flags: Flags, face: Face, *, replace: bool) -> None:
     """Look at flags, programme and the heads of the data, and do nothing."""
-    _check(flags, out, replace=replace)
+    _check(flags, face, replace=replace)
     if flags["tabulated"]:
         what = "What it would take is not known for tables that are counted already: it is little."
         raise ParameterError(f"{what} Leave --dry-run out.", parameter="dry_run")
@@ -139,7 +146,7 @@ def say_what_it_takes(data: list[str], flags: Flags, out: Path | None, *, replac
         encoding=flags["encoding"],
         from_ids=bool(flags["id"]),
     )
-    if as_json:
+    if face.as_json:
         typer.echo(answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json()))
     else:
         typer.echo(estimate_text(found))
@@ -156,8 +163,9 @@ def _asked(data: list[str], flags: Flags) -> Flags:
 
 def _engine(flags: Flags) -> DuckDB:
     """Return the engine within the limits that were asked for."""
-    if flags["threads"] is not None and flags["threads"] < 1:
-        raise ParameterError.outside("protect", "threads", flags["threads"], "a positive whole number")
+    if flags["threads"] is not None and not 1 <= flags["threads"] <= MAX_THREADS:
+        wanted = f"a whole number from 1 to {MAX_THREADS:,}"
+        raise ParameterError.outside("protect", "threads", flags["threads"], wanted)
     return DuckDB(threads=flags["threads"], memory=flags["memory"])
 
 
@@ -185,7 +193,7 @@ def _mechanism(flags: Flags, *, with_secret: bool = True) -> Mechanism:
     )
 
 
-def _check(flags: Flags, out: Path | None, *, replace: bool) -> None:
+def _check(flags: Flags, face: Face, *, replace: bool) -> None:
     """Refuse in a dry run what the run itself would refuse; the secret, which it need not have at hand, is left out."""
     for kind, flag, known in (
         ("mechanism", "mechanism", MECHANISMS),
@@ -198,9 +206,11 @@ def _check(flags: Flags, out: Path | None, *, replace: bool) -> None:
     RecordColumns(flags["id"], flags["key"], flags["count"], flags["weight"])
     told = [flags["law"], flags["ptable"], flags["budget"], *(flags[name] for name in LAW)]
     if any(value is not None for value in told):
-        _mechanism(flags, with_secret=False)
-    if out is not None:
-        check_free(out, replace=replace)
+        mechanism = _mechanism(flags, with_secret=False)
+        if not flags["allow_disclosure"]:
+            check_protects(mechanism)
+    if face.out is not None:
+        check_free(face.out, replace=replace, lock_timeout=face.lock_timeout)
 
 
 def _json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> str:

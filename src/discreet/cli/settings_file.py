@@ -6,6 +6,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import SettingsFileError, UnknownNameError
+from discreet.limits import bounded_toml, read_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +40,7 @@ def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[st
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return bounded_toml(read_named(path).decode("utf-8-sig"), path)
     except OSError as error:
         raise SettingsFileError.at(path, f"cannot be read: {error.strerror}.", "Check the path.") from error
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ import typer
 from discreet.cli.answer import answer
 from discreet.cli.progress import Stages
 from discreet.mechanisms.verify import verify as verify_release
-from discreet.microdata.secret import permissions_warning, secret_as_given
+from discreet.microdata.secret import secret_as_given, secret_warnings
 from discreet.release.folder import recover
 from discreet.results import Result
 
@@ -24,17 +24,15 @@ def verify(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
-    """Check every file of a release and, with the data, that the same bytes come out again.
+    """Check every file of a release, its description and, with the data, that the same bytes come out again.
 
     Example: discreet verify release --data census.parquet --secret-file office.secret
     """
     recover(release)
-    warning = permissions_warning(secret_file) if secret_file else None
+    secret = secret_as_given(secret_file) if data else None
     with Stages(shown=not quiet and bool(data), log=None) as stages:
-        found = verify_release(
-            release, data=data or None, secret=secret_as_given(secret_file) if data else None, progress=stages
-        )
-    warnings = [warning] if warning else []
+        found = verify_release(release, data=data or None, secret=secret, progress=stages)
+    warnings = secret_warnings(secret, secret_file)
     if not as_json:
         typer.echo("\n".join([f"{release}: {found.sentence}", *(f"Warning: {text}" for text in warnings)]))
         return
@@ -45,8 +43,13 @@ def verify(
             value=found.files,
             unit="files",
             sentence=found.sentence,
-            assumptions=("the release.json itself is the one published: keep its digest elsewhere",),
+            assumptions=(
+                "the record.json beside it is the one that was written with it"
+                if found.described
+                else "the release.json itself is the one published: keep its digest elsewhere",
+            ),
             equation="files whose SHA-256 is that in release.json",
         )
     ]
-    typer.echo(answer("verify", settings, results, warnings, release=str(release), repeated=found.repeated))
+    checked = {"described": found.described, "repeated": found.repeated}
+    typer.echo(answer("verify", settings, results, warnings, release=str(release), **checked))

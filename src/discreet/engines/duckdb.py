@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from discreet.engines.spill import SpillFolder
 from discreet.engines.undisturbed import undisturbed
 from discreet.errors import EngineError, ParameterError
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 SIZE = re.compile(r"[1-9][0-9]{0,5}(\.[0-9]+)? ?[KMGT]i?B", re.IGNORECASE)
 """How a limit of memory is written."""
+SPACE = 3 << 30
+SPACE_OF_THREAD = 128 << 20
+"""Addresses that libraries take, and those of one more core; a tenth of it is memory in use."""
 
 
 class DuckDB:
@@ -36,11 +39,12 @@ class DuckDB:
     def __init__(self, *, threads: int | None = None, memory: str | None = None, spill: Path | None = None) -> None:
         if memory is not None and not SIZE.fullmatch(memory):
             raise ParameterError.outside("engine", "memory", memory, "a size such as 500MB or 2GB")
+        _check_address_space()
         with undisturbed():
             import duckdb
 
         # Records that do not fit into memory are written here: nobody else may read them (mode 0700).
-        self._spill = _private_folder(spill)
+        self._spill = SpillFolder(spill)
         settings: dict[str, str | bool | int | float | list[str]] = {}
         settings |= {"threads": threads} if threads else {}
         settings |= {"memory_limit": memory} if memory else {}
@@ -109,16 +113,17 @@ class DuckDB:
         self.close()
 
 
-def _private_folder(spill: Path | None) -> tempfile.TemporaryDirectory[str]:
-    """Make the folder for records; where one was asked for, no other is good enough, as Python would have it."""
-    step, asked = "making its folder for temporary files", spill or os.environ.get("TMPDIR")
-    if asked and not os.access(asked, os.W_OK | os.X_OK):
-        what = f"{asked} is not there or cannot be written"
-        raise EngineError(f"The engine stopped at {step}: {what}. Set TMPDIR to another folder.", step=step)
+def _check_address_space() -> None:
+    """Refuse a limit (ulimit -v) within which libraries cannot start their threads: they end in segmentation faults."""
     try:
-        return tempfile.TemporaryDirectory(prefix="discreet-", dir=spill)
-    except OSError as error:
-        raise EngineError.refused(step, error) from None
+        import resource
+    except ImportError:
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    least = SPACE + SPACE_OF_THREAD * (os.cpu_count() or 1)
+    if limit != resource.RLIM_INFINITY and limit < least:
+        what = f"there is not enough memory: the limit of the process (ulimit -v) is {limit >> 20:,} MB"
+        raise EngineError(f"The engine did not start: {what}. Allow at least {least >> 20:,} MB.", step="its start")
 
 
 @contextmanager

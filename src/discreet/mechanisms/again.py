@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, RecordFileError, SecretError
-from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.cell_key import EARLIER_BITS, CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
@@ -14,6 +14,7 @@ from discreet.microdata.secret import secret_check
 from discreet.noise.mixing import SecretAsGiven, bare_secret
 from discreet.programme.json_form import programme_from_json
 from discreet.release.folder import RECORD, curator_folder
+from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import REPEATABLE, Record, read_record
 from discreet.release.tables import FORMATS
 
@@ -37,6 +38,7 @@ def protect_again(
     keep_exact: bool | None = None,
     replace: bool = False,
     resume: bool = False,
+    lock_timeout: float = LOCK_TIMEOUT,
     progress: Callable[[str, int, int | None], None] | None = None,
     engine: Engine | None = None,
 ) -> Release:
@@ -50,6 +52,7 @@ def protect_again(
         keep_exact: whether to keep true counts for the curator; as then if left out.
         replace: whether an existing release may be replaced.
         resume: whether to go on from the tables that a killed run of the same kind left finished.
+        lock_timeout: seconds to wait for another run at work in the same folder.
         progress: called with stage, done and total.
         engine: where to count.
     """
@@ -74,11 +77,14 @@ def protect_again(
         encoding=run.get("encoding"),
         weighted_only=run.get("weighted_only", False),
         keep_exact=run["keep_exact"] if keep_exact is None else keep_exact,
-        fingerprint=record.data_fingerprint,
+        fingerprint=record.data_fingerprint or "",
         missing=record.missing or "error",
         non_negative=record.non_negative,
         replace=replace,
         resume=resume,
+        # It was published once with consent, or before that was asked for.
+        allow_disclosure=True,
+        lock_timeout=lock_timeout,
         progress=progress,
         engine=engine,
     )
@@ -107,8 +113,9 @@ def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
     zeros = record.perturb_zeros and not record.has_ptable
     label = "1" if record.key_version is None else record.key_version
     if record.mechanism == "coordinates":
-        return Coordinates(noise, secret, version=label, perturb_zeros=zeros)
-    return CellKey(noise, secret=secret, mode=record.key_mode, version=label, perturb_zeros=zeros)
+        return Coordinates(noise, secret, version=label, perturb_zeros=zeros, labelled_total=record.labelled_total)
+    bits = record.key_bits or EARLIER_BITS
+    return CellKey(noise, secret=secret, mode=record.key_mode, version=label, perturb_zeros=zeros, key_bits=bits)
 
 
 def _matching(secret: bytes, check: str) -> bytes:

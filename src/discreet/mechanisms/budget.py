@@ -8,13 +8,15 @@ noise once spends what all of them allow it, so that the sum over statistics is 
 from __future__ import annotations
 
 import csv
+import io
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.limits import read_named
 from discreet.programme.choose import matches
 
 if TYPE_CHECKING:
@@ -113,8 +115,8 @@ def _by_table(given: Mapping[str, float], output: Output) -> dict[str, float]:
 def read_budget(path: Path, epsilon: float | None) -> Budget:
     """Return the budget in a CSV file with the columns `table` and `weight`, or `table` and `epsilon`."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file, strict=True))
+        text = read_named(path).decode("utf-8-sig")
+        lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         why = getattr(error, "strerror", None) or "it is no CSV text"
         raise ParameterError(f"{path} cannot be read ({why}). Give a CSV file.", parameter="budget") from error
@@ -125,8 +127,7 @@ def read_budget(path: Path, epsilon: float | None) -> Budget:
             f"{path} must have the columns table and weight, or table and epsilon, and a line per table or pattern.",
             parameter="budget",
         )
-    names = [line["table"] for line in lines]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, times in Counter(line["table"] for line in lines).items() if times > 1), None)
     if twice is not None:
         raise ParameterError(f"{path} has two lines for {twice}. Leave one out.", parameter="budget")
     entries = {line["table"]: _number(path, number, line[kind]) for number, line in enumerate(lines, start=2)}

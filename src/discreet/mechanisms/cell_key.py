@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
 from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
+from discreet.microdata.keys import DIGEST_BITS
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from discreet.noise.base import Noise
 
 WIDEST_KEY_SPACE = 1 << 32
+EARLIER_BITS = 32
+"""Bits of a digest that keys were reduced from where the record of a release has no mark."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class CellKey:
         mode: `mixed` (default) or `plain`, which reproduces R cellKey and the ONS tool.
         version: the version label of the record keys.
         perturb_zeros: whether a law gives empty cells noise too, by their coordinates; a p-table says so itself.
+        key_bits: bits of an id's digest that its key is reduced from: 64, or 32 to repeat an older release.
 
     >>> CellKey(PTable.max_entropy(variance=2, bound=5), secret=b"a secret of the office").key_space == 2**32
     True
@@ -47,6 +51,7 @@ class CellKey:
     mode: str = "mixed"
     version: str = "1"
     perturb_zeros: bool = False
+    key_bits: int = DIGEST_BITS
 
     name: ClassVar[str] = "cell-key"
     needs_keys: ClassVar[bool] = True
@@ -57,6 +62,9 @@ class CellKey:
             raise UnknownNameError.among("key mode", self.mode, KEY_MODES)
         if self.key_space > WIDEST_KEY_SPACE:
             raise ParameterError.outside("cell key", "key_space", self.key_space, f"at most {WIDEST_KEY_SPACE}")
+        if self.key_bits not in {EARLIER_BITS, DIGEST_BITS}:
+            wanted = f"{DIGEST_BITS}, or {EARLIER_BITS} for a release of earlier versions"
+            raise ParameterError.outside("cell key", "key_bits", self.key_bits, wanted)
         if self.perturbs_zeros and self.secret is None:
             raise SecretError("Noise on empty cells is drawn by their coordinates and needs the office's secret.")
         if self.mode == "mixed" or self.perturbs_zeros:
@@ -104,6 +112,8 @@ class CellKey:
             "key_mode": self.mode,
             "key_version": self.version,
             "key_space": self.key_space,
+            # A power of two has the same keys by both derivations, and its record no mark.
+            "key_bits": self.key_bits if self.key_bits > EARLIER_BITS and self.key_space.bit_count() > 1 else None,
             "perturb_zeros": self.perturbs_zeros,
             **described_law(self.noise),
         }

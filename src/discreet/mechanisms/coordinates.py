@@ -35,12 +35,14 @@ class Coordinates:
         secret: the office's secret, at least 16 bytes.
         version: a label; another one gives other noise.
         perturb_zeros: whether a law gives empty cells noise too; a p-table says so itself.
+        labelled_total: whether the noise of the grand total depends on label and unit; not so in older releases.
     """
 
     noise: PTable | Noise
     secret: bytes | None = field(repr=False)
     version: str = "1"
     perturb_zeros: bool = False
+    labelled_total: bool = True
 
     name: ClassVar[str] = "coordinates"
     key_space: ClassVar[int] = KEY_SPACE
@@ -80,5 +82,6 @@ class Coordinates:
             "spsn": self.spsn,
             "key_version": self.version,
             "perturb_zeros": self.perturbs_zeros,
+            "labelled_total": self.labelled_total,
             **described_law(self.noise),
         }

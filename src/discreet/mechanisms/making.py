@@ -15,6 +15,7 @@ from discreet.mechanisms.base import Lot
 from discreet.mechanisms.batch import occupied, with_empty
 from discreet.mechanisms.reading import MICRO
 from discreet.mechanisms.shown import Shown
+from discreet.microdata.secret import keyed_digest
 from discreet.tabulation.cells import counts_of, keys_of
 from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan as plan_tables
@@ -44,7 +45,7 @@ WRITING_AHEAD = 2
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """One table, ready to be written; with its true counts if they are kept, and their digest in any case."""
+    """One table, ready to be written; with its true counts if they are kept, and their digest if there is a secret."""
 
     name: str
     published: pa.Table
@@ -149,7 +150,10 @@ class Making:
 
     def _of_population(self, plan: Plan, records: Records) -> Iterator[_Table]:
         shown, truth = Shown(self.weighted_only), Shown()
-        places = Places(self.loaded.programme, plan.tables[0].table, self.mechanism.version)
+        # Cells without a key of their own have noise by coordinates under other mechanisms, too, but never the total.
+        labelled = getattr(self.mechanism, "labelled_total", False)
+        first = plan.tables[0].table
+        places = Places(self.loaded.programme, first, self.mechanism.version, labelled_total=labelled)
         begin = time.perf_counter()
         for counted, weights in self._counted(plan, records):
             self.seconds["counting"] += time.perf_counter() - begin
@@ -168,7 +172,10 @@ class Making:
             truth.forget(counted.last)
             self.seconds["noise"] += time.perf_counter() - begin
             self._step("noise", table.table.id)
-            yield _Table(table.table.id, published, exact, _content(counted))
+            secret = self.mechanism.secret
+            # Whoever could compute the digest of small counts would find them by trying.
+            content = keyed_digest(_content(counted), secret) if secret else ""
+            yield _Table(table.table.id, published, exact, content)
             begin = time.perf_counter()
 
     def _due(self, plan: Plan, counted: Counted, places: Places) -> Iterator[Batch]:

@@ -17,13 +17,13 @@ from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning
 from discreet.mechanisms.batch import check_size
 from discreet.mechanisms.countable import check_countable
-from discreet.mechanisms.earlier import releases_beside, warnings_about
+from discreet.mechanisms.earlier import Neighbours, releases_beside, warnings_about
 from discreet.mechanisms.inputs import open_input
 from discreet.mechanisms.making import Making
 from discreet.mechanisms.output import output_of
 from discreet.mechanisms.record_columns import RecordColumns
-from discreet.microdata.secret import secret_check
-from discreet.noise.explain import deterministic_warnings
+from discreet.microdata.secret import keyed_digest, secret_check
+from discreet.noise.disclosure import check_disclosure
 from discreet.noise.max_entropy import check_room
 from discreet.noise.ptable import PTable
 from discreet.programme.choose import choose_tables
@@ -31,6 +31,7 @@ from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
 from discreet.programme.regions import with_regions
+from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import Record
 from discreet.release.release import Release, Summary
 from discreet.release.shelf import FolderShelf, MemoryShelf, Shelf
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Mechanism
 
 
+ROUNDS = 200_000
+"""Of the digest of a run without a secret: about a tenth of a second."""
+NOT_CHECKED = (
+    "Whether these are the data of the release that is made again was not checked: without a secret its record has no "
+    "fingerprint of them. Compare the tables (discreet verify)."
+)
 SLACK = 1e-6
 """Of a variance that was asked for, what does not matter."""
 MEAN_WEIGHTS = (
@@ -74,6 +81,8 @@ def protect(
     keep_exact: bool = False,
     replace: bool = False,
     resume: bool = False,
+    allow_disclosure: bool = False,
+    lock_timeout: float = LOCK_TIMEOUT,
     form: str = "parquet",
     fingerprint: str | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
@@ -105,8 +114,11 @@ def protect(
         keep_exact: whether to keep true counts for the curator.
         replace: whether an existing release may be replaced.
         resume: whether to go on from the tables that a killed run of the same kind left finished.
+        allow_disclosure: whether to publish with noise that reveals true counts, which is refused otherwise.
+        lock_timeout: seconds to wait for another run at work in the same folder.
         form: `parquet` or `csv`.
-        fingerprint: that the data must have; any if left out.
+        fingerprint: that the data of a release that is made again must have, empty where it is not known; any new
+            release leaves it out.
         progress: called with stage, done and total.
         engine: where to count; DuckDB in this process, for this run alone, by default.
     """
@@ -124,11 +136,17 @@ def protect(
     _check_resume(mechanism, resume=resume)
     if fingerprint is None:
         _check_room(mechanism)
+    if not allow_disclosure:
+        check_protects(mechanism)
     given = open_input(data, chosen, roles, missing, tabulated=tabulated, encoding=encoding)
     tell = progress or _tell_nobody
-    earlier = releases_beside(Path(out)) if out else []
+    earlier = releases_beside(Path(out)) if out else Neighbours()
     begin = time.perf_counter()
-    shelf: Shelf = MemoryShelf() if out is None else FolderShelf(Path(out), form, replace=replace, resume=resume)
+    shelf: Shelf = (
+        MemoryShelf()
+        if out is None
+        else FolderShelf(Path(out), form, replace=replace, resume=resume, lock_timeout=lock_timeout)
+    )
     with (
         closing(given),
         shelf,
@@ -136,8 +154,8 @@ def protect(
         ThreadPoolExecutor(max_workers=1) as beside,
     ):
         hashing = beside.submit(given.fingerprint)
-        if fingerprint is not None:
-            _check_same(fingerprint, hashing.result())
+        if fingerprint:
+            _check_same(fingerprint, hashing.result(), mechanism.secret)
         loaded = given.load(chosen, mechanism, place, tell)
         found = hashing.result()
         reading = time.perf_counter() - begin
@@ -145,7 +163,7 @@ def protect(
         mechanism = mechanism.ready_for(output)
         record = Record(
             programme=spec.name if isinstance(programme, Programme) else str(programme),
-            data_fingerprint=found,
+            data_fingerprint=keyed_digest(found, mechanism.secret) if mechanism.secret else None,
             definition=programme_to_json(loaded.programme),
             missing=missing,
             records=loaded.records,
@@ -165,12 +183,15 @@ def protect(
             made_by=f"discreet {version('discreet')}",
             **_described(mechanism, roles),
         )
-        done = shelf.begin(_digest(record))
+        record = dataclasses.replace(record, warnings=record.noise_warnings())
+        done = shelf.begin(_digest(record, found))
         seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done, weighted_only).run(
             shelf
         )
         given.check_unchanged()
-        record = dataclasses.replace(record, contents=dict(sorted(shelf.contents.items())))
+        record = dataclasses.replace(
+            record, contents=dict(sorted(shelf.contents.items())) if mechanism.secret else None
+        )
         summary = Summary(
             records=loaded.records,
             dropped=loaded.dropped,
@@ -183,9 +204,10 @@ def protect(
             warnings=(
                 *loaded.notes,
                 *_short_of(record),
-                *(deterministic_warnings(record.ptable()) if record.is_deterministic else ()),
+                *record.warnings,
                 *([MEAN_WEIGHTS] if weight and not weighted_only else []),
-                *warnings_about(record, shelf.written, earlier),
+                *([NOT_CHECKED] if fingerprint == "" else []),
+                *warnings_about(record, shelf.written, earlier, mechanism.secret),
             ),
         )
         release = shelf.finish(record, summary)
@@ -196,9 +218,9 @@ def protect(
 
 
 def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
-    """Return what the mechanism says of itself; keys that the data bring along have no version of ours."""
+    """Return what the mechanism says of itself; keys that the data bring along have no version or digest of ours."""
     told = mechanism.described()
-    return {**told, "key_version": None} if roles.key and "key_version" in told else told
+    return {**told, "key_version": None, "key_bits": None} if roles.key and "key_version" in told else told
 
 
 def _check_room(mechanism: Mechanism) -> None:
@@ -206,6 +228,17 @@ def _check_room(mechanism: Mechanism) -> None:
     noise = getattr(mechanism, "noise", None)
     if isinstance(noise, PTable) and noise.settings and not noise.settings.equality:
         check_room(noise.settings.variance, noise.settings.bound)
+
+
+def check_protects(mechanism: Mechanism) -> None:
+    """Refuse noise under which published counts reveal true ones.
+
+    A privacy budget has none before it is split over the tables: its record has a warning instead.
+    """
+    noise = getattr(mechanism, "noise", None)
+    if noise is not None:
+        plain = getattr(mechanism, "mode", None) == "plain"
+        check_disclosure(noise, plain=plain, zeros=mechanism.perturbs_zeros)
 
 
 def _short_of(record: Record) -> Iterator[str]:
@@ -218,14 +251,20 @@ def _short_of(record: Record) -> Iterator[str]:
         )
 
 
-def _digest(record: Record) -> str:
-    """Return what two runs have in common that make the same tables, wherever their data are."""
-    alike = dataclasses.replace(record, run={**(record.run or {}), "data": None})
-    return hashlib.sha256(alike.to_json().encode()).hexdigest()
+def _digest(record: Record, fingerprint: str) -> str:
+    """Return what two runs have in common that make the same tables, wherever their data are.
+
+    Without a secret the fingerprint of the data goes through many rounds: trying data takes long.
+    """
+    alike = dataclasses.replace(record, run={**(record.run or {}), "data": None}).to_json().encode()
+    if record.data_fingerprint is None:
+        return hashlib.pbkdf2_hmac("sha256", fingerprint.encode(), alike, ROUNDS).hex()
+    return hashlib.sha256(alike).hexdigest()
 
 
-def _check_same(wanted: str, found: str) -> None:
-    if wanted != found:
+def _check_same(wanted: str, found: str, secret: bytes | None) -> None:
+    # Records of older releases have the fingerprint itself.
+    if wanted != found and not (secret and wanted == keyed_digest(found, secret)):
         what = "These are not the data of the release that is to be made again: their fingerprint is another."
         raise ParameterError(f"{what} Give those, or run protect anew.", parameter="data")
 

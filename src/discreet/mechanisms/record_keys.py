@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.microdata.keys import IdCheck, RecordKeys, is_fraction, keys_of, ready_keys
+from discreet.microdata.keys import DIGEST_BITS, IdCheck, RecordKeys, is_fraction, keys_of, ready_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +25,7 @@ class KeyReader:
     def __init__(self, mechanism: Mechanism, roles: RecordColumns) -> None:
         self._roles = roles
         self._space = mechanism.key_space
+        self._bits = getattr(mechanism, "key_bits", DIGEST_BITS)
         self._fraction: bool | None = None
         self._records = 0
         self._check: IdCheck | None = None
@@ -35,8 +36,7 @@ class KeyReader:
         """Return the keys of a batch."""
         self._records += batch.num_rows
         if self._check:
-            made = keys_of(self._check.digests(batch.column(self._check.column)))
-            return made if self._space == 1 << 32 else (made % np.uint32(self._space)).astype(np.uint32)
+            return keys_of(self._check.digests(batch.column(self._check.column)), self._space, self._bits)
         if self._roles.key is None:
             return np.zeros(batch.num_rows, dtype=np.uint32)
         values = batch.column(self._roles.key)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SMALLEST = 1e-12
 """Probabilities below this are left out: no figure that is told shows them."""
+MOST_REACH = 10_000_000
+"""The largest noise of two laws whose common values are listed; wider ones are weighed as if they were independent."""
 
 
 def joint_variance(first: Noise, second: Noise, *, same_keys: bool) -> float:
@@ -31,7 +33,7 @@ def joint_variance(first: Noise, second: Noise, *, same_keys: bool) -> float:
     >>> round(joint_variance(Gaussian(sigma=2), Gaussian(sigma=2), same_keys=False), 2)
     2.04
     """
-    if same_keys:
+    if same_keys and max(_reach(law) for law in (first, second)) <= MOST_REACH:
         return _moving_together(first, second)
     variances = first.variance, second.variance
     return 0.0 if 0 in variances else 1 / sum(1 / variance for variance in variances)

@@ -51,13 +51,15 @@ class CsvFile:
     path: Path
     columns: tuple[str, ...]
     delimiter: str
+    skipped: int = 0
+    """Blank lines above the header of a single column, where they would be records."""
 
     @classmethod
     def open(cls, path: Path, how: Reading = AS_USUAL) -> CsvFile:
         """Read the header."""
-        delimiter, names = _read_header(path, how.encoding)
+        delimiter, names, skipped = _read_header(path, how.encoding)
         check_names(path, names)
-        return cls(path, tuple(names), delimiter)
+        return cls(path, tuple(names), delimiter, skipped)
 
     @property
     def rows(self) -> int | None:
@@ -77,6 +79,9 @@ class CsvFile:
                 batches = self._parse(whole, read, how, bad_rows)
                 for batch in batches if how.forgiving else _without_end(self.path, batches):
                     yield batch.select(list(columns))
+        except MemoryError:
+            # The library's own is an error of the file as well.
+            raise
         except (pa.ArrowException, OSError, UnicodeError) as error:
             # The message of the library would show the values of the row, so it is not passed on.
             raise _error(self.path, error, bad_rows, how.encoding) from None
@@ -94,13 +99,21 @@ class CsvFile:
         yield from arrow_csv.open_csv(
             stream,
             # Without threads a bad row is told with its number; the streaming reader loses no speed by it.
-            arrow_csv.ReadOptions(use_threads=False, block_size=BYTES * how.block, encoding=how.encoding),
-            arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+            arrow_csv.ReadOptions(
+                use_threads=False, block_size=BYTES * how.block, encoding=how.encoding, skip_rows=self.skipped
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                # In a file with a single column a blank line is a record without a value.
+                ignore_empty_lines=len(self.columns) > 1,
+                invalid_row_handler=refuse,
+            ),
             arrow_csv.ConvertOptions(include_columns=columns, column_types=dict.fromkeys(columns, pa.string())),
         )
 
     def _end(self, column: str) -> bytes:
-        """Return one more record, with a mark in this column."""
+        """Return one more record, with a mark in this column, below a line that may not have ended."""
         place = self.columns.index(column)
         return f"\n{self.delimiter * place}{END}{self.delimiter * (len(self.columns) - place - 1)}\n".encode()
 
@@ -113,11 +126,17 @@ class _Ended:
     def __init__(self, stream: pa.NativeFile, end: bytes) -> None:
         self._stream = stream
         self._end = end
+        self._last = b""
 
     def read(self, size: int) -> bytes:
         data: bytes = self._stream.read(size)
-        if not data:
-            data, self._end = self._end[:size], self._end[size:]
+        if data:
+            self._last = data[-1:]
+            return data
+        if self._last in {b"\n", b"\r"}:
+            # The last line has ended: one more line end would be a blank line.
+            self._end, self._last = self._end[1:], b""
+        data, self._end = self._end[:size], self._end[size:]
         return data
 
     def close(self) -> None:
@@ -147,8 +166,8 @@ def _error(path: Path, error: Exception, bad_rows: Sequence[arrow_csv.InvalidRow
     return bad_gzip(path) if _is_gzip(path) else bad_csv(path)
 
 
-def _read_header(path: Path, encoding: str) -> tuple[str, list[str]]:
-    """Return the delimiter and the column names: the delimiter that gives most columns."""
+def _read_header(path: Path, encoding: str) -> tuple[str, list[str], int]:
+    """Return the delimiter and the column names, by the delimiter that gives most columns, and the lines above them."""
     start = _read_start(path, encoding)
     if not start:
         raise empty(path)
@@ -157,7 +176,8 @@ def _read_header(path: Path, encoding: str) -> tuple[str, list[str]]:
     except csv.Error:
         raise bad_csv(path) from None
     delimiter = max(headers, key=lambda d: len(headers[d]))
-    return delimiter, headers[delimiter]
+    names = headers[delimiter]
+    return delimiter, names, _blank_lines(start) if len(names) == 1 else 0
 
 
 def _read_start(path: Path, encoding: str) -> str:
@@ -182,7 +202,11 @@ def _first_undecodable(path: Path, encoding: str) -> tuple[int, int] | None:
     done, lines = 0, 1
     with gzip.open(path) if _is_gzip(path) else path.open("rb") as file:
         while True:
-            chunk = file.read(LONGEST_HEADER)
+            try:
+                chunk = file.read(LONGEST_HEADER)
+            except (OSError, EOFError, zlib.error):
+                # Packed, and damaged further on.
+                return None
             data = decoder.getstate()[0] + chunk
             decoder.reset()
             try:
@@ -197,6 +221,11 @@ def _first_undecodable(path: Path, encoding: str) -> tuple[int, int] | None:
 
 def _first_row(text: str, delimiter: str) -> list[str]:
     return next((row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row), [])
+
+
+def _blank_lines(text: str) -> int:
+    """Return how many lines are blank before the first that is not; none where all are."""
+    return next((number for number, line in enumerate(io.StringIO(text)) if line.strip("\r\n")), 0)
 
 
 def _is_gzip(path: Path) -> bool:

@@ -17,6 +17,7 @@ AT = 8
 
 WRITE_AGAIN = "Export it from the program that made it, or give a Parquet file."
 OPENING = (
+    ("Out of Memory", "needs more memory than there is.", "Free some memory."),
     ("lock on file", "is in use by another program that may change it.", "Close it there, and start again."),
     ("different configuration", "is open in this process already.", "Close that connection first."),
     ("version number", "was written by a version of DuckDB that this one cannot read.", "Install a newer DuckDB."),

@@ -27,18 +27,21 @@ if TYPE_CHECKING:
 FRACTION_SPACE = 10**8
 """The key space of cellKey's fractions, which have eight decimals."""
 
+DIGEST_BITS = 64
+"""Bits of a digest, all of which decide the key."""
+
 WIDEST_SPACE = 2**53
 """Whole numbers and fractions are told apart exactly, as double precision numbers, up to here."""
 
 
 class RecordKeys:
-    """The digest of an id under a secret, whose lower half is the record key.
+    """The digest of an id under a secret, from which its record key is made.
 
     With BLAKE2b_n(text; key, person) the keyed and personalized hash of n bytes (RFC 7693, the BLAKE2 paper):
 
         digest(id) = BLAKE2b_8(id as UTF-8 text; key = M, person = P)
         M = BLAKE2b_64(secret),  P = BLAKE2b_16("discreet.record:" + version label)
-        record key(id) = digest(id) mod 2^32, the digest read as a little-endian number
+        record key(id) = digest(id) mod K, the digest read as a little-endian number, K the key space
 
     A whole number is its decimal text, so 7 and "7" have the same key, and "07" has another. Without the secret the
     keys are uniform and independent for whoever sees them.
@@ -74,9 +77,13 @@ class RecordKeys:
         return np.frombuffer(b"".join(found), dtype="<u8").astype(np.uint64, copy=False)
 
 
-def keys_of(digests: Words) -> NDArray[np.uint32]:
-    """Return the record keys, the lower 32 bits of the digests."""
-    return (digests & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+def keys_of(digests: Words, key_space: int = 2**32, bits: int = DIGEST_BITS) -> NDArray[np.uint32]:
+    """Return the record keys, the digests modulo a key space of at most 2^32.
+
+    A key is more likely than another by a factor of at most 1 + K / 2^64. Earlier versions reduced the lower 32 bits
+    alone (`bits`): the same keys where K is a power of two, and up to twice as likely ones elsewhere.
+    """
+    return ((digests & np.uint64(2**bits - 1)) % np.uint64(key_space)).astype(np.uint32)
 
 
 def id_texts(ids: pa.Array, column: str) -> pa.Array:

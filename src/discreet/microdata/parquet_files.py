@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -123,8 +125,14 @@ def _errors_of(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:
+        # The library's own is an error of the file as well.
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno:
             raise unreadable(path, error) from None
+        if any(os.strerror(number) in str(error) for number in (errno.ENOMEM, errno.EAGAIN)):
+            # Threads of the library that the system does not start.
+            raise MemoryError from None
         # The message of the library can show values, so it is not passed on.
         raise bad_parquet(path) from None

@@ -69,13 +69,16 @@ def ask(connection: Connection, sql: str) -> list[tuple[Any, ...]]:
 
 
 def text(value: str) -> str:
-    """Return a value as SQL has it.
+    r"""Return a value as SQL has it, whatever `standard_conforming_strings` is: E marks that backslashes are doubled.
 
     >>> text("it's")
     "'it''s'"
+    >>> print(text("a\\b"))
+    E'a\\b'
     """
     doubled = value.replace("'", "''")
-    return f"'{doubled}'"
+    escaped = doubled.replace("\\", "\\\\")
+    return f"'{doubled}'" if doubled == escaped else f"E'{escaped}'"
 
 
 def _with_options(address: str) -> str:

@@ -149,7 +149,7 @@ def _tables(connection: Connection) -> list[Table]:
         SELECT nspname, relname, relkind IN ('v', 'm'), pg_table_is_visible(c.oid)
         FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
         WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
-        AND nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema'
+        AND left(nspname, 3) <> 'pg_' AND nspname <> 'information_schema'
     """
     return [Table(*row) for row in ask(connection, sql)]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from discreet.errors import FileWriteError, SecretError
 from discreet.noise.mixing import SHORTEST_SECRET, SecretAsGiven, bare_secret, secret_material
+from discreet.whole_file import check_unpublished, sync
 
 LONGEST_SECRET = 4096
 """More bytes than this are no secret but some other file, named by mistake."""
@@ -20,6 +21,15 @@ MOST_READ = LONGEST_SECRET + 3
 
 LONGEST_NAME_SHOWN = 32
 """Characters of a file's name from which on it is not shown if there is no such file."""
+
+KEYED = "keyed:"
+"""How a digest begins that was made with the secret; others are of older releases."""
+
+FEWEST_DISTINCT = 16
+"""Distinct bytes of a secret below which there is a warning."""
+
+GROUP, OTHERS = 0o070, 0o007
+"""Permission bits of a file for its group, and for everybody else."""
 
 VARIABLE = "DISCREET_SECRET"
 """The environment variable that holds the secret where no file is named."""
@@ -43,9 +53,9 @@ def write_secret(path: Path, secret: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(secret + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            sync(Path(name))
             _move_to_new(Path(name), path)
+            sync(path.absolute().parent)
         finally:
             Path(name).unlink(missing_ok=True)
     except FileExistsError as error:
@@ -74,6 +84,9 @@ def secret_as_given(path: Path | str | None) -> bytes | None:
         place = Path(path)
         content = _content(place)
         check_secret(content, place)
+        if (mode := _mode(place)) & OTHERS:
+            what = f"holds the secret, and everybody on this machine can use it (mode {mode:o})."
+            raise SecretError.at(place, what, f"Run: chmod 600 {place}")
         return content
     text = os.environ.get(VARIABLE)
     if text is None:
@@ -101,18 +114,50 @@ def secret_check(secret: bytes) -> str:
     return hashlib.blake2b(digest_size=8, key=secret_material(secret), person=b"discreet.check").hexdigest()
 
 
-def permissions_warning(path: Path) -> str | None:
-    """Return a sentence if others than its owner can use a secret file, None if not or where it cannot be told."""
-    if os.name != "posix":
-        return None
+def keyed_digest(text: str, secret: bytes) -> str:
+    """Return a digest of a text that nobody without the secret can compute, and so find the text by trying.
+
+    >>> keyed_digest("sha256:00", b"a secret of the office")
+    'keyed:22e906bed74d40fb173b278411b3400a'
+    """
+    digest = hashlib.blake2b(text.encode(), digest_size=16, key=secret_material(secret), person=b"discreet.digest")
+    return f"{KEYED}{digest.hexdigest()}"
+
+
+def secret_warnings(secret: bytes | None, path: Path | str | None) -> list[str]:
+    """Return what is wrong with a secret that is used nonetheless: few distinct bytes, or a file open to its group.
+
+    A secret in hexadecimal digits has as many distinct bytes as what they stand for.
+
+    Args:
+        secret: the secret, if one was read.
+        path: its file, if it came from one.
+    """
+    found = []
+    if path is not None and _mode(Path(path)) & GROUP:
+        found.append(f"{path} holds the secret, and its group can read it. Run: chmod 600 {path}")
+    if secret is not None and _distinct(bare_secret(secret)) < FEWEST_DISTINCT:
+        found.append(
+            f"The secret has fewer than {FEWEST_DISTINCT} distinct bytes and may be guessed. Make one for new data: "
+            "`discreet keys new FILE`. Keep this one to repeat earlier releases."
+        )
+    return found
+
+
+def _distinct(secret: bytes) -> int:
+    try:
+        return max(len(set(secret)), len(set(bytes.fromhex(secret.decode("ascii")))))
+    except ValueError:
+        return len(set(secret))
+
+
+def _mode(path: Path) -> int:
+    """Return the permission bits of a regular file; 0 for a pipe from a vault, and where the system has none."""
     try:
         mode = path.stat().st_mode
     except OSError:
-        return None
-    # A pipe from a vault has the mode of the system, not one that was chosen.
-    if not stat.S_ISREG(mode) or not mode & 0o077:
-        return None
-    return f"{path} holds the secret, and others on this machine can read it. Run: chmod 600 {path}"
+        return 0
+    return stat.S_IMODE(mode) if os.name == "posix" and stat.S_ISREG(mode) else 0
 
 
 def _limits() -> str:
@@ -139,6 +184,7 @@ def _content(path: Path) -> bytes:
 def _refuse_existing(path: Path) -> None:
     """Refuse before any work what writing would refuse after it; the name of a broken link is taken, too."""
     try:
+        check_unpublished(path)
         if path.is_symlink() or path.exists():
             raise _existing(path)
         if not path.absolute().parent.is_dir():

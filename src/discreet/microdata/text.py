@@ -27,6 +27,8 @@ def as_text(values: pa.Array) -> pa.Array | None:
         return None if texts is None else texts.take(values.indices)
     try:
         texts = _write(values)
+    except MemoryError:
+        raise
     except pa.ArrowException:
         return None
     empty = pc.equal(texts, "")

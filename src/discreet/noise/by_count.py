@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 NEGLIGIBLE = 1e-12
 """Probability beyond which the tail of an unbounded law is cut."""
 
+CENTRED = 1e-9
+"""A mean that is rounding alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class LawByCount:
@@ -67,6 +70,15 @@ class LawByCount:
     def mean(self) -> float:
         """Return the mean of the noise of a large count."""
         return self.large.mean
+
+    def centred(self, published: Floats) -> Floats:
+        """Return published values without the mean noise of large counts, as an attacker who knows the law does.
+
+        Where empty cells have no noise a published 0 stays as it is.
+        """
+        if abs(self.mean) < CENTRED:
+            return published
+        return np.where((published != 0) | self.zeros_are_noisy, published - self.mean, published)
 
     @property
     def zeros_are_noisy(self) -> bool:

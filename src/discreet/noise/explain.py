@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.noise.disclosure import posterior_of_one
+from discreet.noise.base import WORDS
+from discreet.noise.disclosure import NEARLY_CERTAIN, posterior_of_one, surest_count
 from discreet.results import Result
 
 if TYPE_CHECKING:
+    from discreet.noise.base import Noise
     from discreet.noise.ptable import PTable
 
 
 COARSE = 0.01
 """A relative change of variance by rounding that is worth a warning."""
 FEW_KEYS = 1 << 16
+MANY = 10_000
+"""Counts of one row whose summed noise is an example."""
 ROUNDING = (
     "The p-table is a rounding rule: every count is always changed in the same way. Rounding is not random, so that "
     "figures of averaging do not apply."
@@ -36,41 +40,18 @@ def results(ptable: PTable) -> list[Result]:
     return found
 
 
-def warnings(ptable: PTable) -> list[str]:
-    """Return what could surprise: tails cut by the grid, rows that are not centred."""
-    found = []
-    cut = [row.count for row, grid in zip(ptable.rows, ptable.rounded, strict=True) if grid.bound < row.bound]
-    if cut:
-        reached = max(ptable.rounded[count].bound for count in cut)
-        found.append(
-            f"On a key space of {ptable.key_space} the outermost noise of {_rows(cut)} is rarer than one key and is "
-            f"never drawn with plain keys: there the bound is ±{reached} instead of ±{ptable.bound}."
-        )
-    found += deterministic_warnings(ptable)
-    tilted = [row.count for row, grid in zip(ptable.rows, ptable.rounded, strict=True) if grid.moment(1) != 0]
-    if tilted:
-        worst = max(tilted, key=lambda count: abs(ptable.rounded[count].moment(1)))
-        mean = float(ptable.rounded[worst].moment(1))
-        found.append(
-            f"The noise of {_rows(tilted)} does not average 0 on its keys; most for a count of {worst}: {mean:.2g}."
-        )
-    coarse = [
-        row.count
-        for row, grid in zip(ptable.rows, ptable.rounded, strict=True)
-        if abs(float(grid.variance) - row.variance) > COARSE * row.variance
-    ]
-    if coarse:
-        worst = max(coarse, key=lambda count: abs(float(ptable.rounded[count].variance) - ptable.rows[count].variance))
-        found.append(
-            f"The key space of {ptable.key_space} is coarse: on its keys the variance of {_rows(coarse)} differs by "
-            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead "
-            f"of {ptable.rows[worst].variance:.3g}."
-        )
-    if ptable.key_space < FEW_KEYS:
-        found.append(
-            f"There are only {ptable.key_space} keys: with mixed keys a secret fixes that many draws per row, whose "
-            "mean and variance differ from the law by chance. Use plain keys, or a larger key space."
-        )
+def warnings(ptable: PTable, keys: str | None = None, *, non_negative: bool = False) -> list[str]:
+    """Return what could surprise: tails cut by the grid, rows that are not centred, too few keys, negative counts.
+
+    Args:
+        ptable: the p-table.
+        keys: what draws the noise: `mixed` or `plain` keys, or `words` that are uniform on 64 bits. All warnings if
+            left out, as for a p-table of which that is not known yet.
+        non_negative: whether what would be negative is published as 0.
+    """
+    found = _on_grid(ptable) if keys in {None, "plain"} else _tilted(ptable, _means_of_words(ptable))
+    if keys in {None, "mixed"} and ptable.key_space < FEW_KEYS:
+        found += _few_keys(ptable)
     last = ptable.rows[-1]
     if ptable.repeat == 1 and not ptable.perturbs_zeros and min(last.values) > -ptable.bound:
         found.append(
@@ -78,14 +59,91 @@ def warnings(ptable: PTable) -> list[str]:
             "A row may be missing at the end."
         )
     below = [row.count for row in ptable.rows if row.count + min(row.values) < 0]
-    if below and not ptable.perturbs_zeros:
-        found.append(f"Counts of {_rows(below)} may be published as negative numbers, which tell that they are not 0.")
-    if ptable.perturbs_zeros:
+    if below and not ptable.perturbs_zeros and not non_negative:
         found.append(
-            "Zeros are perturbed and counts may become negative. All empty cells have cell key 0: "
-            "their noise must be drawn by coordinates."
+            f"Counts of {_rows(below)} may be published as negative numbers, which reveal that they are not 0."
+        )
+    if ptable.perturbs_zeros and not non_negative:
+        by_hand = " All empty cells have cell key 0: their noise must be drawn by coordinates."
+        found.append("Zeros are perturbed and counts may become negative." + ("" if keys else by_hand))
+    return [*_disclosure(ptable, plain=keys == "plain"), *found]
+
+
+def _on_grid(ptable: PTable) -> list[str]:
+    """Return what the grid of plain keys does to the rows."""
+    pairs, found = list(zip(ptable.rows, ptable.rounded, strict=True)), []
+    cut = [row.count for row, grid in pairs if grid.bound < row.bound]
+    if cut:
+        reached = max(ptable.rounded[count].bound for count in cut)
+        found.append(
+            f"On a key space of {ptable.key_space} the outermost noise of {_rows(cut)} is rarer than one key and is "
+            f"never drawn with plain keys: there the bound is ±{reached} instead of ±{ptable.bound}."
+        )
+    found += _tilted(ptable, [float(grid.moment(1)) for grid in ptable.rounded])
+    coarse = [row.count for row, grid in pairs if abs(float(grid.variance) - row.variance) > COARSE * row.variance]
+    if coarse:
+        worst = max(coarse, key=lambda count: abs(float(ptable.rounded[count].variance) - ptable.rows[count].variance))
+        found.append(
+            f"The key space of {ptable.key_space} is coarse: on its keys the variance of {_rows(coarse)} differs by "
+            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead "
+            f"of {ptable.rows[worst].variance:.3g}."
         )
     return found
+
+
+def _means_of_words(ptable: PTable) -> list[float]:
+    return [row.mean_on_grid(WORDS) / WORDS for row in ptable.rows]
+
+
+def _tilted(ptable: PTable, means: list[float]) -> list[str]:
+    """Return a sentence if rows are biased."""
+    tilted = [row.count for row, mean in zip(ptable.rows, means, strict=True) if mean]
+    if not tilted:
+        return []
+    worst = max(tilted, key=lambda count: abs(means[count]))
+    return [f"The noise of {_rows(tilted)} does not average 0; most for a count of {worst}: {means[worst]:.2g}."]
+
+
+def _few_keys(ptable: PTable) -> list[str]:
+    """Return by how much the mean of a row is off: its K draws are fixed, and their mean has variance V / K."""
+    worst = max(ptable.rows, key=lambda row: row.variance)
+    if not worst.variance:
+        return []
+    error = (worst.variance / ptable.key_space) ** 0.5
+    sums = f"{MANY * error:,.0f} instead of {(MANY * worst.variance) ** 0.5:,.0f}"
+    told = (
+        f"There are only {ptable.key_space} keys: with mixed keys a secret fixes that many draws per row. Their mean "
+        f"is off by {error:.2g} (standard deviation, for a count of {worst.count}). This bias does not average out: "
+        f"the sum of {MANY:,} such counts has a standard error of {sums}. Use a larger key space, or plain keys."
+    )
+    return [told]
+
+
+def _disclosure(ptable: PTable, *, plain: bool) -> list[str]:
+    """Return a sentence where a published count is as good as true: there is no noise, or next to none."""
+    if ptable.is_deterministic:
+        return deterministic_warnings(ptable)
+    return _revealing("p-table", *surest_count(ptable, plain=plain))
+
+
+def law_warnings(law: Noise, *, zeros: bool) -> list[str]:
+    """Return a sentence where a law, the same for all counts, has next to no noise.
+
+    Args:
+        law: the law.
+        zeros: whether empty cells have noise too.
+    """
+    return _revealing(f"law {law.name}", *surest_count(law, zeros=zeros))
+
+
+def _revealing(what: str, published: int, posterior: float) -> list[str]:
+    if posterior <= NEARLY_CERTAIN:
+        return []
+    told = (
+        f"A published {published} has one true count with probability {posterior:.4g}, if every true count is equally "
+        f"likely beforehand. The {what} protects next to nothing."
+    )
+    return [told]
 
 
 def deterministic_warnings(ptable: PTable) -> list[str]:

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.noise.arrays import Ints
+    from discreet.noise.arrays import Ints, Words
     from discreet.noise.rounded import RoundedRow
 
 CHUNK = 1 << 14
 MOST_BUCKETS = 1 << 12
+ALL_BITS = (1 << 64) - 1
 
 
 def keys_in_space(keys: ArrayLike, key_space: int) -> NDArray[np.unsignedinteger]:
@@ -58,31 +59,27 @@ class Lookup:
     """The inverse of the rows of a rounded table, for keys of one key space."""
 
     def __init__(self, rows: Sequence[RoundedRow], key_space: int) -> None:
-        self._rows = rows
+        self._several = len(rows) > 1
         self._shift = max((key_space - 1).bit_length() - (MOST_BUCKETS.bit_length() - 1), 0)
         self._buckets = ((key_space - 1) >> self._shift) + 1
-        widest = max(abs(value) for row in rows for value in row.values)
+        self._tops, self._noise = zip(*(_pieces(row) for row in rows), strict=True)
+        widest = max(int(np.abs(noise).max()) for noise in self._noise)
         self._type = np.dtype(next(code for code in ("i1", "i2", "i4", "i8") if widest < np.iinfo(code).max))
         self._crossed = int(np.iinfo(self._type).min)
-        self._guide = np.concatenate([self._guide_row(row) for row in rows])
-        # Inclusive upper keys: an exclusive one would not fit into 64 bits for 2^64 keys.
-        self._tops = [np.array([upper - 1 for upper, _ in _noises(row)], dtype=np.uint64) for row in rows]
-        self._noise = [np.array([noise for _, noise in _noises(row)], dtype=np.int64) for row in rows]
+        self._guide = np.concatenate([self._guide_row(number, key_space) for number in range(len(rows))])
 
-    def _guide_row(self, row: RoundedRow) -> NDArray[np.signedinteger]:
-        guide = np.full(self._buckets, self._crossed, dtype=self._type)
-        lower = 0
-        for upper, noise in _noises(row):
-            first = -(-lower >> self._shift)
-            last = upper >> self._shift if upper < row.key_space else self._buckets
-            guide[first:last] = noise
-            lower = upper
-        return guide
+    def _guide_row(self, number: int, key_space: int) -> NDArray[np.signedinteger]:
+        """Return the noise of every bucket whose first and last key lie in one piece, and a mark for the others."""
+        first = np.arange(self._buckets, dtype=np.uint64) << np.uint64(self._shift)
+        last = np.append(first[1:] - np.uint64(1), np.uint64(key_space - 1))
+        piece = np.searchsorted(self._tops[number], first)
+        crossed = np.searchsorted(self._tops[number], last) != piece
+        return np.where(crossed, self._crossed, self._noise[number][piece]).astype(self._type)
 
     def __call__(self, rows: Ints, keys: NDArray[np.unsignedinteger]) -> NDArray[np.signedinteger]:
         """Return the noise of each key in its row; keys must lie in the key space."""
         bucket = (keys >> keys.dtype.type(self._shift)).astype(np.int64) if self._shift else keys.astype(np.int64)
-        if len(self._rows) > 1:
+        if self._several:
             bucket += rows * self._buckets
         noise = self._guide.take(bucket)
         crossed = np.flatnonzero(noise == self._crossed)
@@ -98,7 +95,9 @@ class Lookup:
         return noise
 
 
-def _noises(row: RoundedRow) -> list[tuple[int, int]]:
-    """Return upper key and noise of every piece that holds a key."""
-    triples = zip(row.upper, row.weights, row.values, strict=True)
-    return [(upper, value) for upper, weight, value in triples if weight]
+def _pieces(row: RoundedRow) -> tuple[Words, Ints]:
+    """Return the last key and the noise of every piece that holds a key."""
+    held = np.array([weight > 0 for weight in row.weights])
+    # Sums modulo 2^64: an exclusive upper key of 2^64 becomes 0, and the key below it the last one.
+    weights = np.array([weight & ALL_BITS for weight in row.weights], dtype=np.uint64)
+    return np.cumsum(weights[held]) - np.uint64(1), np.array(row.values, dtype=np.int64)[held]

@@ -98,10 +98,10 @@ class PTableRow(TabulatedNoise):
         if self.pieces and self.pieces.key_space == key_space:
             return self.pieces
         return round_centred(
-            np.array(self.values), np.array(self.probabilities), key_space, self._mean_on_grid(key_space)
+            np.array(self.values), np.array(self.probabilities), key_space, self.mean_on_grid(key_space)
         )
 
-    def _mean_on_grid(self, key_space: int) -> int:
+    def mean_on_grid(self, key_space: int) -> int:
         """Return the sum of the noise over all keys to aim at.
 
         That is 0 for every law that is centred but for the rounding it has been

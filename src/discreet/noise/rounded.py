@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,17 +84,22 @@ def round_symmetric(centre: float, positive: Floats, key_space: int) -> RoundedR
     Each half gets floor(p K), and the largest remainders one key more, until both
     halves together leave 0 the number nearest to its own share.
     """
-    exact = [Fraction(p) * key_space for p in positive.tolist()]
-    half = [int(share) for share in exact]
+    exact = _shares(positive, key_space)
+    half = np.floor(exact).astype(np.uint64)
     wanted = round((key_space - Fraction(centre) * key_space) / 2)
-    wanted = min(max(wanted, sum(half)), key_space // 2)
-    by_remainder = sorted(range(len(half)), key=lambda k: half[k] - exact[k])
-    for k in by_remainder[: wanted - sum(half)]:
-        half[k] += 1
-    while half and half[-1] == 0:
-        half.pop()
-    values = range(-len(half), len(half) + 1)
-    return RoundedRow(tuple(values), (*reversed(half), key_space - 2 * sum(half), *half))
+    wanted = min(max(wanted, int(half.sum())), key_space // 2)
+    by_remainder = np.argsort(np.floor(exact) - exact, kind="stable")
+    half[by_remainder[: wanted - int(half.sum())]] += np.uint64(1)
+    outer = int(np.flatnonzero(half).max(initial=-1)) + 1
+    side = half[:outer].tolist()
+    return RoundedRow(tuple(range(-outer, outer + 1)), (*reversed(side), key_space - 2 * sum(side), *side))
+
+
+def _shares(probability: Floats, key_space: int) -> NDArray[Any]:
+    """Return every p K exactly: a double times a power of two is a double."""
+    if key_space & (key_space - 1):
+        return np.array([Fraction(p) * key_space for p in probability.tolist()], dtype=object)
+    return probability * float(key_space)
 
 
 def round_centred(values: Ints, probability: Floats, key_space: int, mean: int = 0) -> RoundedRow:

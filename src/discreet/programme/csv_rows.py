@@ -7,6 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeFileError
+from discreet.limits import read_named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,7 @@ def csv_rows(path: Path, todo: str) -> list[dict[str, str]]:
         todo: what to do if it cannot be read.
     """
     try:
-        data = path.read_bytes()
+        data = read_named(path)
         text = data.decode("utf-8-sig")
         headers = {mark: next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), []) for mark in DELIMITERS}
         delimiter = max(headers, key=lambda mark: len(headers[mark]))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 MOST_LEVELS = 100
+MOST_CATEGORIES = 10**12
+"""A limit that keeps numbers of cells within double precision."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,9 @@ class Topic:
             raise ProgrammeError(
                 f"Topic {self.name} has a level with no categories. Give at least one.", topic=self.name
             )
+        if any(size > MOST_CATEGORIES for size in sizes):
+            what = f"Topic {self.name} has a level of more than {MOST_CATEGORIES:,} categories. Correct its size."
+            raise ProgrammeError(what, topic=self.name)
         if sizes != sorted(sizes):
             raise ProgrammeError(
                 f"Topic {self.name}: levels must grow from coarse to fine, not {sizes}.", topic=self.name

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeError, ProgrammeFileError
+from discreet.limits import bounded_xml, read_named
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
 
@@ -81,14 +82,13 @@ def _codes(path: Path, definition: DataStructureDefinition, lists: Lists) -> Lis
 
 def _root(path: Path) -> ET.Element:
     try:
-        data = path.read_bytes()
+        data = read_named(path)
     except OSError as error:
         raise ProgrammeFileError.at(path, None, f"cannot be read: {error.strerror}.", "Check the path.") from error
     if b"<!DOCTYPE" in data:
         raise ProgrammeFileError.at(path, None, "has a document type, which SDMX does not use.", "Take it out.")
     try:
-        # No document type, so no entities to expand; expat itself limits them in other encodings.
-        root = ET.fromstring(data)  # noqa: S314
+        root = bounded_xml(data, path)
     except ET.ParseError as error:
         what, line = f"is not XML: {error}.", error.position[0]
         raise ProgrammeFileError.at(path, line, what, "Get the file again, or correct the line.") from error

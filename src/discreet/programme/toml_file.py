@@ -36,6 +36,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ProgrammeError, ProgrammeFileError, UnknownNameError
+from discreet.limits import bounded_toml, read_named
 from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
@@ -54,13 +55,13 @@ KEYS = {
 def read_programme(path: Path) -> Programme:
     """Return the programme of a TOML file."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_named(path).decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise ProgrammeFileError.at(path, None, f"cannot be read: {error.strerror}.", "Check the path.") from error
     except UnicodeDecodeError as error:
         raise ProgrammeFileError.at(path, None, "is not text in UTF-8.", "Save it as UTF-8.") from error
     try:
-        content = tomllib.loads(text)
+        content = bounded_toml(text, path)
     except tomllib.TOMLDecodeError as error:
         raise ProgrammeFileError.at(path, None, f"is not TOML: {error}.", "Correct the line.") from error
     return _Reader(path, text, content).programme()

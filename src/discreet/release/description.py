@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import ReleaseError
+from discreet.errors import ReleaseError, UnreadableFileError
+from discreet.limits import MAX_JSON_BYTES, read_bounded_json
 from discreet.release.folder import RELEASE, TABLES
 from discreet.release.record import SCHEMA
 
@@ -34,18 +34,18 @@ WORDS = {str: "text", dict: "an object", list: "a list", int: "a whole number", 
 AGAIN = "Make the release again."
 
 
-def read_description(folder: Path) -> dict[str, Any]:
-    """Return what the release.json of a folder says."""
+def read_description(folder: Path, most: int = MAX_JSON_BYTES) -> dict[str, Any]:
+    """Return the content of the release.json of a folder; refuse one with more bytes than `most`."""
     try:
-        content = json.loads((folder / RELEASE).read_text(encoding="utf-8"))
+        content = read_bounded_json(folder / RELEASE, most)
     except (FileNotFoundError, NotADirectoryError) as error:
         todo = f"Give the folder of a release ({TABLES}/, {RELEASE})."
         raise ReleaseError.at(folder, f"holds no {RELEASE}", todo) from error
     except OSError as error:
         what = f"has a {RELEASE} that cannot be read ({error.strerror})"
         raise ReleaseError.at(folder, what, "Check the path and its permissions.") from error
-    except (ValueError, RecursionError) as error:
-        raise ReleaseError.at(folder, f"has a {RELEASE} that is not JSON", AGAIN) from error
+    except UnreadableFileError as error:
+        raise ReleaseError.at(folder, f"has a {RELEASE} that {error.what}", AGAIN) from error
     if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
         raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {SCHEMA}", AGAIN)
     _check_entries(folder, content, ENTRIES, "")

@@ -15,31 +15,37 @@ finishes the move.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import secrets
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError
+from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError, LockedError, UnreadableFileError
+from discreet.limits import MAX_RELEASE_BYTES, read_bounded_json
 from discreet.release.journal import JOURNAL, begin, count_finished, finished, is_as_noted, note
-from discreet.release.locks import alone, hold, taken_over
+from discreet.release.locks import LOCK_TIMEOUT, alone, hold, taken_over
 from discreet.release.moves import Moves, is_empty
+from discreet.whole_file import PUBLISHED, check_unpublished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from discreet.release.tables import TableFile
 
-RELEASE, RECORD, TABLES, EXACT = "release.json", "record.json", "tables", "exact"
+(RELEASE, TABLES), RECORD, EXACT = PUBLISHED, "record.json", "exact"
 PUBLIC, CURATOR = "public", "curator"
 CONTENTS = {PUBLIC: (RELEASE, TABLES), CURATOR: (RECORD, EXACT)}
 """What each part holds, its description first."""
 LOCK = "lock"
+MOST_NAMED = 3
+"""Files named in a refusal."""
 NO_NAME = frozenset({"", ".."})
 """What `.`, `/` and `..` are called."""
 
@@ -57,6 +63,7 @@ class Staging:
     out: Path
     folder: Path
     replace: bool
+    lock_timeout: float = LOCK_TIMEOUT
 
     @property
     def tables(self) -> Path:
@@ -75,7 +82,7 @@ class Staging:
             if not resume:
                 return []
             found: dict[str, TableFile] = {}
-            with alone(self.out.parent):
+            with alone(self.out.parent, self.lock_timeout):
                 for folder in _leftovers(self.out):
                     self._take_over(folder, run, found)
             return list(found.values())
@@ -110,37 +117,40 @@ class Staging:
             (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
             (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
             _make_private(self.folder / CURATOR)
-            # From here on there is a whole release to move, or nothing: no tables to go on from.
-            (self.folder / JOURNAL).unlink(missing_ok=True)
-            with alone(self.out.parent):
-                self._take_place()
+            # Others need not wait while the disk is busy: what is slow comes before the lock.
+            digests = _moves(self.folder, self.out).sync_parts()
+            with alone(self.out.parent, self.lock_timeout):
+                self._take_place(digests)
 
-    def _take_place(self) -> None:
+    def _take_place(self, digests: Mapping[str, str | None]) -> None:
         # Another run may have ended since this one began, or have been killed: there must be one promise at a time.
         _recover(self.out, besides=self.folder)
-        check_free(self.out, replace=self.replace)
+        _check_places(self.out, replace=self.replace)
+        # From here on there is a whole release to move, or nothing: no tables to go on from.
+        (self.folder / JOURNAL).unlink(missing_ok=True)
         moves = _moves(self.folder, self.out)
-        moves.promise(replace=self.replace)
-        moves.carry_out_or_undo()
+        moves.promise(digests, replace=self.replace)
+        moves.carry_out_or_undo(moves.places)
         with suppress(OSError):
             moves.forget()
         _drop_older(self.out, besides=self.folder)
 
 
 @contextmanager
-def stage(out: Path, *, replace: bool, resume: bool = False) -> Iterator[Staging]:
+def stage(out: Path, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT) -> Iterator[Staging]:
     """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end.
 
-    A run that may be resumed leaves it behind if it does not get to its end.
+    A run that may be resumed leaves it behind if it does not get to its end, and so does one that waited in vain for a
+    lock: its tables are finished.
     """
-    recover(out)
-    check_free(out, replace=replace)
-    out, lock, ours = out.absolute(), None, True
+    recover(out, lock_timeout)
+    check_free(out, replace=replace, lock_timeout=lock_timeout)
+    out, lock, ours, keep = out.absolute(), None, True, resume
     # The name comes first: whatever happens once the folder is there, it is known what to remove.
     folder = out.with_name(f"{_prefix(out)}{secrets.token_hex(4)}")
     try:
         with write_errors(out):
-            with alone(out.parent):
+            with alone(out.parent, lock_timeout):
                 try:
                     folder.mkdir(mode=0o700)
                 except FileExistsError:
@@ -149,13 +159,18 @@ def stage(out: Path, *, replace: bool, resume: bool = False) -> Iterator[Staging
                 lock = hold(folder / LOCK)
             (folder / PUBLIC / TABLES).mkdir(parents=True)
             (folder / CURATOR).mkdir(mode=0o700)
-        yield Staging(out, folder, replace)
+        yield Staging(out, folder, replace, lock_timeout)
+    except LockedError:
+        keep = True
+        raise
     finally:
         if ours:
-            _leave(folder, out, lock, keep=resume)
+            # The release is in place, or an error is on its way: what cannot be removed now is left to the next run.
+            with suppress(LockedError, FileWriteError):
+                _leave(folder, out, lock, lock_timeout, keep=keep)
 
 
-def _leave(folder: Path, out: Path, lock: int | None, *, keep: bool) -> None:
+def _leave(folder: Path, out: Path, lock: int | None, lock_timeout: float, *, keep: bool) -> None:
     """Remove a hidden folder; one whose lock this run never got to know holds nothing but that lock, if anything."""
     if lock is None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -164,7 +179,7 @@ def _leave(folder: Path, out: Path, lock: int | None, *, keep: bool) -> None:
         os.close(lock)
         return
     try:
-        with alone(out.parent):
+        with alone(out.parent, lock_timeout):
             _settle(_moves(folder, out))
     finally:
         os.close(lock)
@@ -181,18 +196,27 @@ def write_errors(out: Path) -> Iterator[None]:
         raise FileWriteError.to(out, why, "Check the folder and the space left.") from error
 
 
-def check_free(out: Path, *, replace: bool) -> None:
+def check_free(out: Path, *, replace: bool, lock_timeout: float = LOCK_TIMEOUT) -> None:
     """Refuse a place that is taken, unless by a release that is to be replaced; an empty folder is free."""
     if out.name in NO_NAME:
         raise FileWriteError.to(out, "a release needs a name of its own", "Name a folder that is to be made.")
     with write_errors(out):
+        # The curator's folder would be inside too.
+        check_unpublished(out)
         if not out.absolute().parent.is_dir():
             raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
-        for part in (PUBLIC, CURATOR):
-            _check_place(part, _places(out)[part], replace=replace)
+        taken = any(os.path.lexists(place) for place in _places(out).values())
+        # Another run may be putting its release there: then one part is old and the other new.
+        with alone(out.absolute().parent, lock_timeout) if taken and replace else nullcontext():
+            _check_places(out, replace=replace)
 
 
-def recover(out: Path) -> None:
+def _check_places(out: Path, *, replace: bool) -> None:
+    for part in (PUBLIC, CURATOR):
+        _check_place(part, _places(out), replace=replace)
+
+
+def recover(out: Path, lock_timeout: float = LOCK_TIMEOUT) -> None:
     """Finish the moves of a run that was killed between them, and remove what killed runs left.
 
     Finished tables of a run that did not get to its end are kept for one that goes on from them (--resume), until a
@@ -200,7 +224,8 @@ def recover(out: Path) -> None:
     """
     out = _followed(out).absolute()
     if _leftovers(out):
-        with alone(out.parent):
+        # Without locks it cannot be told which runs have ended.
+        with suppress(FileWriteError), alone(out.parent, lock_timeout):
             _recover(out)
 
 
@@ -228,14 +253,18 @@ def _as_text(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
+def description_digest(content: dict[str, Any]) -> str:
+    """Return the digest of the release.json in which a description is written."""
+    return hashlib.sha256(_as_text(content).encode("utf-8")).hexdigest()
+
+
 def _make_private(folder: Path) -> None:
     for path in folder.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def _check_place(part: str, place: Path, *, replace: bool) -> None:
-    description, *more = CONTENTS[part]
-    what = ""
+def _check_place(part: str, places: Mapping[str, Path], *, replace: bool) -> None:
+    place, description, what = places[part], CONTENTS[part][0], ""
     if not os.path.lexists(place) or (place.is_dir() and not place.is_symlink() and is_empty(place)):
         return
     if place.is_symlink() or not place.is_dir():
@@ -244,15 +273,40 @@ def _check_place(part: str, place: Path, *, replace: bool) -> None:
         what = f"something is there that is no release (it holds no {description})"
     elif not replace:
         raise FileExistsAlreadyError(place)
-    elif others := _others(place, {description, *more}):
-        what = f"it holds more than a release ({', '.join(others)})"
     if what:
         raise FileWriteError.to(place, what, "Nothing was replaced. Choose another name.")
+    if others := list(islice(_others(part, places), MOST_NAMED + 1)):
+        named = ", ".join(others[:MOST_NAMED]) + (" and more" if len(others) > MOST_NAMED else "")
+        what = f"it contains what {places[PUBLIC].name}/{RELEASE} does not list ({named})"
+        raise FileWriteError.to(place, what, "Nothing was replaced. Move this elsewhere, or choose another name.")
 
 
-def _others(place: Path, own: set[str]) -> list[str]:
-    """Return what somebody else put into a release: it would be lost. Systems put hidden files anywhere."""
-    return sorted(path.name for path in place.iterdir() if path.name not in own and not path.name.startswith("."))[:3]
+def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
+    """Give what is in a part beside the files that its release lists, hidden files too; a release contains no links."""
+    (description, inner), listed = CONTENTS[part], _listed_names(places[PUBLIC])
+    with os.scandir(places[part]) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name == inner and entry.is_dir(follow_symlinks=False):
+            with os.scandir(entry) as found:
+                others = [each.name for each in found if not (_is_file(each) and each.name in listed)]
+            yield from (f"{inner}/{name}" for name in sorted(others))
+        elif entry.name != description or not _is_file(entry):
+            yield entry.name
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False)
+
+
+def _listed_names(public: Path) -> set[str]:
+    """Return the names of the tables that a release lists, which true counts have too; a damaged one lists none."""
+    try:
+        entries = read_bounded_json(public / RELEASE, MAX_RELEASE_BYTES)["files"]
+        paths = [PurePosixPath(entry["file"]) for entry in entries]
+    except (OSError, UnreadableFileError, TypeError, KeyError):
+        return set()
+    return {path.name for path in paths if path.parts[:-1] == (TABLES,)}
 
 
 def _prefix(out: Path) -> str:
@@ -307,14 +361,17 @@ def _ended(folder: Path) -> Iterator[bool]:
 
 
 def _made_good(moves: Moves) -> bool:
-    """Carry out what a killed run had promised, unless something else has come into the place since."""
+    """Carry out what a killed run had promised, unless something else has come into the place since.
+
+    Return whether the hidden folder contains nothing that is still needed.
+    """
     try:
         for part in moves.waiting():
-            _check_place(part, moves.places[part], replace=moves.may_replace)
+            _check_place(part, moves.places, replace=moves.may_replace)
     except InputError:
         return False
     moves.carry_out()
-    return True
+    return not moves.is_torn()
 
 
 def _settle(moves: Moves) -> None:

@@ -10,6 +10,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from discreet.errors import UnreadableFileError
+from discreet.limits import bounded_json, read_bounded
 from discreet.release.tables import TableFile
 
 if TYPE_CHECKING:
@@ -53,13 +55,13 @@ def count_finished(folder: Path) -> int:
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_bounded(path).decode("utf-8")
+    except (OSError, UnicodeDecodeError, UnreadableFileError):
         return
     for line in text.splitlines():
         try:
-            content = json.loads(line)
-        except ValueError:
+            content = bounded_json(line, path)
+        except UnreadableFileError:
             return
         if not isinstance(content, dict):
             return

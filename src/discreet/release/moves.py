@@ -1,8 +1,9 @@
 """Moving finished folders into place so that a kill at any moment can be made good later.
 
-First a promise is written beside the parts: all is complete, only the moves are left. Then
-the parts move one after the other. Whoever finds a promise of a run that has ended can tell
-which parts are still waiting, and carries on.
+First the parts are synced to disk and a promise is written beside them: all is complete, only
+the moves are left. Then the parts move one after the other. A run that finds the promise of one
+that has ended can tell by the digests in it which parts are still waiting, and carries on. The
+same holds after a power cut: a part is on disk before its promise, and the promise before a move.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.release.exchange import exchange
+from discreet.whole_file import sync, sync_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 PROMISE = "complete.json"
@@ -34,11 +36,27 @@ class Moves:
     folder: Path
     places: Mapping[str, Path]
 
-    def promise(self, *, replace: bool) -> None:
-        """Write down that all parts are complete, and whether they may take the place of others."""
-        promise = {"replace": replace, "parts": {part: _print(self.folder / part) for part in self.places}}
+    def sync_parts(self) -> dict[str, str | None]:
+        """Write all files of the parts to disk, then their folders; return the digest of every part."""
+        for part in self.places:
+            sync_tree(self.folder / part)
+        return {part: _print(self.folder / part) for part in self.places}
+
+    def promise(self, digests: Mapping[str, str | None], *, replace: bool) -> None:
+        """Write down that all parts are complete, and whether they may take the place of others.
+
+        The parts must be on disk, with the digests that `sync_parts` returned; the promise is when this returns.
+        """
+        promise = {"replace": replace, "parts": dict(digests)}
         # Written by half it is no JSON, and so no promise.
         (self.folder / PROMISE).write_text(json.dumps(promise), encoding="utf-8")
+        try:
+            # The entry of the hidden folder is as new as the promise in it.
+            for path in (self.folder / PROMISE, self.folder, self.folder.parent):
+                sync(path)
+        except OSError:
+            self.forget()
+            raise
 
     @property
     def may_replace(self) -> bool:
@@ -49,17 +67,33 @@ class Moves:
         """Return the parts that were promised and are not in their place yet."""
         promised = self._promised().get("parts", {})
         # An exchanged part has left the old one in the hidden folder, which has another print.
-        return [part for part in self.places if promised.get(part) and promised[part] == _print(self.folder / part)]
+        return [part for part in self.places if promised.get(part) and promised[part] in _prints(self.folder / part)]
 
-    def carry_out(self) -> None:
-        """Move the parts that wait."""
-        for part in self.waiting():
+    def is_torn(self) -> bool:
+        """Say whether some promised parts are in their place and others are lost: the old parts must not be removed."""
+        promised = self._promised().get("parts", {})
+        in_place = [promised[part] in _prints(self.places[part]) for part in self.places if promised.get(part)]
+        return any(in_place) and not all(in_place)
+
+    def carry_out(self, parts: Iterable[str] | None = None) -> None:
+        """Move the parts that wait; the moves are on disk when this returns.
+
+        Args:
+            parts: those that wait, where that is known; else their digests are computed.
+        """
+        if not self._promised():
+            return
+        for part in self.waiting() if parts is None else parts:
             _put(self.folder / part, self.places[part])
+        # Also where a killed run has made all moves. The places first: until they are on disk the hidden folder keeps
+        # what it had.
+        for folder in (*{place.parent for place in self.places.values()}, self.folder):
+            sync(folder)
 
-    def carry_out_or_undo(self) -> None:
+    def carry_out_or_undo(self, parts: Iterable[str] | None = None) -> None:
         """Move all parts or none: if the system refuses a move, those before it are undone."""
         try:
-            self.carry_out()
+            self.carry_out(parts)
         except OSError:
             waiting = self.waiting()
             for part in [part for part in reversed(list(self.places)) if part not in waiting]:
@@ -102,12 +136,28 @@ def _take_back(new: Path, place: Path) -> None:
 
 
 def _print(part: Path) -> str | None:
-    """Return what tells a part from an older one: its descriptions to the byte, and the sizes of all its files."""
+    """Return a digest of the names and the bytes of all files of a part."""
     if not part.is_dir():
         return None
-    files = sorted(path for path in part.rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for path in files:
+    for path in sorted(path for path in part.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(json.dumps([path.relative_to(part).as_posix(), content]).encode())
+    return digest.hexdigest()
+
+
+def _prints(part: Path) -> tuple[str | None, str | None]:
+    """Return the digest of a part, and the one that earlier versions promised."""
+    return _print(part), _earlier_print(part)
+
+
+def _earlier_print(part: Path) -> str | None:
+    """Return a digest of the names and sizes of all files of a part, and of the bytes of its descriptions."""
+    if not part.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for path in sorted(path for path in part.rglob("*") if path.is_file()):
         digest.update(json.dumps([path.relative_to(part).as_posix(), path.stat().st_size]).encode())
         if path.suffix == ".json":
             digest.update(path.read_bytes())

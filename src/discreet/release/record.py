@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.errors import ParameterError, RecordFileError, UnknownNameError
+from discreet.errors import ParameterError, RecordFileError, UnknownNameError, UnreadableFileError
+from discreet.limits import MAX_RELEASE_BYTES, bounded_json, read_bounded
 from discreet.noise.by_count import by_count
 from discreet.noise.catalogue import LAWS
+from discreet.noise.explain import law_warnings
+from discreet.noise.explain import warnings as noise_warnings
 from discreet.noise.formats.own_toml import OwnToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameters, required
@@ -54,6 +57,19 @@ FIXED_CHANGE = "a fixed change of every count"
 ROUNDED_TOTALS = "Every count is rounded by itself: totals differ a little from the sums of their parts."
 VAGUE_BOUNDS = (5, 10, 20, 50, 100)
 """What may be told of a bound: the next larger of these."""
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("programme",), str),
+    **dict.fromkeys(("spsn", "perturb_zeros", "labelled_total", "non_negative"), bool),
+    **dict.fromkeys(("parameters",), dict),
+    **dict.fromkeys(("warnings",), list),
+    **dict.fromkeys(("definition", "contents", "run"), dict | None),
+    **dict.fromkeys(("key_space", "key_bits", "records"), int | None),
+    **dict.fromkeys(
+        ("ptable_text", "key_version", "data_fingerprint", "missing", "secret_check", "release_digest", "made_by"),
+        str | None,
+    ),
+}
+"""What the entries of a record must be; others are checked by what they mean."""
 LEFT_TO_GUESS = 3
 """Bounds that what is told must leave possible."""
 
@@ -72,17 +88,22 @@ class Record:
         key_mode: `mixed` or `plain` cell keys.
         key_space: the number of keys K.
         key_version: the version label of the record keys, if any.
-        data_fingerprint: a digest of the input, if any.
+        key_bits: bits of an id's digest that its key was reduced from, where that makes a difference; 32 if left out.
+        data_fingerprint: a digest of the input, keyed with the secret; None where there is no secret.
         definition: the programme as it was published, in its JSON form; taken from `programme` if left out.
         missing: what was done with records without a value.
         records: how many records were counted; the curator's alone.
         perturb_zeros: whether a law gave empty cells noise too; a p-table says so itself.
+        labelled_total: whether, under coordinates, version label and unit decide on the noise of the grand total, too.
         non_negative: whether what would have been negative is published as 0.
         privacy: of a differentially private output, the epsilon and delta of the whole and what they rest on.
         secret_check: tells whether a secret is the one that was used; None where none was.
-        contents: a digest of the true counts of every table, by its id; tells the same persons in another file.
+        contents: a digest of the true counts of every table, by its id, keyed with the secret; tells the same persons
+            in another file. None where there is no secret.
+        release_digest: the digest of the release.json that was published with it.
         run: where the data were and how they were read, to make the release again; the curator's alone.
         made_by: program and version.
+        warnings: what the curator was told about the p-table.
     """
 
     programme: str
@@ -94,29 +115,26 @@ class Record:
     key_mode: str = "mixed"
     key_space: int | None = None
     key_version: str | None = None
+    key_bits: int | None = None
     data_fingerprint: str | None = None
     definition: dict[str, Any] | None = field(default=None, repr=False)
     missing: str | None = None
     records: int | None = None
     perturb_zeros: bool = False
+    labelled_total: bool = False
     non_negative: bool = False
     privacy: dict[str, Any] | None = None
     secret_check: str | None = None
     contents: dict[str, str] | None = field(default=None, repr=False)
+    release_digest: str | None = None
     run: dict[str, Any] | None = field(default=None, repr=False)
     made_by: str | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for name, kind in (
-            ("programme", str),
-            ("spsn", bool),
-            ("parameters", dict),
-            ("perturb_zeros", bool),
-            ("run", dict | None),
-            ("non_negative", bool),
-        ):
+        for name, kind in KINDS.items():
             if not isinstance(getattr(self, name), kind):
-                words = getattr(kind, "__name__", "dict or null")
+                words = getattr(kind, "__name__", str(kind).replace("None", "null").replace(" |", " or"))
                 raise ParameterError.outside("record", name, getattr(self, name), f"of type {words}")
         for name, known in (("mechanism", MECHANISMS), ("law", (*LAWS, *WITHOUT_LAW)), ("key_mode", KEY_MODES)):
             if getattr(self, name) not in known:
@@ -260,6 +278,15 @@ class Record:
         smallest = (self.privacy or {}).get("smallest_epsilon_of_a_count")
         return TwoSidedGeometric(epsilon=smallest) if smallest else None
 
+    def noise_warnings(self) -> list[str]:
+        """Return what could surprise: no protection; in a p-table also biased rows, negative counts, too few keys."""
+        if self.law == "none":
+            return []
+        if not self.has_ptable:
+            return law_warnings(self.noise(), zeros=self.zeros_are_noisy)
+        keys = self.key_mode if self.mechanism == "cell-key" else "words"
+        return noise_warnings(self.ptable(), keys, non_negative=self.non_negative)
+
     def law_of(self, count: int) -> Noise | None:
         """Return the law of the noise of one true count; None where it has none.
 
@@ -301,8 +328,10 @@ class Record:
         }
         if mean := round(self.mean, 1):
             told["mean_noise"] = mean
-        if vague := self._vague_bound():
-            told["bound"] = f"not more than about {vague}"
+        # A size needs room: s^2 <= E (E + 1) / 3. It is told to one decimal, and may be half a unit smaller.
+        size = math.hypot(max(round(self.largest_variance**0.5, 1) - 0.05, 0.0), self.mean)
+        if bound := self._vague_bound(size):
+            told["bound"] = bound
         if self.zeros_are_noisy:
             told["zeros"] = "Empty cells carry noise, too: a published count may stand for nobody."
         if self.smallest_published > 1:
@@ -321,14 +350,19 @@ class Record:
             return ROUNDING if self.rounds else FIXED_CHANGE
         return "random noise" + METHOD.get(self.mechanism, "")
 
-    def _vague_bound(self) -> int | None:
-        """Return the next larger of some round bounds that, beside the size that is told, leaves several to guess."""
-        # A size needs room: s^2 <= E (E + 1) / 3. It is told to one decimal, and may be a little smaller.
-        least = max(math.hypot(self.largest_variance**0.5, self.mean) - 0.1, 0.0) ** 2
+    @property
+    def earlier_bound(self) -> str | None:
+        """Return the bound that earlier versions describe: they left more room beside the size."""
+        if self.law == "none":
+            return None
+        return self._vague_bound(max(math.hypot(self.largest_variance**0.5, self.mean) - 0.1, 0.0))
+
+    def _vague_bound(self, size: float) -> str | None:
+        """Return the next larger round bound that leaves several to guess, given the smallest possible size."""
         for below, vague in zip((1, *VAGUE_BOUNDS), VAGUE_BOUNDS, strict=False):
-            able = [bound for bound in range(below, vague) if bound * (bound + 1) / 3 >= least]
+            able = [bound for bound in range(below, vague) if bound * (bound + 1) / 3 >= size**2]
             if self.bound < vague and (len(able) >= LEFT_TO_GUESS or below > self.bound):
-                return vague
+                return f"not more than about {vague}"
         return None
 
     @property
@@ -340,12 +374,12 @@ class Record:
         return json.dumps({"schema": SCHEMA, "kind": KIND, **asdict(self)}, indent=2, ensure_ascii=False) + "\n"
 
 
-def record_from_json(text: str, path: Path) -> Record:
+def record_from_json(text: str | bytes, path: Path) -> Record:
     """Return the record in a JSON text, or refuse what is missing or unknown by name."""
     try:
-        content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise RecordFileError.at(path, f"is not JSON: {error}.", "Give a record.json.") from error
+        content = bounded_json(text, path)
+    except UnreadableFileError as error:
+        raise RecordFileError.at(path, f"{error.what}.", "Give a record.json.") from error
     if not isinstance(content, dict) or (content.pop("schema", None), content.pop("kind", None)) != (SCHEMA, KIND):
         raise RecordFileError.at(path, f"is not a record of schema {SCHEMA}.", "Give a record.json.")
     known = [entry.name for entry in fields(Record)]
@@ -360,8 +394,10 @@ def record_from_json(text: str, path: Path) -> Record:
 
 def read_record(path: Path) -> Record:
     """Return the record in a file."""
+    todo = "Give the curator's folder of a release."
     try:
-        return record_from_json(path.read_text(encoding="utf-8"), path)
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise RecordFileError.at(path, f"cannot be read: {why}.", "Give the curator's folder of a release.") from error
+        return record_from_json(read_bounded(path, MAX_RELEASE_BYTES), path)
+    except UnreadableFileError as error:
+        raise RecordFileError.at(path, f"{error.what}.", todo) from error
+    except OSError as error:
+        raise RecordFileError.at(path, f"cannot be read: {error.strerror}.", todo) from error

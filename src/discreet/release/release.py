@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, UnknownNameError
+from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, UnknownNameError, UnreadableFileError
+from discreet.limits import MAX_RELEASE_BYTES, read_bounded
 from discreet.programme.json_form import programme_from_json
 from discreet.release.description import AGAIN, KIND, read_description
 from discreet.release.folder import EXACT, RECORD, RELEASE, curator_folder, recover
@@ -69,7 +70,7 @@ class Release:
         summary: of the run that made it, where that is this one.
         held: the tables of a release in memory.
         held_exact: their true counts, where they were kept.
-        own_record: the record of a release in memory.
+        own_record: the record of a release in memory, or of one that this run made.
     """
 
     path: Path | None
@@ -98,6 +99,10 @@ class Release:
         """Return the digest of the file of every table, by id."""
         return {name: entry["sha256"] for name, entry in self._entries.items()}
 
+    def size_of(self, name: str) -> int:
+        """Return how many bytes the file of a table is said to have."""
+        return int(self._entries[name]["bytes"])
+
     def rows_of(self, name: str) -> int:
         """Return how many rows the file of a table is said to have."""
         return int(self._entries[name]["rows"])
@@ -105,6 +110,11 @@ class Release:
     @property
     def _entries(self) -> dict[str, dict[str, Any]]:
         return {entry["id"]: entry for entry in self.description["files"]}
+
+    @property
+    def is_escaped(self) -> bool:
+        """Say whether an apostrophe precedes formulas in CSV; in releases of earlier versions none does."""
+        return self.description["format"] != "csv" or self.description.get("escaped") is True
 
     @property
     def _place(self) -> Path:
@@ -115,13 +125,18 @@ class Release:
         """Return the ids of the tables."""
         return tuple(self.files) if self.held is None else tuple(self.held)
 
-    def table(self, name: str) -> pa.Table:
-        """Return one table: a column per breakdown, and `value`; refuse a file that is not the one published."""
+    def table(self, name: str, *, most_rows: int | None = None) -> pa.Table:
+        """Return one table: a column per breakdown, and `value`; refuse a file that is not the one published.
+
+        Args:
+            name: its id.
+            most_rows: a table with more rows is refused too; any if left out.
+        """
         self._check_known(name)
         if self.path is None:
             return (self.held or {})[name]
         entry = self._entries[name]
-        return self._read(self.path / entry["file"], entry["file"], entry["sha256"])
+        return self._read(self.path / entry["file"], entry["file"], entry["sha256"], entry["bytes"], most_rows)
 
     def exact(self, name: str) -> pa.Table:
         """Return the true counts of one table, where they were kept; they are the curator's alone."""
@@ -138,15 +153,17 @@ class Release:
         if name not in self.ids:
             raise UnknownNameError.among("table of the release", name, self.ids)
 
-    def _read(self, path: Path, called: str, sha256: str | None) -> pa.Table:
+    def _read(
+        self, path: Path, called: str, sha256: str | None, size: int | None = None, most_rows: int | None = None
+    ) -> pa.Table:
         try:
-            return read_table(path, sha256)
+            return read_table(path, sha256, size=size, most_rows=most_rows, escaped=self.is_escaped)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ReleaseError.at(self._place, f"has no file {called}", AGAIN) from error
         except OSError as error:
             what = f"has a file {called} that cannot be read ({error.strerror})"
             raise ReleaseError.at(self._place, what, "Check its permissions.") from error
-        except ValueError as error:
+        except (ValueError, UnreadableFileError) as error:
             what = f"has a file {called} that is damaged or was changed"
             raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
 
@@ -157,30 +174,43 @@ class Release:
             self.path is not None and os.path.lexists(curator_folder(self.path) / RECORD)
         )
 
-    @cached_property
+    @property
     def record(self) -> Record:
-        """Return the curator's record of how the noise was made."""
+        """Return the curator's record of how the noise was made; refuse that of another release."""
+        found = self.record_beside
+        if self.path is not None and not self._record_fits:
+            what = f"and the {curator_folder(self.path).name}/{RECORD} beside it belong to different releases"
+            raise ReleaseError.at(self.path, what, "Put the folder of its own curator beside it.")
+        return found
+
+    @cached_property
+    def _record_fits(self) -> bool:
+        return self._fits(self.record_beside)
+
+    @cached_property
+    def record_beside(self) -> Record:
+        """Return the record that lies beside the release, whether or not it is of this one."""
         if self.own_record or self.path is None:
             return cast("Record", self.own_record)
         path = curator_folder(self.path) / RECORD
         called = f"{path.parent.name}/{RECORD}"
         try:
-            found = record_from_json(path.read_text(encoding="utf-8"), path)
+            return record_from_json(read_bounded(path, MAX_RELEASE_BYTES), path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ReleaseError.at(self.path, f"has no {called} beside it", CURATOR_ALONE) from error
         except OSError as error:
             what = f"has beside it a {called} that cannot be read ({error.strerror})"
             raise ReleaseError.at(self.path, what, CURATOR_ALONE) from error
-        except UnicodeDecodeError as error:
-            raise RecordFileError.at(path, "is not text in UTF-8.", "Give a record.json.") from error
-        if not self._fits(found):
-            what = f"and the {called} beside it belong to different releases"
-            raise ReleaseError.at(self.path, what, "Put the folder of its own curator beside it.")
-        return found
+        except UnreadableFileError as error:
+            raise RecordFileError.at(path, f"{error.what}.", "Give a record.json.") from error
 
     def _fits(self, record: Record) -> bool:
         """Say whether a record is of this release: its programme is the one published, its noise as large as told."""
-        if record.definition is not None and _public(record.definition) != self.description["programme"]:
+        try:
+            if record.definition is not None and _public(record.definition) != self.description["programme"]:
+                return False
+        except (KeyError, TypeError, AttributeError):
+            # A definition that is none.
             return False
         told, noise = self.description["noise"].get("typical_noise"), record.public()
         made = noise.get("typical_noise")
@@ -210,6 +240,7 @@ def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str,
         "noise": record.public(),
         "absent": ABSENT,
         "format": form,
+        **({"escaped": True} if form == "csv" else {}),
         "columns": COLUMNS,
         "files": [file.to_json() for file in files],
         "programme": _public(programme),
@@ -229,4 +260,4 @@ def open_release(path: Path | str) -> Release:
     """Return the release in a folder, or refuse what is none."""
     path = Path(path)
     recover(path)
-    return Release(path, read_description(path))
+    return Release(path, read_description(path, MAX_RELEASE_BYTES))

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, Self
 
-from discreet.release.folder import stage, write_errors
+from discreet.release.folder import description_digest, stage, write_errors
 from discreet.release.journal import note
+from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.release import Release, describe
 from discreet.release.tables import file_stem, read_table, write_table
 
@@ -52,14 +53,18 @@ class Shelf(Protocol):
 class FolderShelf:
     """A release on disk; nothing is seen of it before it is complete."""
 
-    def __init__(self, out: Path, form: str, *, replace: bool, resume: bool = False) -> None:
+    def __init__(
+        self, out: Path, form: str, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT
+    ) -> None:
         self._out, self._form, self._replace, self._resume = out, form, replace, resume
+        self._lock_timeout = lock_timeout
         self._files: list[TableFile] = []
         self._stems: list[str] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        self._staging = self._open.enter_context(stage(self._out, replace=self._replace, resume=self._resume))
+        staged = stage(self._out, replace=self._replace, resume=self._resume, lock_timeout=self._lock_timeout)
+        self._staging = self._open.enter_context(staged)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -99,8 +104,10 @@ class FolderShelf:
         order = _order(record)
         files = sorted(self._files, key=lambda file: order[file.id])
         description = describe(record, files, self._form)
+        record = replace(record, release_digest=description_digest(description))
         self._staging.finish(description, record.to_json())
-        return Release(self._out, description, summary=summary)
+        # The record is this run's own: another run may have replaced the release by now.
+        return Release(self._out, description, summary=summary, own_record=record)
 
 
 class MemoryShelf:

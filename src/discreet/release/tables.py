@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from discreet.errors import UnknownNameError
+from discreet.limits import read_bounded
 from discreet.programme.published import VALUE, WEIGHTED
 
 if TYPE_CHECKING:
@@ -23,6 +26,10 @@ LONGEST_STEM = 150
 """Signs of a file name before its ending; most systems allow 255."""
 WORTH_THREADS = 1 << 22
 """Bytes of a file from which on several threads read it."""
+FORMULA = r"\A('*[=@\t\r])"
+"""The beginning of a code that a spreadsheet would compute or cut; one such as -9 is a number and does no harm."""
+INERT = r"\A'('*[=@\t\r])"
+"""The same as it stands in CSV, behind an apostrophe."""
 DIGITS = 16
 """Hexadecimal digits that tell ids apart whose beginnings are the same."""
 
@@ -80,11 +87,13 @@ def file_stem(name: str, taken: Iterable[str] = ()) -> str:
     return free
 
 
-def write_table(name: str, rows: pa.Table, folder: Path, form: str, stem: str | None = None) -> TableFile:
-    """Write a table and return what a description of the release says of it."""
+def write_table(
+    name: str, rows: pa.Table, folder: Path, form: str, stem: str | None = None, *, escaped: bool = True
+) -> TableFile:
+    """Write a table and return its entry in the description of a release; earlier versions escaped nothing in CSV."""
     path = folder / f"{file_stem(name) if stem is None else stem}.{form}"
     if form == "csv":
-        _write_csv(rows, path)
+        _write_csv(rows, path, escaped=escaped)
     else:
         _write_parquet(rows, path)
     with path.open("rb") as file:
@@ -98,40 +107,71 @@ def _write_parquet(rows: pa.Table, path: Path) -> None:
     pq.write_table(rows, path, compression="zstd", use_dictionary=True, write_statistics=False, store_schema=False)
 
 
-def _write_csv(rows: pa.Table, path: Path) -> None:
+def _write_csv(rows: pa.Table, path: Path, *, escaped: bool) -> None:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
     plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in rows.columns]
+    names = rows.column_names
+    if escaped:
+        plain = [_inert(column) if pa.types.is_string(column.type) else column for column in plain]
+        names = [re.sub(FORMULA, r"'\1", name) for name in names]
     options = arrow_csv.WriteOptions(quoting_style="needed")
-    arrow_csv.write_csv(pa.table(plain, names=rows.column_names), path, options)
+    arrow_csv.write_csv(pa.table(plain, names=names), path, options)
 
 
-def read_table(path: Path, sha256: str | None = None) -> pa.Table:
+def _inert(codes: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return codes of which a spreadsheet computes none."""
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(codes, pattern=FORMULA, replacement=r"'\1")
+
+
+def read_table(
+    path: Path,
+    sha256: str | None = None,
+    *,
+    size: int | None = None,
+    most_rows: int | None = None,
+    escaped: bool = True,
+) -> pa.Table:
     """Return a table as it was written: codes as text, values as whole numbers.
+
+    Args:
+        path: the file.
+        sha256: its digest, if known.
+        size: bytes that it may have.
+        most_rows: rows that it may have.
+        escaped: whether an apostrophe precedes formulas in CSV.
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is damaged, or not the one with this digest.
+        UnreadableFileError: if it is not a regular file, or has more bytes than `size`.
+        ValueError: if it is damaged, not the one with this digest, or has more rows than `most_rows`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    data = path.read_bytes()
+    data = read_bounded(path, math.inf if size is None else size)
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise ValueError("another digest")
     try:
         # A command that ends while the library is still starting its threads would be aborted: small tables need none.
         threads = len(data) > WORTH_THREADS
         if path.suffix == ".csv":
-            return _from_csv(data, threads=threads)
-        return pq.ParquetFile(pa.BufferReader(data)).read(use_threads=threads)
+            return _from_csv(data, threads=threads, escaped=escaped)
+        file = pq.ParquetFile(pa.BufferReader(data))
+        # A few bytes can stand for very many equal rows.
+        if most_rows is not None and file.metadata.num_rows > most_rows:
+            raise ValueError("too many rows")
+        return file.read(use_threads=threads)
     except (pa.ArrowException, OSError, csv.Error, StopIteration) as error:
         raise ValueError("no table") from error
 
 
-def _from_csv(data: bytes, *, threads: bool) -> pa.Table:
+def _from_csv(data: bytes, *, threads: bool, escaped: bool) -> pa.Table:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.csv as arrow_csv
 
     # A name may itself hold a comma, a quote or a line break.
@@ -140,9 +180,16 @@ def _from_csv(data: bytes, *, threads: bool) -> pa.Table:
     codes = names[:-2] if names[-1] == WEIGHTED and VALUE in names[-2:] else names[:-1]
     types = {**dict.fromkeys(codes, pa.string()), names[len(codes)]: pa.int64()}
     types |= dict.fromkeys(names[len(codes) + 1 :], pa.int64())
-    return arrow_csv.read_csv(
+    found = arrow_csv.read_csv(
         pa.BufferReader(data),
         read_options=arrow_csv.ReadOptions(use_threads=threads),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(column_types=types),
     )
+    if not escaped or b"'" not in data:
+        return found
+    columns = [
+        pc.replace_substring_regex(column, pattern=INERT, replacement=r"\1") if name in codes else column
+        for name, column in zip(names, found.columns, strict=True)
+    ]
+    return pa.table(columns, names=[re.sub(INERT, r"\1", name) for name in names])

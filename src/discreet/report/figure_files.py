@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from discreet.charts.paper import save_png, save_svg
 from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.whole_file import check_unpublished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,8 @@ ENDINGS = {".png": save_png, ".svg": save_svg}
 
 def check_figures(folder: Path, *, replace: bool) -> None:
     """Refuse before any work a folder that cannot be made, or holds something that is not to be replaced."""
+    # A folder of figures may be the public folder itself.
+    check_unpublished(folder / "figure")
     if folder.exists() and not folder.is_dir():
         raise FileWriteError.to(folder, "it is a file, not a folder", "Choose another name.")
     if folder.is_dir() and any(folder.iterdir()) and not replace:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.attacks.targets import BUDGET
-from discreet.errors import FileWriteError, ParameterError
-from discreet.release.release import Release
+from discreet.errors import ParameterError
 from discreet.report.document import SECTIONS, document
 from discreet.report.figure_files import check_figures, check_none_left, draw_figures
 from discreet.report.gather import gather
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.charts.chart import Chart
+    from discreet.release.release import Release
     from discreet.report.gather import Gathered
     from discreet.report.summary import Summary
 
@@ -93,7 +93,7 @@ def write_report(
         progress: called with a stage, what is done and what there is to do.
     """
     path, folder = Path(out), None if figures is None else Path(figures)
-    _check_places(release, path, folder, replace=replace)
+    _check_places(path, folder, replace=replace)
     found = gather(
         release,
         public=public,
@@ -116,15 +116,10 @@ def write_report(
     )
 
 
-def _check_places(release: Release | Path | str, path: Path, folder: Path | None, *, replace: bool) -> None:
+def _check_places(path: Path, folder: Path | None, *, replace: bool) -> None:
     """Refuse before any work what cannot be written, or must not be."""
     if path.suffix.lower() not in ENDINGS:
         raise ParameterError(f"A report is a page: give a name that ends in .html, not {path.name!r}.", parameter="out")
-    source = release.path if isinstance(release, Release) else Path(release)
-    for place in (path, folder):
-        if source and place and source.resolve() in place.resolve().parents:
-            what = "it would become part of the release, which is published as a whole"
-            raise FileWriteError.to(place, what, "Choose a place beside it.")
     check_writable(path, replace=replace)
     if folder is not None:
         check_figures(folder, replace=replace)

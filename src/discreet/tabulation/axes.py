@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, ProgrammeError
 from discreet.programme.published import TOTAL
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ def containing(topic: Topic, coarse: Level, fine: Level) -> NDArray[np.int64]:
 def codes(level: Level) -> tuple[str, ...]:
     """Return the categories of a level; protect has refused levels without them before it gets here."""
     if level.codes is None:
-        raise InternalError(f"Level {level.name} has no list of categories.")
+        what = f"Level {level.name} has no list of categories."
+        raise ProgrammeError(f"{what} Give the topic categories or a hierarchy.", topic=level.topic)
     return level.codes
 
 

@@ -34,6 +34,11 @@ class CodeHashes:
         self._key = hashlib.blake2b(f"{version}\0{unit}".encode(), digest_size=32).digest()
         self._known: dict[str, dict[str, int]] = {}
 
+    @property
+    def unrestricted(self) -> int:
+        """Return the word of a cell that leaves every code of every column."""
+        return self._hash("unrestricted")
+
     def codes(self, topic: Topic) -> dict[str, int]:
         """Return the hash of every finest code of a topic."""
         column = column_of(topic)

@@ -5,7 +5,8 @@ With h and g keyed hashes,
 
     word(c) = sum over columns of g(column, sum of h(column, code) over the set) mod 2^64
 
-and a set of all codes adds nothing. So the word of a cell does not depend on the table it is shown in, nor on how its
+and a set of all codes adds nothing. A cell of which nothing is restricted, the grand total, has a hash of version label
+and unit instead of 0. So the word of a cell does not depend on the table it is shown in, nor on how its
 categories are called: a category that is the only one below another, a region of the same areas and a universe that
 leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
 different noise only if nobody is there, and so tell that.
@@ -46,10 +47,12 @@ class Places:
         programme: with the categories of every topic.
         table: any table of the population: its unit and its universe count.
         version: a label; another one gives other words.
+        labelled_total: whether the word of the grand total depends on label and unit; it is 0 if not.
     """
 
-    def __init__(self, programme: Programme, table: Table, version: str) -> None:
+    def __init__(self, programme: Programme, table: Table, version: str, *, labelled_total: bool = True) -> None:
         self._programme = programme
+        self._labelled_total = labelled_total
         self._hashes = CodeHashes(version, table.unit)
         factors = universe_of(programme, table).factors
         # By column: topics of one column say the same of a person.
@@ -74,6 +77,8 @@ class Places:
         for factor in self._joint:
             at = self._at(factor, shown, index)
             words += self._of_factor(factor, shown)[0][at]
+        if self._labelled_total:
+            words[words == 0] = self._hashes.unrestricted
         return words
 
     def possible(self, plan: Plan, statistic: Statistic) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import PTableFileError
+from discreet.limits import bounded_yaml
 from discreet.noise.formats.pieces import (
     DECIMALS,
     Piece,
@@ -73,7 +74,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+        content = bounded_yaml(text, path)
     except (yaml.YAMLError, ValueError) as error:
         what = f"is not yaml: {str(error).splitlines()[0]}."
         raise PTableFileError.at(path, "", what, "Write it again with ck_params_cnts(path=).") from error

@@ -7,7 +7,8 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import ParameterError, PTableFileError
+from discreet.errors import ParameterError, PTableFileError, UnreadableFileError
+from discreet.limits import read_named, unzipped
 from discreet.noise.formats.registry import format_named, formats
 from discreet.whole_file import check_writable, write_whole
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 def read_ptable(path: str | Path, format_name: str | None = None) -> PTable:
     """Return the p-table of a file; the format is recognised from its text unless named."""
     path = Path(path)
+    try:
+        return _read(path, format_name)
+    except UnreadableFileError as error:
+        raise PTableFileError.at(path, "", f"{error.what}.", "Give a p-table file.") from error
+
+
+def _read(path: Path, format_name: str | None) -> PTable:
     text = _text(path)
     if not text.strip():
         raise PTableFileError.at(path, "", "the file is empty.", "Write it again with `discreet ptable --out`.")
@@ -28,13 +36,13 @@ def read_ptable(path: str | Path, format_name: str | None = None) -> PTable:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = read_named(path)
     except OSError as error:
         why = error.strerror or "unreadable"
         raise PTableFileError.at(path, "", f"cannot be read: {why}.", "Check the path.") from error
     try:
         if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+            data = unzipped(data, path)
         return data.decode("utf-8-sig")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise PTableFileError.at(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, PTableFileError, UnknownNameError
+from discreet.limits import bounded_toml
 from discreet.noise.formats.pieces import Piece, assemble
 from discreet.noise.formats.registry import PTableFormat, register
 from discreet.noise.parameters import required
@@ -36,7 +36,7 @@ class OwnToml(PTableFormat):
     def read(self, text: str, path: Path) -> PTable:
         """Return the p-table."""
         try:
-            content = tomllib.loads(text)
+            content = bounded_toml(text, path)
         except ValueError as error:
             raise PTableFileError.at(path, "", f"is not TOML: {error}.", "Correct the line.") from error
         if (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
