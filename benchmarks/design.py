@@ -2,18 +2,21 @@
 
     python -m benchmarks.design [--write]
 
-Every Member State is designed for under both rules of counting and both attackers, two at a time, by the closed form
-for equal blocks. For small Member States the most exposed counts are also solved exactly. Random probes have a fixed
-seed. The figures are kept in benchmarks/results/design.json, and --write puts them into the page.
+Every Member State is designed for under both rules of counting and both attackers, two at a time. The optimal
+attacker on all levels is solved exactly on the real category trees where memory allows; all else is the closed form
+for equal blocks, as is noise of each table's own. Random probes have a fixed seed. The figures are kept in
+benchmarks/results/design.json, and --write puts them into the page. One Member State alone, printed as JSON:
+
+    python -m benchmarks.design --state LU
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,32 +27,45 @@ from discreet.design.constraints import (
     AVERAGING,
     OPTIMAL,
     PAPER,
+    acceptable_bound,
     averaging_variance,
     hidden_bound,
     room,
 )
 from discreet.design.noise_design import MAX_BOUND, design
+from discreet.design.recommendation import best_setting
 from discreet.design.region import Plane
+from discreet.design.relaxation import least_confidence
+from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
-from discreet.programme.lattice import lattice
-from discreet.risk.assess import assess
-from discreet.risk.averaging import ONE_SIGMA, averaging
-from discreet.risk.residual_bound import noise_terms
+from discreet.risk.averaging import ONE_SIGMA
+from discreet.risk.most_exposed import most_exposed, solvable
+from discreet.risk.residual_bound import LEVELS, noise_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.design.noise_design import Design
     from discreet.design.relaxation import Relaxation
-    from discreet.risk.residual_bound import NoiseTerms
+    from discreet.risk.most_exposed import ExposedCell
 
 PAGE = Path(__file__).parents[1] / "docs/results/design.md"
 MEASURED = RESULTS / "design.json"
-RULES = ("flat", "levels")
+RULES = ("flat", LEVELS)
 ATTACKERS = (PAPER, OPTIMAL)
 AT_A_TIME = 2
-PROJECTED = {"LU": 10, "MT": 3, "CY": 3, "EE": 3, "LV": 3}
-"""Member States with few cells, and how many of their most exposed statistics are solved on the real trees."""
+SHOWN = 10
+"""Statistics that are kept of those solved, the best known first."""
+DECIDED = (
+    "variance",
+    "smallest_bound",
+    "recommended",
+    "success_to_accept",
+    "bound_noises",
+    "bound_surrogate",
+    "bound_allows",
+)
+"""Figures of a design that exact solutions give."""
 
 
 def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
@@ -69,6 +85,7 @@ def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
         "recommended": found.recommended._asdict() if found.recommended else None,
         "optimal_success": found.exposed[OPTIMAL].success(found.recommended.variance) if found.recommended else None,
         "success_to_accept": _relaxed(found.relaxations, AVERAGING),
+        "exact": False,
         **_bound(found),
         **_line(found),
     }
@@ -101,61 +118,85 @@ def _relaxed(relaxations: Sequence[Relaxation], constraint: str) -> float | None
     return next((each.value for each in relaxations if each.constraint == constraint), None)
 
 
-def on_real_trees(state: str, number: int) -> dict[str, Any]:
-    """Return what the best linear attack knows by projection, where the closed form takes levels to divide evenly.
+def on_real_trees(state: str) -> dict[str, Any]:
+    """Return what the optimal linear attack recovers on the real trees, and which noise that needs."""
+    began, programme = time.process_time(), census(state)
+    tables = programme.of(None)
+    searched = most_exposed(replace(programme, tables=tables))
+    statistics: dict[str, ExposedCell] = {}
+    for cell in searched.solved:
+        statistics.setdefault(cell.statistic, cell)
+    terms = noise_terms(programme, rule=LEVELS, populations=[tables[0].population])
 
-    Args:
-        state: the Member State.
-        number: how many statistics to solve, the most exposed by the closed form first; three cells of each.
-    """
-    programme = census(state)
-    closed = averaging(lattice(programme))
-    rows = []
-    for place in closed.optimal.argsort(kind="stable")[:number].tolist():
-        statistic = closed.names[place]
-        (found,) = assess(f"eu2021:{state}", variance=1, bound=2, measures=["projection"], exact=statistic).results
-        rows.append({"statistic": statistic, "closed": float(closed.optimal[place]), "projected": found.value})
-    worst = min(row["projected"] for row in rows)
-    terms = _terms(state, "levels")
-    constraints = (averaging_variance(worst, "", ONE_SIGMA), hidden_bound({}, ONE_SIGMA, OPTIMAL, terms), room())
-    plane = Plane(constraints, MAX_BOUND)
+    def plane_at(confidence: float) -> Plane:
+        worst = searched.worst
+        needed = averaging_variance(worst.ratio, worst.statistic, confidence)
+        hidden = hidden_bound({}, confidence, OPTIMAL, terms)
+        return Plane((needed, hidden, room(), acceptable_bound(MAX_BOUND)), MAX_BOUND)
+
+    plane = plane_at(ONE_SIGMA)
     return {
         "state": state,
-        "rows": rows,
+        "probed": searched.probed,
+        "solved": len(searched.solved),
+        "rows": [asdict(cell) for cell in list(statistics.values())[:SHOWN]],
         "variance": plane.needed,
         "smallest_bound": plane.smallest_bound(),
+        "recommended": setting._asdict() if (setting := best_setting(plane)) else None,
+        "success_to_accept": least_confidence(plane_at, ONE_SIGMA, MAX_BOUND),
+        "bound_noises": terms.large,
         "bound_surrogate": terms.surrogate,
+        "bound_allows": {str(row.bound): row.high for row in plane.rows},
+        "seconds": round(time.process_time() - began),
     }
 
 
-def _terms(state: str, rule: str) -> NoiseTerms:
-    """Return what residuals reveal of the noise of the tables that count persons."""
+def decided(row: dict[str, Any], solved: dict[str, Any]) -> dict[str, Any]:
+    """Return a design on all levels with the exact figures in place of the closed form's."""
+    worst = solved["rows"][0]
+    if row["attacker"] == PAPER:
+        setting = row["recommended"]
+        return {**row, "optimal_success": success(setting["variance"], worst["ratio"]) if setting else None}
+    return {
+        **row,
+        "statistic": worst["statistic"],
+        "ratio": worst["ratio"],
+        "allowed": solved["bound_allows"][str(MAX_BOUND)],
+        "exact": True,
+        **{name: solved[name] for name in DECIDED},
+    }
+
+
+def of_state(state: str) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """Return the four designs of one Member State, and what was solved on its real trees if memory allows."""
     programme = census(state)
-    return noise_terms(programme, rule=rule, populations=[programme.of(None)[0].population])
-
-
-def of_state(state: str) -> list[dict[str, Any]]:
-    """Return the four designs of one Member State."""
-    began = time.perf_counter()
+    solved = on_real_trees(state) if solvable(replace(programme, tables=programme.of(None))) else None
     found = [needs(state, rule, attacker) for rule in RULES for attacker in ATTACKERS]
-    print(f"{state}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    return found
+    if solved:
+        found = [decided(row, solved) if row["rule"] == LEVELS else row for row in found]
+    return found, solved
 
 
 def main() -> None:
     """Measure, and write the page if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the figures into docs/results/design.md")
-    write = parser.parse_args().write
-    began = time.perf_counter()
+    parser.add_argument("--state", help="measure one Member State and print it")
+    asked = parser.parse_args()
+    if asked.state:
+        print(json.dumps(of_state(asked.state)))
+        return
     with ProcessPoolExecutor(AT_A_TIME) as pool:
-        designs = [row for rows in pool.map(of_state, member_states()) for row in rows]
-        projected = list(pool.map(on_real_trees, PROJECTED, PROJECTED.values()))
-    measured = {"designs": designs, "projected": projected}
-    print(f"all: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+        found = list(pool.map(of_state, member_states()))
+    measured = gathered(found)
     MEASURED.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    if write:
+    if asked.write:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), measured), encoding="utf-8")
+
+
+def gathered(found: Sequence[tuple[list[dict[str, Any]], dict[str, Any] | None]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the figures of all Member States as they are kept."""
+    return {"designs": [row for rows, _ in found for row in rows], "projected": [each for _, each in found if each]}
 
 
 if __name__ == "__main__":

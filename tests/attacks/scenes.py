@@ -244,15 +244,13 @@ class Scene:
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
     def publish(self, random: np.random.Generator) -> Floats:
-        """Return one release: with SPSN one draw per group, else the mean of one draw per table."""
-        if self.spsn:
-            words = random.integers(0, 2**64, self.groups.max() + 1, dtype=np.uint64)[self.groups]
-            return (self.counts + self.noise.draw_words(self.counts, words)).astype(float)
+        """Return one release: with SPSN one draw per group, else the mean of one draw per group and table."""
         times = self.layout.lattice.tables[self.layout.equations.statistics][self.layout.statistic_of]
+        times = np.ones_like(times) if self.spsn else times
         draws = np.zeros(len(self.counts))
         for number in range(int(times.max())):
-            noise = self.noise.draw_words(self.counts, random.integers(0, 2**64, len(self.counts), dtype=np.uint64))
-            draws += np.where(number < times, noise, 0)
+            words = random.integers(0, 2**64, self.groups.max() + 1, dtype=np.uint64)[self.groups]
+            draws += np.where(number < times, self.noise.draw_words(self.counts, words), 0)
         return self.counts + draws / times
 
     def sight(self, published: Floats, **knowledge: Any) -> Sight:  # noqa: ANN401 - as in Knowledge

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 DATA = {"ONS": ons_file, "sparse": sparse_file}
 SECRETS, TOTALS = 5, 20
+ESTIMATED_COUNTS = 0.02
+"""How far confidence may be off because the counts of the simulated release are estimates."""
 
 
 def scores(data: Data, variance: float, secrets: int) -> dict[str, list[Score]]:
@@ -197,10 +199,12 @@ def off_by(found: list[Score]) -> list[float]:
 @pytest.mark.parametrize("name", DATA)
 def test_the_confidence_is_what_is_achieved(name: str, variance: float) -> None:
     found = of_file(name, variance)["posterior-projection"]
-    assert max(abs(gap) for gap in off_by(found)) < 0.08
-    assert np.mean([each.whole.confidence for each in found]) == pytest.approx(
-        np.mean([each.whole.achieved for each in found]), abs=0.045
-    )
+    # The binomial standard error of the release and of the simulated one, whose counts are themselves estimates.
+    cells = sum(int(each.once.sum()) for each in found)
+    error = np.sqrt(2 * 0.25 / cells)
+    assert max(abs(gap) for gap in off_by(found)) < ESTIMATED_COUNTS + 3 * 2 * error
+    sure, right = (np.mean([getattr(each.whole, what) for each in found]) for what in ("confidence", "achieved"))
+    assert abs(sure - right) < ESTIMATED_COUNTS + 3 * error
 
 
 def test_the_confidence_of_the_plain_projection_would_not_do() -> None:

@@ -327,8 +327,8 @@ def test_tables_with_a_universe_are_designed_for_too() -> None:
         design(UNIVERSES, population=name, closed_form=True, cuts=0).plane.needed for name in found.populations
     )
     assert apart.exposed["optimal"].statistic.endswith("of persons where SEX = f")
-    for parts, many in found.sets["optimal"].items():
-        assert many == sum(one.sets["optimal"].get(parts, 0) for one in each)
+    for parts, many in found.sets["paper"].items():
+        assert many == sum(one.sets["paper"].get(parts, 0) for one in each)
     for one, row in zip(found.plane.rows, each[0].plane.rows, strict=True):
         assert one.high <= row.high
     t = {result.name: result.value for result in found.results}["sensitivity"]

@@ -37,7 +37,17 @@ def check(made: Programme, spsn: bool) -> None:
     whole, groups = MarginEquations(found, spsn), GroupedEquations(found, spsn)
     for place in np.flatnonzero(groups.members == 1).tolist()[:12]:
         statistic, cell = groups.cell(place)
-        assert groups.variance_ratio(place) == pytest.approx(whole.variance_ratio(statistic, cell), rel=1e-9)
+        expected = pytest.approx(whole.variance_ratio(statistic, cell), rel=1e-9)
+        assert groups.variance_ratio(place) == expected
+        # Equations for this statistic alone are smaller, and its own cells stand in the same order.
+        alone = GroupedEquations(found, spsn, target=statistic)
+        number = int(np.searchsorted(groups.starts, place, side="right")) - 1
+        shifted = place - int(groups.starts[number]) + int(alone.starts[number])
+        assert alone.cells <= groups.cells
+        assert alone.members[shifted] == 1
+        assert alone.cell(shifted) == (statistic, cell)
+        assert alone.variance_ratio(shifted) == expected
+        assert groups.terms[place] == whole.terms[whole.place(statistic, cell)]
     assert groups.members.sum() == whole.cells
 
 

@@ -90,16 +90,17 @@ def test_unequal_blocks_follow_the_tree() -> None:
     assert equations.variance_ratio(coarse, (0, 0)) == pytest.approx(equations.variance_ratio(fine, (0, 0)), rel=1e-12)
 
 
-def test_an_only_child_is_no_second_look_unless_noise_is_new() -> None:
+@pytest.mark.parametrize(("child", "rows"), [([], 1), ([("a1", "a")], 2)])
+def test_an_only_child_is_no_second_look_unless_it_has_its_own_row(child: list[tuple[str, str]], rows: int) -> None:
     # Categories a and b, b in two parts: with one noise for `a` its variance is 1 / (1 + 1 / (1 + 2/3)).
-    lines = [("a", ""), ("b", ""), ("b1", "b"), ("b2", "b")]
+    lines = [("a", ""), ("b", ""), *child, ("b1", "b"), ("b2", "b")]
     tree = CategoryTree("A", tuple(Category(code, parent) for code, parent in lines))
     levels = tuple(Level("A", f"A{d}", len(tree.cut(d)), tree.cut(d)) for d in (1, 2))
     made = Programme("p", {"A": Topic("A", levels, tree)}, (Table("1", (Breakdown("A", "A", levels),)),))
-    shared = MarginEquations(lattice(made))
-    assert shared.variance_ratio(shared.lattice.position("A1"), (0,)) == pytest.approx(1 / (1 + 3 / 5))
-    fresh = MarginEquations(lattice(made), spsn=False)
-    assert fresh.variance_ratio(fresh.lattice.position("A1"), (0,)) < 0.5
+    for spsn, noises in ((True, 1), (False, rows)):
+        found = MarginEquations(lattice(made), spsn)
+        ratio = found.variance_ratio(found.lattice.position("A1"), (0,))
+        assert ratio == pytest.approx(1 / (noises + 3 / 5))
 
 
 def test_projection_keeps_what_adds_up_and_makes_the_rest_add_up() -> None:

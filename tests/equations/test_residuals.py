@@ -16,6 +16,7 @@ from discreet.equations.margins import MarginEquations
 from discreet.equations.residuals import (
     binned,
     closed_form_leverages,
+    concentration,
     joined,
     probed_leverages,
     residuals_of,
@@ -147,7 +148,8 @@ def simulated(equations: MarginEquations, variance: float, bound: int, releases:
                 if len(group)
             )
             right += (ratio <= 0) == bool(wider)
-    return right / (2 * releases), success_of(binned(leverage[first]).exponent(p, q, variance))
+    shared = concentration(equations, leverage)
+    return right / (2 * releases), success_of(binned(leverage[first], shared).exponent(p, q, variance))
 
 
 @pytest.mark.parametrize(
@@ -162,3 +164,37 @@ def test_simulated_releases_agree_with_the_prediction(variance: float, releases:
     error = math.sqrt(0.25 / (2 * releases))
     assert predicted > 0.58, "too little to tell the prediction from chance"
     assert achieved == pytest.approx(predicted, abs=3 * error)
+
+
+ONE_TABLE = programme([("A", "B", "S")], {"A": (20,), "B": (9,), "S": (2,)})
+
+
+def test_the_concentration_is_that_of_the_projection() -> None:
+    for made in (ONE_TABLE, programme([("A", "S"), ("A", "B")], {"A": (4, 24), "B": (3, 9), "S": (2,)})):
+        equations = MarginEquations(lattice(made))
+        rest = np.eye(equations.cells) - dense(equations)
+        exact = (rest**4).sum() / (np.diag(rest) ** 4).sum()
+        assert exact > 1.05
+        error = 1 / math.sqrt(100 * (np.diag(rest) ** 4).sum())
+        assert concentration(equations, 1 - np.diag(rest)) == pytest.approx(exact, abs=3 * max(error, 0.02))
+
+
+def test_residuals_reveal_more_together_than_one_by_one() -> None:
+    equations = MarginEquations(lattice(ONE_TABLE))
+    rest = np.eye(equations.cells) - dense(equations)
+    # All residuals of one table with all margins have one leverage.
+    leverage = float(1 - np.diag(rest).mean())
+    variance, bound, releases = 1.8, 2, 3000
+    values = np.arange(-bound - 1, bound + 2)
+    law, other = (MaxEntropy(variance=variance, bound=each).pmf(values) for each in (2, 3))
+    random, right = np.random.default_rng(7), 0.0
+    for wider, truth in enumerate((law, other)):
+        noise = random.choice(values, (releases, equations.cells), p=truth / truth.sum())
+        ratios = log_ratios(law, other, variance * leverage / (1 - leverage), noise @ rest / (1 - leverage))
+        right += float(((ratios.sum(axis=1) <= 0) == bool(wider)).mean()) / 2
+    all_cells = np.full(equations.cells, leverage)
+    shared = concentration(equations, all_cells)
+    apart, together = (success_of(binned(all_cells, each).exponent(law, other, variance)) for each in (1.0, shared))
+    error = math.sqrt(0.25 / (2 * releases))
+    assert right > apart + 3 * error
+    assert right == pytest.approx(together, abs=3 * error)

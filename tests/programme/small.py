@@ -30,7 +30,8 @@ def programme(tables: Sequence[Sequence[str]], sizes: Mapping[str, Sequence[int]
 
 
 TREES = {
-    "A": (("a", ""), ("b", ""), ("a1", "a"), ("b1", "b"), ("b2", "b")),
+    # A has a single child of another code, and c is not split: both of its levels show it under one code.
+    "A": (("a", ""), ("b", ""), ("c", ""), ("a1", "a"), ("b1", "b"), ("b2", "b")),
     "B": (("x", ""), ("y", ""), ("z", "")),
     "S": (("f", ""), ("m", "")),
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.design.experiments import attack
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, ReleaseError
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
@@ -148,6 +148,17 @@ def test_true_counts_may_lie_elsewhere(gathered: Gathered, town_folder: Path, tm
     assert found.attacks.results == gathered.attacks.results
     assert found.utility.results == gathered.utility.results
     assert found.commands[-1] == "discreet report out --truth TRUTH --out report.html"
+
+
+def test_a_wrong_folder_of_true_counts_is_refused_before_the_long_work(
+    town_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def long_work(*_: object, **__: object) -> None:
+        pytest.fail("The assessment began before the true counts were read.")
+
+    monkeypatch.setattr("discreet.report.gather.assess", long_work)
+    with pytest.raises(ReleaseError, match="has no file"):
+        gather(town_folder / "out", truth=tmp_path)
 
 
 def test_a_page_for_everybody_takes_no_true_counts(town_folder: Path) -> None:

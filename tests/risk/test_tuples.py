@@ -7,7 +7,7 @@ from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 from discreet.risk.assess import assess
 from discreet.risk.averaging import averaging
-from discreet.risk.tuples import all_tuples, tuples_by_size
+from discreet.risk.tuples import tuples_by_size
 from tests.programme.small import programme
 
 
@@ -38,10 +38,6 @@ def test_for_sex_they_are_the_papers_k() -> None:
 
 def test_unbounded_noise_has_no_bound_and_no_forced_tuples() -> None:
     assert assess("eu2021:LU", law="geometric", epsilon=0.3, measures=["bound", "margins"]).results == ()
-
-
-def test_sets_of_all_levels_are_counted_together() -> None:
-    assert all_tuples(lattice(programme([("S", "A")], {"S": (2,), "A": (3,)})), spsn=True) == {2: 4, 3: 3}
 
 
 def test_margins_follow_the_mechanism() -> None:

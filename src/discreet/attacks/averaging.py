@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Finding
     from discreet.attacks.sight import Sight, View
 
@@ -90,9 +91,19 @@ VARIANTS: dict[str, Callable[[Ways], Floats]] = {
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """The averages of one population."""
+    """The averages of one population.
+
+    Attributes:
+        view: the population as published.
+        noise: the noise distribution, whose mean is subtracted.
+    """
 
     view: View
+    noise: CountNoise | None = None
+
+    @cached_property
+    def _values(self) -> Floats:
+        return self.view.published if self.noise is None else self.noise.centred(self.view.published)
 
     @cached_property
     def _depths(self) -> NDArray[np.int8]:
@@ -108,7 +119,7 @@ class Averages:
         size, sums, sizes = int(lattice.cells[statistic]), [], []
         for fine in finer.tolist():
             parent = equations.parents(fine, statistic)
-            sums.append(np.bincount(parent, self.view.published[equations.cells_of(fine)], size))
+            sums.append(np.bincount(parent, self._values[equations.cells_of(fine)], size))
             sizes.append(np.bincount(parent, minlength=size))
         return Ways(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
 
@@ -120,7 +131,7 @@ def averaging(sight: Sight) -> list[Finding]:
     views = sight.views()
     total = sum(len(view.layout.names) for view in views)
     for view in views:
-        for name, part in _estimates(sight, Averages(view), total).items():
+        for name, part in _estimates(sight, Averages(view, sight.noise), total).items():
             parts[name].append(part)
     return [
         cells_finding(

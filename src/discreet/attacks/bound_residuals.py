@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.additive_tuples import single_noises
-from discreet.equations.residuals import BINS, binned, residuals_of, steady_leverages, success_of
+from discreet.equations.residuals import (
+    BINS,
+    binned,
+    concentration,
+    joined,
+    residuals_of,
+    steady_leverages,
+    success_of,
+)
 from discreet.noise.smoothed import log_ratios
 
 if TYPE_CHECKING:
@@ -52,12 +60,13 @@ def bound_by_residuals(sight: Sight, largest: int, laws: Laws) -> BoundByResidua
         largest: the largest bound that is possible.
         laws: gives the noise distribution of large counts by variance and bound; None where there is none.
     """
-    seen, leverage = large_residuals(sight, largest)
+    found = large_residuals(sight, largest)
+    seen, leverage = found.values, found.leverage
     if not len(seen):
         return None
     noise = sight.noise
     # A release gives the size of its noise to one decimal; its residuals tell more.
-    variance = noise.variance if noise.exactly else float((seen**2 * (1 - leverage)).mean())
+    variance = noise.variance if noise.exactly else float(((seen - noise.mean) ** 2 * (1 - leverage)).mean())
     possible = {bound: law for bound in range(1, largest + 1) if (law := laws(variance, bound)) is not None}
     widest = possible.get(largest)
     if widest is None:
@@ -73,19 +82,36 @@ def bound_by_residuals(sight: Sight, largest: int, laws: Laws) -> BoundByResidua
     predicted = None
     if noise.exactly and noise.bound in possible and noise.bound + 1 in possible:
         law, other = (possible[int(noise.bound) + more] for more in (0, 1))
-        predicted = success_of(binned(leverage).exponent(law, other, variance))
+        predicted = success_of(binned(leverage, found.concentration).exponent(law, other, variance))
     return BoundByResiduals(best, float(1 / weights.sum()), len(seen), predicted)
 
 
-def large_residuals(sight: Sight, largest: int) -> tuple[Floats, Floats]:
-    """Return the leave-one-out residuals of counts that are certainly larger than any bound, and their leverages."""
-    values, leverages = [np.zeros(0)], [np.zeros(0)]
+@dataclass(frozen=True, eq=False)
+class LargeResiduals:
+    """The leave-one-out residuals of counts that are certainly larger than any bound.
+
+    Attributes:
+        values: the residuals.
+        leverage: of each.
+        concentration: by how much more they reveal together than one by one.
+    """
+
+    values: Floats
+    leverage: Floats
+    concentration: float
+
+
+def large_residuals(sight: Sight, largest: int) -> LargeResiduals:
+    """Return the leave-one-out residuals of counts that are certainly larger than any bound."""
+    values, leverages, shared = [np.zeros(0)], [np.zeros(0)], []
     views: Sequence[View | UnitView] = sight.units() if sight.spsn else single_noises(sight)
     for view in views:
         equations = view.layout.equations
         leverage = steady_leverages(equations, view.layout.statistic_of.astype(np.int64))
-        found = residuals_of(equations, view.published, leverage, sight.noise.variance)
+        found = residuals_of(equations, sight.noise.centred(view.published), leverage, sight.noise.variance)
         large = found.large(max(largest, len(sight.noise.laws)))
-        values.append(found.values[large])
+        # The mean of the noise is part of what the noise distribution explains.
+        values.append(found.values[large] + sight.noise.mean)
         leverages.append(found.leverage[large])
-    return np.concatenate(values), np.concatenate(leverages)
+        shared.append(binned(leverages[-1], concentration(equations, leverage)))
+    return LargeResiduals(np.concatenate(values), np.concatenate(leverages), joined(shared).concentration)

@@ -13,7 +13,8 @@ an empty cell has no noise, and none is farther off than the bound. One step of 
 6. mu is projected with the precisions w.
 
 The value of a cell enters its own weight through t and s, which m, from all other cells, keeps in check. How often the
-rounded estimates are right is learnt from one simulation of a release with the estimates as counts.
+rounded estimates are right is learnt from one simulation of a release with the estimates as counts; those of cells
+published as 0 are rounded at random, so that as many of them are occupied as the estimates add up to.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ class PosteriorProjection:
         """Return mu and w of every cell."""
         published, noises = self.view.published, self.view.noises
         own = self.sight.noise.variance / noises
-        values, precision = published.copy(), 1 / own
+        values, precision = self.plain.centred.copy(), 1 / own
         small = self.adopted & (published <= 2 * self.reach)
         for times in np.unique(noises[small]).tolist():
             cells = np.flatnonzero(small & (noises == times))
@@ -110,7 +111,8 @@ class PosteriorProjection:
         """Return mu and w of cells whose published values are means over as many tables."""
         published, own = self.view.published[cells], self.sight.noise.variance / times
         leverage = np.clip(self.plain.leverages[cells], LOWEST_LEVERAGE, HIGHEST_LEVERAGE)
-        others = (self.plain.fitted[cells] - leverage * published) / (1 - leverage)
+        centred = self.plain.centred[cells]
+        others = (self.plain.fitted[cells] - leverage * centred) / (1 - leverage)
         variance = own * leverage / (1 - leverage)
         counts = np.rint(published).astype(np.int64)[:, None] + np.arange(-self.reach - 1, self.reach + 2)
         sums = np.rint(times * published).astype(np.int64)[:, None]
@@ -128,7 +130,7 @@ class PosteriorProjection:
         gained = 1 / spread - 1 / variance
         precision = np.clip(gained, LEAST_PRECISION / own, LARGEST_PRECISION)
         value = np.where(gained <= LEAST_PRECISION / own, mean, (mean / spread - others / variance) / precision)
-        return np.where(sound, value, published), np.where(sound, precision, 1 / own)
+        return np.where(sound, value, centred), np.where(sound, precision, 1 / own)
 
     @cached_property
     def settled(self) -> Ints:
@@ -141,15 +143,26 @@ class PosteriorProjection:
         published = self.view.published
         return np.where(published == 0, 0, np.where(published <= 2 * self.reach, 1, 2))
 
+    @cached_property
+    def plausible(self) -> Ints:
+        """Return counts for a simulated release: the rounded estimates, at random where 0 is published.
+
+        Most estimates of such cells lie below 1/2. Rounded to the nearest count they would leave too few occupied.
+        """
+        drawn = np.floor(self.fitted + self.sight.random(6).random(len(self.fitted)))
+        drawn = np.where(self.view.published == 0, drawn, self.fitted)
+        _, first, unknown = np.unique(self.view.equations.unknowns, return_index=True, return_inverse=True)
+        return settled(drawn, self.view.published, self.sight.noise)[first][unknown]
+
     def confidence(self, simulated: PosteriorProjection) -> Floats:
         """Return how often estimates were right in a simulated release, by statistic and kind.
 
         Args:
-            simulated: the same attack on a release that was simulated with these estimates as counts.
+            simulated: the same attack on a release that was simulated with plausible counts.
         """
         statistics = int(self.view.statistic_of.max()) + 1
         there, here = (each.kinds * statistics + self.view.statistic_of for each in (simulated, self))
-        right = simulated.settled == self.settled
+        right = simulated.settled == self.plausible
         cells, hits = np.bincount(there, minlength=KINDS * statistics), np.bincount(there, right, KINDS * statistics)
         of_kind = cells.reshape(KINDS, -1).sum(axis=1)
         share = np.divide(hits.reshape(KINDS, -1).sum(axis=1), of_kind, out=np.zeros(KINDS), where=of_kind > 0)
@@ -162,7 +175,7 @@ def posterior_projection(sight: Sight) -> list[Finding]:
     """Return every count by least squares with one step of posteriors."""
     attackers = [PosteriorProjection(sight, view) for view in sight.units()]
     counts = {
-        view.layout.name: attacker.settled[cells] for attacker in attackers for view, cells in attacker.view.parts()
+        view.layout.name: attacker.plausible[cells] for attacker in attackers for view, cells in attacker.view.parts()
     }
     parts: list[CellEstimates] = []
     # Under noise on zeros estimates cut off at 0 would count as right far too often: confidence is the plain one.

@@ -48,9 +48,14 @@ class Projection:
     view: UnitView
 
     @cached_property
+    def centred(self) -> Floats:
+        """Return the published values without the mean of their noise."""
+        return self.sight.noise.centred(self.view.pooled)
+
+    @cached_property
     def start(self) -> tuple[Floats, Floats]:
         """Return the values to fit and the standard deviation of each, 0 where the true count is public."""
-        values, spread = self.view.published.copy(), self.view.equations.spread.copy()
+        values, spread = self.centred.copy(), self.view.equations.spread.copy()
         for view, cells in self.view.parts():
             equations = view.layout.equations
             for name, counts in self.known(view).items():

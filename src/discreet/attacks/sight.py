@@ -112,6 +112,14 @@ class UnitView:
         return np.concatenate([view.published for view in self.views])
 
     @cached_property
+    def pooled(self) -> Floats:
+        """Return the same, but for a cell that tables show in the row of a coarser one the mean over all those rows."""
+        if self.layout.spsn:
+            return self.published
+        _, first, unknown = np.unique(self.equations.unknowns, return_index=True, return_inverse=True)
+        return self.published[first][unknown]
+
+    @cached_property
     def noises(self) -> Ints:
         """Return for every cell how many noise terms its published value is the mean of."""
         own = [(view.layout.equations, view.layout.statistic_of) for view in self.views]

@@ -99,9 +99,12 @@ def _mean_of_tables(
 ) -> Floats:
     """Return the mean over the tables that show each cell, every one with noise of its own."""
     layout = sight.view(population).layout
-    times = layout.equations.noises[layout.equations.statistics][layout.statistic_of]
-    total = np.zeros(len(counts))
+    # What tables show in one row has one noise.
+    _, first, place = np.unique(layout.equations.unknowns, return_index=True, return_inverse=True)
+    times = layout.equations.noises[layout.equations.statistics][layout.statistic_of[first]]
+    total = np.zeros(len(first))
     for number in range(int(times.max())):
         shown = number < times
-        total[shown] += noise.publish(counts[shown], random)
-    return total / times
+        total[shown] += noise.publish(counts[first[shown]], random)
+    found: Floats = (total / times)[place]
+    return found

@@ -1,9 +1,9 @@
 """Compare mechanisms on the same output: risk and utility side by side, at equal variance or at equal risk.
 
 Equal variance: one noise on a large count has the same variance V under each mechanism. Equal risk: the best linear
-attack on the statistic that everything published tells most about succeeds as often under each, by the closed formula
-P(|N(0, V r)| < 1/2); r depends on how often a statistic is published with noise of its own, so that a mechanism
-which repeats counts with fresh noise needs more of it: V r is held equal.
+attack on the count that everything published tells most about succeeds as often under each, by the formula
+P(|N(0, V r)| < 1/2) with r solved exactly; r depends on how often a statistic is published with noise of its own, so
+that a mechanism which repeats counts with fresh noise needs more of it: V r is held equal.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def compare(
     for number, (contender, (mechanism, wanted)) in enumerate(zip(asked, made, strict=True)):
         used = {**reading, "id": reading.get("id") if mechanism.needs_keys else None}
         used["key"] = reading.get("key") if mechanism.needs_keys else None
-        release = protect(data, chosen, mechanism, keep_exact=True, **used)
-        risk = list(assess(release, measures=MEASURES, closed_form=True).results)
+        release = protect(data, chosen, mechanism, keep_exact=True, allow_disclosure=True, **used)
+        risk = list(assess(release, measures=MEASURES).results)
         if attacks:
             report = attack(release, attacks=attacks, budget=budget, seed=seed, predict=False)
             risk += [*report.results, *of_single_persons(report)]
@@ -319,7 +319,6 @@ def _ratio(programme: Programme, *, spsn: bool) -> float:
         spsn=spsn,
         parameters={"variance": 1.0, "bound": 5},
     )
-    # The exact equations take a code that two levels of a breakdown share as two noises where noise is fresh.
-    worst = assess(record, measures=["averaging"], closed_form=True).case.worst
+    worst = assess(record, measures=["averaging"]).case.worst
     assert worst is not None  # noqa: S101 - nothing is known beforehand
     return worst.ratio

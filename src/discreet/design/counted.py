@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from discreet.design.constraints import OPTIMAL
 from discreet.design.exposure import Exposure, exposures
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, TooLargeError
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
 from discreet.risk.most_exposed import most_exposed, solvable
-from discreet.risk.tuples import all_tuples, tuples_by_size
+from discreet.risk.tuples import tuples_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,10 @@ class Counted:
             of = f" of {population}" if len(found) > 1 else ""
             worst[attacker] = Exposure(f"{each.statistic}{of}", each.ratio)
         if self.scope is not None:
-            searched = most_exposed(self.scope, spsn=spsn, known=known, progress=progress)
+            try:
+                searched = most_exposed(self.scope, spsn=spsn, known=known, progress=progress)
+            except TooLargeError:
+                return worst
             if not searched.solved:
                 raise ParameterError(NOTHING_LEFT, parameter="known")
             worst[OPTIMAL] = Exposure(searched.worst.statistic, searched.worst.ratio, exact=True)
@@ -78,14 +81,15 @@ class Counted:
             for name, each in self.lattices.items()
         }
 
-    def sets(self, attacker: str) -> dict[int, int]:
-        """Return, by number of parts, how many sets of parts and their total an attacker looks at.
+    @property
+    def sets(self) -> dict[int, int]:
+        """Return, by number of parts, how many sets of parts and their total the paper's attacker looks at.
 
-        The paper takes the level that has most sets of a size, as sexes; the optimal attacker takes every level.
+        The paper takes the level that has most sets of a size, as sexes.
         """
         found: Counter[int] = Counter()
         for each in self.lattices.values():
-            found.update(sets_of(each, attacker))
+            found.update({parts: many for parts, (_, many) in tuples_by_size(each, spsn=True).items()})
         return dict(sorted(found.items()))
 
     def _check_known(self, known: str | None) -> None:
@@ -109,10 +113,3 @@ def counted(programme: Programme, rule: str, population: str | None, *, closed_f
     scope = replace(programme, tables=tables)
     lattices = {name: lattice(scope, rule, population=name) for name in scope.populations}
     return Counted(lattices, scope if rule == "levels" and not closed_form and solvable(scope) else None)
-
-
-def sets_of(published: Lattice, attacker: str) -> dict[int, int]:
-    """Return, by number of parts, the sets of parts and their total in one population that an attacker looks at."""
-    if attacker == OPTIMAL:
-        return all_tuples(published, spsn=True)
-    return {parts: many for parts, (_, many) in tuples_by_size(published, spsn=True).items()}

@@ -132,8 +132,12 @@ def publish_then_attack(
         reading: what else `protect` takes, as `id` or `count`.
     """
     for mechanism in mechanisms:
-        release = protect(data, programme, mechanism, keep_exact=True, **reading)
-        second = None if other is None else protect(other, programme, mechanism, keep_exact=True, **reading)
+        release = protect(data, programme, mechanism, keep_exact=True, allow_disclosure=True, **reading)
+        second = (
+            None
+            if other is None
+            else protect(other, programme, mechanism, keep_exact=True, allow_disclosure=True, **reading)
+        )
         yield mechanism, attack(release, attacks=attacks, other=second, seed=seed, budget=budget)
 
 

@@ -17,6 +17,7 @@ from discreet.design.constraints import (
     BOUND,
     EPSILON,
     OPTIMAL,
+    PAPER,
     VARIANCE,
     acceptable_bound,
     accurate_areas,
@@ -90,7 +91,7 @@ class Design:
         exposed: by attacker, the most exposed statistic where a count has one noise in all tables.
         exposed_fresh: the same where every table has noise of its own.
         exposed_total_known: the same as `exposed` where the true total is known anyway; None if it is not published.
-        sets: by attacker and number of parts, how many sets of parts and their total are published.
+        sets: of the paper's attacker, by number of parts, how many sets of parts and their total are published.
         terms: what the residuals of published counts reveal of their noise.
         areas: the number of areas at the finest level; None if the programme has no topic of areas.
         constraints: all of them.
@@ -312,7 +313,7 @@ def design(
     # Noise of each table's own decides by the attacker who is asked for: the paper's needs no exact solution.
     decides = found if attacker == OPTIMAL else replace(found, scope=None)
     fresh = decides.exposed(spsn=False, known=known, progress=progress)
-    sets = {who: found.sets(who) for who in ATTACKERS}
+    sets = {PAPER: found.sets}
     number = _areas(spec, areas)
     terms = terms or noise_terms(spec, rule=rule, populations=list(found.lattices))
 
@@ -324,8 +325,8 @@ def design(
             attacker=attacker,
             surrogate=rule == LEVELS and not exposed[attacker].exact,
         )
-        hides = hide_bound and (attacker == OPTIMAL or sets[attacker])
-        hidden = (hidden_bound(sets[attacker], alpha, attacker, terms),) if hides else ()
+        hides = hide_bound and (attacker == OPTIMAL or sets[PAPER])
+        hidden = (hidden_bound(sets[PAPER], alpha, attacker, terms),) if hides else ()
         return Plane((averaging, as_published(alpha), *hidden, room(), acceptable_bound(max_bound)), max_bound)
 
     plane = bounded(confidence)
@@ -388,7 +389,7 @@ def design(
         on_data=tried,
         warnings=tuple(
             _warnings(
-                sets[attacker],
+                sets[PAPER],
                 confidence,
                 attacker,
                 known,
@@ -428,7 +429,7 @@ def _curation(
     others = {name: each for name, each in found.lattices.items() if name != worst}
 
     def accepts(left: Lattice, variance: float) -> bool:
-        sets = Counted({**others, worst: left}).sets(attacker)
+        sets = Counted({**others, worst: left}).sets
         if not hide_bound or (attacker != OPTIMAL and not sets):
             return room().allows(variance, max_bound)
         # Where less is published leverages are larger: those of the whole make the attack too strong, never too weak.

@@ -53,7 +53,7 @@ def of_plane(
             f"{plane.needed:.3g} keeps everything else there.",
             float(wider),
         )
-    share = _least_confidence(plane_at, confidence, plane.largest)
+    share = least_confidence(plane_at, confidence, plane.largest)
     if share is not None:
         yield Relaxation(
             AVERAGING,
@@ -83,7 +83,7 @@ def of_plane(
         )
 
 
-def _least_confidence(plane_at: Callable[[float], Plane], confidence: float, bound: int) -> float | None:
+def least_confidence(plane_at: Callable[[float], Plane], confidence: float, bound: int) -> float | None:
     """Return the smallest confidence, in thousandths, at which a bound leaves something; None where none does."""
 
     def enough(thousandths: int) -> bool:

@@ -148,7 +148,14 @@ class JointEquations(UnknownEquations):
         named = [(replace(part, universe=EVERYBODY),) for part in self.parts.values() if part.universe is None]
         for number, world in enumerate([related, *named] if related else named):
             _World(self.programme, world, number).add_to(found)
-        return found.reduced(spsn=self.spsn)
+        if self.spsn:
+            return found.reduced(None)
+        # Without SPSN cells are one where tables show them in one row.
+        shown, start = [], 0
+        for part in self.parts.values():
+            shown.append(part.equations.unknowns + start)
+            start = int(shown[-1].max()) + 1
+        return found.reduced(np.concatenate(shown))
 
     @property
     def unknowns(self) -> Ints:
@@ -166,13 +173,9 @@ class JointEquations(UnknownEquations):
         return self._system.possible
 
     @cached_property
-    def _noises(self) -> Floats:
-        """Return for every cell how many noises it shows."""
-        found = []
-        for part in self.parts.values():
-            shown, sizes = part.equations.statistics, part.lattice.cells[part.equations.statistics]
-            found.append(np.repeat(part.equations.noises[shown], sizes.astype(np.int64)).astype(float))
-        return np.concatenate(found)
+    def terms(self) -> Ints:
+        """Return for every cell how many noise terms there are of its unknown: one, or one per row without SPSN."""
+        return np.concatenate([part.equations.terms for part in self.parts.values()])
 
     @cached_property
     def spread(self) -> Floats:
@@ -180,9 +183,7 @@ class JointEquations(UnknownEquations):
 
         Cells that are one unknown weigh as one; a cell that nobody can be in is known to be 0.
         """
-        found = 1 / np.sqrt(self._noises)
-        if self.spsn:
-            found *= np.sqrt(np.bincount(self.unknowns)[self.unknowns])
+        found = np.sqrt(np.bincount(self.unknowns)[self.unknowns] / self.terms)
         return np.where(self.possible, found, 0.0)
 
     def part_of(self, place: int) -> Part:
@@ -215,13 +216,16 @@ class _Assembly:
         self._entries.append((rows, np.concatenate([parents, children]), signs))
         self.height += len(parents)
 
-    def reduced(self, *, spsn: bool) -> _System:
-        """Return the equations with one variable per unknown, without what says nothing."""
+    def reduced(self, own: Ints | None) -> _System:
+        """Return the equations with one variable per unknown, without what says nothing.
+
+        Args:
+            own: the unknown of every cell; None where cells with the same participants are one.
+        """
         from scipy.sparse import csr_array
 
-        keys = np.concatenate(self.keys)
-        own = np.arange(self.cells)
-        if spsn:
+        keys, spsn = np.concatenate(self.keys), own is None
+        if own is None:
             # Cells that nobody can be in are one unknown, which is 0.
             keys[: self.cells][~self.possible] = -1
             own = np.unique(keys[: self.cells], return_inverse=True)[1].reshape(-1)

@@ -89,13 +89,14 @@ class MarginEquations:
         """Return for every cell the number of its unknown.
 
         With SPSN a category that has a single child has the same participants and so the
-        same noise as the child: both are one unknown, published twice.
+        same noise as the child: both are one unknown, published twice. Without, this is so
+        where tables show both in one row.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
         if not self.spsn:
-            return np.arange(self.cells)
+            return np.unique(self._shown_in, return_inverse=True)[1].reshape(-1)
         upper, lower = [], []
         for link in self.links:
             above, below = link.only_children()
@@ -152,18 +153,37 @@ class MarginEquations:
         return (self.lattice.published if self.spsn else self.lattice.tables).astype(np.int64)
 
     @cached_property
+    def _rows(self) -> Ints:
+        """Return for every cell how many tables show it in a row of its own."""
+        return np.concatenate([self.lattice.rows(statistic) for statistic in self.statistics.tolist()])
+
+    @cached_property
+    def _shown_in(self) -> Ints:
+        """Return for every cell the one whose row shows it: itself, or the same category of a coarser statistic."""
+        found = np.arange(self.cells)
+        for fine, coarse in self.pairs if self.lattice.repeated else ():
+            moved = self.lattice.moved(fine, coarse)
+            if moved is not None:
+                found[self.cells_of(fine)][moved] = self._starts[coarse] + self.parents(fine, coarse)[moved]
+        # A coarser row may itself be that of a still coarser statistic.
+        while (self._rows[found] == 0).any():
+            found = found[found]
+        return found
+
+    @cached_property
+    def terms(self) -> Ints:
+        """Return for every cell how many noise terms there are of its unknown: one, or one per row without SPSN."""
+        return np.ones(self.cells, dtype=np.int64) if self.spsn else self._rows[self._shown_in]
+
+    @cached_property
     def spread(self) -> Floats:
         """Return the standard deviation of every cell as published, in units of one noise term.
 
         Cells that are one unknown have one noise between them. The equations make them
         equal, so that g cells, each as if it had a noise of variance g, weigh as one.
         """
-        cells = np.repeat(
-            1 / np.sqrt(self.noises[self.statistics]), self.lattice.cells[self.statistics].astype(np.int64)
-        )
-        if self.spsn:
-            cells *= np.sqrt(np.bincount(self.unknowns)[self.unknowns])
-        return cells
+        found: Floats = np.sqrt(np.bincount(self.unknowns)[self.unknowns] / self.terms)
+        return found
 
     def project(
         self,
@@ -211,6 +231,7 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
             yield from zip(below.tolist(), above_on_axis[below].tolist(), strict=True)
         return
     known = {depths[s].tobytes(): s for s in statistics.tolist()}
+    signs = lattice.signs[:, statistics]
     for fine in statistics.tolist():
         above = []
         for axis in np.flatnonzero(depths[fine]).tolist():
@@ -221,10 +242,11 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
                     above.append(coarse)
                     break
         yield from ((fine, coarse) for coarse in above)
-        inside = (depths[statistics] <= depths[fine]).all(axis=1)
+        # A statistic is coarser where it has no bit that the finer one lacks.
+        inside = (signs & ~lattice.signs[:, [fine]] == 0).all(axis=0)
         covered = np.zeros(len(inside), dtype=bool)
         for coarse in above:
-            covered |= (depths[statistics] <= depths[coarse]).all(axis=1)
+            covered |= (signs & ~lattice.signs[:, [coarse]] == 0).all(axis=0)
         rest = statistics[inside & ~covered]
         yield from ((fine, int(coarse)) for coarse in rest if coarse != fine and _is_top(depths, coarse, rest, fine))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,14 @@ import numpy as np
 from discreet.errors import ProgrammeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from discreet.programme.model import Level, Programme, Table
     from discreet.programme.tree import CategoryTree
+
+    OwnRows = Mapping[int, NDArray[np.bool_]]
 
 MOST_MARGINS = 1 << 20
 RULES = ("levels", "flat")
@@ -56,11 +58,14 @@ class Lattice:
         axes: the coordinates.
         depths: one row per statistic, one column per axis.
         tables: how many tables publish the statistic; 0 for one that is only coarser than published ones.
+        repeated: by statistic, the tables that show some of its cells in the row of a coarser statistic, because a
+            category is not split further: how many tables, and by axis which categories have rows of their own.
     """
 
     axes: tuple[Axis, ...]
     depths: NDArray[np.int8]
     tables: NDArray[np.int64]
+    repeated: Mapping[int, Sequence[tuple[int, OwnRows]]] = field(default_factory=dict, repr=False)
     _neighbours: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -82,6 +87,44 @@ class Lattice:
         for number, axis in enumerate(self.axes):
             result *= np.asarray(values(axis), dtype=float)[self.depths[:, number]]
         return result
+
+    def rows(self, statistic: int, categories: Sequence[NDArray[np.int64]] | None = None) -> NDArray[np.int64]:
+        """Return for every cell of a statistic how many tables show it in a row of its own.
+
+        Args:
+            statistic: its position.
+            categories: for every axis the categories to look at; all if left out.
+        """
+        asked = self._all_categories(statistic) if categories is None else categories
+        repeated = self.repeated.get(statistic, ())
+        whole = self.tables[statistic] - sum(times for times, _ in repeated)
+        found = np.full([len(each) for each in asked], whole, dtype=np.int64)
+        for times, own in repeated:
+            found += times * _crossed(own, asked)
+        return found.ravel()
+
+    def moved(
+        self, fine: int, coarse: int, categories: Sequence[NDArray[np.int64]] | None = None
+    ) -> NDArray[np.bool_] | None:
+        """Return which cells of a statistic have no row of their own, but the row of a coarser statistic; None if none.
+
+        Args:
+            fine: the position of the statistic.
+            coarse: that of the next coarser published one along an axis.
+            categories: for every axis the categories of the statistic to look at; all if left out.
+        """
+        axis, *more = np.flatnonzero(self.depths[fine] != self.depths[coarse]).tolist()
+        split = [own[axis] for _, own in self.repeated.get(fine, ()) if axis in own]
+        if more or not split:
+            return None
+        asked = self._all_categories(fine) if categories is None else categories
+        unsplit = _crossed({axis: ~np.logical_and.reduce(split)}, asked).ravel()
+        found: NDArray[np.bool_] = unsplit & (self.rows(fine, asked) == 0)
+        return found
+
+    def _all_categories(self, statistic: int) -> list[NDArray[np.int64]]:
+        sizes = zip(self.axes, self.depths[statistic].tolist(), strict=True)
+        return [np.arange(axis.sizes[depth - 1] if depth else 1) for axis, depth in sizes]
 
     def names(self) -> list[str]:
         """Return the name of every statistic: `total`, or its level names sorted and joined by a blank."""
@@ -162,6 +205,12 @@ class Lattice:
         return {name: place for place, name in enumerate(self.names()) if self.published[place]}
 
 
+def _crossed(flags: OwnRows, categories: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Return flags of combinations of categories, with an axis for each; an axis without flags has them all."""
+    chosen = [flags[n][each] if n in flags else np.ones(len(each), dtype=bool) for n, each in enumerate(categories)]
+    return reduce(np.logical_and.outer, chosen, np.ones((), dtype=bool))
+
+
 def _as_words(depths: NDArray[np.int8]) -> NDArray[np.bytes_]:
     """Return rows of depths as words that sort and compare as the rows do; no letter is zero."""
     letters = np.ascontiguousarray(depths + np.int8(2)).astype(np.uint8)
@@ -180,7 +229,10 @@ def lattice(
     unless `keep_single`.
     """
     axes, published = _choices(programme, rule, keep_single=keep_single, population=population)
-    return _close(axes, published)
+    # Where single categories are kept, every level counts as if it had rows of its own.
+    whole = keep_single or rule == "flat"
+    own = None if whole else [_own_rows(programme, table, axes) for table in programme.of(population)]
+    return _close(axes, published, own)
 
 
 def lattice_by_table(
@@ -303,17 +355,54 @@ def _check_size(choices: dict[str, list[int]]) -> None:
         )
 
 
-def _close(axes: Sequence[Axis], published: Sequence[dict[str, list[int]]]) -> Lattice:
-    """Count how many tables publish each statistic, and add the coarser ones between."""
+def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[tuple[int, int], NDArray[np.bool_]]:
+    """Return by axis and depth which categories a table shows in rows of their own, where not all of them.
+
+    A code that two levels of a breakdown share, because its category is not split further, has one row.
+    """
+    found = {}
+    numbers = {axis.name: number for number, axis in enumerate(axes)}
+    for breakdown in table.breakdowns:
+        number, tree = numbers.get(breakdown.topic), programme.topics[breakdown.topic].tree
+        if number is None or tree is None:
+            continue
+        own: dict[int, NDArray[np.bool_]] = {}
+        seen: set[str] = set()
+        for level in breakdown.levels:
+            depth = axes[number].sizes.index(level.size) + 1 if level.size > 1 else 0
+            counted = axes[number].codes[depth - 1] if depth else None
+            places = tree.above(counted, level.codes) if counted and level.codes else None
+            if places is not None and level.codes is not None:
+                new = np.zeros(level.size, dtype=bool)
+                new[places] = [code not in seen for code in level.codes]
+                own[depth] = own[depth] | new if depth in own else new
+            seen.update(level.codes or ())
+        found.update({(number, depth): flags for depth, flags in own.items() if not flags.all()})
+    return found
+
+
+def _close(
+    axes: Sequence[Axis],
+    published: Sequence[dict[str, list[int]]],
+    own: Sequence[dict[tuple[int, int], NDArray[np.bool_]]] | None = None,
+) -> Lattice:
+    """Count how many tables publish each statistic, and in which rows, and add the coarser ones between."""
     names = [axis.name for axis in axes]
     times: dict[tuple[int, ...], int] = {}
     closure: set[tuple[int, ...]] = set()
-    for choices in published:
+    repeated: dict[tuple[int, ...], dict[tuple[tuple[int, bytes], ...], tuple[int, OwnRows]]] = {}
+    for choices, partly in zip(published, own or [{}] * len(published), strict=True):
         _check_size(choices)
         for depths in _statistics(names, choices):
             times[depths] = times.get(depths, 0) + 1
+            if flags := {n: partly[n, depth] for n, depth in enumerate(depths) if (n, depth) in partly}:
+                alike = repeated.setdefault(depths, {})
+                key = tuple((n, each.tobytes()) for n, each in flags.items())
+                alike[key] = (alike.get(key, (0,))[0] + 1, flags)
         # Everything coarser than the finest cell of the table, whether its breakdowns say so or not.
         closure.update(product(*(range(max(choices.get(name, [0])) + 1) for name in names)))
     rows = sorted(closure)
     matrix = np.array(rows, dtype=np.int8).reshape(len(rows), len(names))
-    return Lattice(tuple(axes), matrix, np.array([times.get(row, 0) for row in rows]))
+    tables = np.array([times.get(row, 0) for row in rows])
+    shown_before = {place: tuple(repeated[row].values()) for place, row in enumerate(rows) if row in repeated}
+    return Lattice(tuple(axes), matrix, tables, shown_before)

@@ -167,6 +167,8 @@ def gather(
     law = record.by_count() if record else told_law(source.description["noise"])
     flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
+    # First, for it reads the true counts: a wrong folder is refused before the long work.
+    utility = utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress)
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
     mildest, assessments = _assessments(source, record, confidence, absent)
@@ -184,7 +186,7 @@ def gather(
         village=published_counts(law, VILLAGE),
         small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
         expected=tuple(what_to_expect(law)) if law.bound else (),
-        utility=utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress),
+        utility=utility,
         assessments=assessments,
         bound=bound,
         mildest=mildest,

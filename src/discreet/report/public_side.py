@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.limits import MAX_RELEASE_BYTES
 from discreet.release.description import read_description
 from discreet.release.record import Record
 from discreet.release.release import Release
@@ -42,7 +43,7 @@ def public_side(release: Release | Path | str) -> Release:
     """Return a release that knows nothing but the public folder: the curator's is neither looked for nor opened."""
     if not isinstance(release, Release):
         path = Path(release)
-        release = Release(path, read_description(path))
+        release = Release(path, read_description(path, MAX_RELEASE_BYTES))
     return Release(None, release.description, held=_Tables(release))
 
 

@@ -76,7 +76,7 @@ class Light:
         limit: what it is held against.
         reason: why there is no number; else what number it is.
         is_share: whether number and limit are shares.
-        is_open: whether the number may be too small: time ran out, or something was not counted.
+        is_open: whether the number may be too small, because something was not counted.
         mildest: the least that the number may be, where what is told stands for a range; the result is the most.
         todo: what the curator can do where the number is above its limit.
     """
@@ -183,10 +183,8 @@ def _all_known() -> Result:
 def _margins(found: Gathered) -> Light:
     area, outcome, expected = "Risk by margins", _outcome(found, CERTAIN), found.risk("forced_tuples")
     if outcome is not None:
-        late = bool(outcome.finding.cut_off)
         reason = "counts above 0 that an attacker knows for certain in this release"
-        reason += "; time ran out, and there may be more" if late else ""
-        return Light(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, is_open=late, todo=RARER)
+        return Light(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, todo=RARER)
     if expected is not None:
         reason = "sets of parts and total that are expected to give their true counts away with certainty"
         return Light(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False, todo=RARER)
@@ -222,14 +220,13 @@ def _bound(found: Gathered) -> Light:
         if sure and each.score and each.score.right.all():
             reason = f"identified in this release by {each.finding.method}{predicted}"
             return Light(area, ATTACKER, _found_out(each, 1.0), limit, reason, todo=_noise_for_bound(found))
-    late = any(each.finding.cut_off for each in outcomes)
     for each in outcomes:
         chance = each.headline().predicted
         if chance is not None and (result is None or chance > result.value):
             result, reason = _found_out(each, chance), f"predicted probability of {each.finding.method}"
     if outcomes:
-        reason += "; the attacks on this release did not identify it" + (", and time ran out" if late else "")
-    return Light(area, ATTACKER, result, limit, reason, is_open=late, todo=_noise_for_bound(found))
+        reason += "; the attacks on this release did not identify it"
+    return Light(area, ATTACKER, result, limit, reason, todo=_noise_for_bound(found))
 
 
 def _noise_for_bound(found: Gathered) -> str:
@@ -344,7 +341,7 @@ def _attack_sentence(found: Gathered) -> str:
         return found.absent.get("attacks", "No attack found anything to name in this release.")
     share, late = best.headline(), ""
     if best.finding.cut_off:
-        late = "; the time for attacks was cut short, and she may learn more"
+        late = f"; {best.finding.cut_off}, and she may learn more"
     if best.learnt <= 0 and share.naive is not None:
         return (
             f"In this release no attack names more counts above 0 than are published as they are, "

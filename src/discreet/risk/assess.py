@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
-from discreet.noise.explain import deterministic_warnings
 from discreet.noise.max_entropy import MaxEntropy, check_room
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.model import Programme
@@ -17,6 +16,7 @@ from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.case import Case
+from discreet.risk.most_exposed import in_order
 from discreet.risk.registry import measures_named
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Assessment:
             row["exact"] = solved.get(statistic)
             row["alpha"] = success(variance, row["exact"] or row["optimal"])
             rows.append(row)
-        return sorted(rows, key=lambda row: (row["exact"] is None, row["exact"] or row["optimal"]))
+        return sorted(rows, key=lambda row: (row["exact"] is None, in_order(row["exact"] or row["optimal"])))
 
     def left_out(self) -> list[str]:
         """Return a sentence on the tables that are not in these figures."""
@@ -75,8 +75,8 @@ class Assessment:
     def warnings(self) -> list[str]:
         """Return what makes figures lower than the true risk, and which tables they leave out."""
         record = self.case.record
-        rule = deterministic_warnings(record.ptable()) if record.is_deterministic else []
-        return [*rule, *([PLAIN_KEYS] if record.has_plain_keys and not rule else []), *self.left_out()]
+        plain = record.has_plain_keys and not record.is_deterministic
+        return [*record.noise_warnings(), *([PLAIN_KEYS] if plain else []), *self.left_out()]
 
     def __str__(self) -> str:
         return "\n".join([*(result.sentence for result in self.results), *self.warnings()])

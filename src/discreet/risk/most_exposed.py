@@ -3,8 +3,9 @@
 The closed form ranks statistics whose blocks are equal; real blocks are not, and tables with universes have none. So
 every kind of cell is looked at in the equations themselves. Where there are few unknowns the variance of every cell is
 computed. Else random probes estimate all variances at once, with a relative standard error of sqrt(2 / probes); the
-estimate and the closed form together rank the cells, and the first ones are solved. The variance of a solved cell is
-exact. That no other cell has a smaller one is likely and not proven: the figure is a lower limit of the risk.
+estimate and the closed form together rank the cells, and the first ones are solved. Where there are too many cells for
+probes, the closed form alone ranks them. The variance of a solved cell is exact. That no other cell has a smaller one
+is likely and not proven: the figure is a lower limit of the risk.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from discreet.equations.closed_form import best_ratios
 from discreet.equations.grouped import GroupedEquations
 from discreet.equations.joint import JointEquations
 from discreet.equations.leverage import probe_leverages
+from discreet.equations.margins import containing
 from discreet.errors import TooLargeError
 from discreet.programme.json_form import programme_to_json
 from discreet.programme.lattice import lattice, publishes_meets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
 FEW = 1500
 """Unknowns up to which the variance of every cell is computed by dense algebra."""
 MOST_GROUPS = 7_000_000
-"""Groups of alike cells up to which exact solutions are looked for."""
+"""Groups of alike cells up to which equations are solved; about 5 GB of memory."""
+MANY_GROUPS = 1_000_000
+"""Groups from which on every statistic gets equations of its own, which are several times smaller."""
 PROBES = 16
 CANDIDATES = 24
 """Cells that are solved first."""
@@ -48,7 +52,9 @@ CLOSER = 3
 MOST_KINDS = 8
 """Cells that are solved of one statistic."""
 MOST_SOLVED = 120
-"""Solved cells after which no neighbours are tried."""
+"""Solved cells after which no more statistics are tried."""
+MOST_SIBLINGS = 24
+"""Cells that differ from the best known one in one category alone and are solved, by axis."""
 PRIOR = 16.0
 """How much the closed form counts in the ranking: as the logarithm of an estimate with this precision."""
 PROBE_TOLERANCE, SOLVE_TOLERANCE = 1e-2, 1e-3
@@ -86,12 +92,14 @@ class ExactSearch:
         kinds: how many cells were compared, of those that are alike one.
         cells: how many cells there are.
         complete: whether all of them were solved.
+        probed: whether probes of all cells chose those that were solved; if not, the closed form did.
     """
 
     solved: tuple[ExposedCell, ...]
     kinds: int
     cells: int
     complete: bool
+    probed: bool = True
 
     @property
     def worst(self) -> ExposedCell:
@@ -137,10 +145,13 @@ def most_exposed(
 
 def solvable(programme: Programme) -> bool:
     """Say whether the tables of a unit are few enough for exact solutions."""
+    search = _Search(programme, spsn=True)
     try:
-        return _Search(programme, spsn=True).equations.cells > 0
+        if search.equations.cells and not search.probed:
+            search.smaller(min(search.places, key=lambda each: each.closed))
     except TooLargeError:
         return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +171,26 @@ class _Search:
     def equations(self) -> GroupedEquations | JointEquations:
         """Return the equations, with alike cells grouped where the tables count one whole population."""
         if _whole(self.programme):
-            found = GroupedEquations(next(iter(self.lattices.values())), self.spsn)
-            if found.cells > MOST_GROUPS:
-                raise TooLargeError(
-                    f"The programme has {found.cells:,} groups of cells; exact solutions are computed up to "
-                    f"{MOST_GROUPS:,}. Take fewer tables, or the closed form (--closed-form).",
-                    parameter="programme",
-                )
-            return found
+            return GroupedEquations(next(iter(self.lattices.values())), self.spsn)
         return JointEquations(self.programme, self.spsn)
+
+    @property
+    def probed(self) -> bool:
+        """Say whether there are few enough cells for probes of all of them."""
+        return isinstance(self.equations, JointEquations) or self.equations.cells <= MOST_GROUPS
+
+    def smaller(self, place: _Place) -> GroupedEquations | None:
+        """Return the equations in which the cells of one statistic alone stand apart; None where all cells are few."""
+        if isinstance(self.equations, JointEquations) or self.equations.cells <= MANY_GROUPS:
+            return None
+        found = GroupedEquations(place.lattice, self.spsn, place.statistic)
+        if found.cells > MOST_GROUPS:
+            raise TooLargeError(
+                f"The equations for {place.name} have {found.cells:,} groups of cells; exact solutions are computed up "
+                f"to {MOST_GROUPS:,}. Take fewer tables, or the closed form (--closed-form).",
+                parameter="programme",
+            )
+        return found
 
     @cached_property
     def places(self) -> list[_Place]:
@@ -193,32 +215,32 @@ class _Search:
 
     def found(self) -> ExactSearch:
         """Return the solved cells, the best known first."""
-        spread = self._spread()
+        every = self.equations.spread.copy() if self.probed else np.ones(self.equations.cells)
+        spread = self._unless_known(every, [*(place.start for place in self.places), self.equations.cells])
         tried = self._kinds(spread)
-        if int(self.equations.unknowns.max()) < FEW:
+        if self.probed and int(self.equations.unknowns.max()) < FEW:
             ratios = self.equations.variance_ratios(spread)
             solved = {place: float(ratios[place]) for place in tried.tolist()}
         else:
             solved = self._searched(tried, spread)
         # What follows from what is known is no discovery.
-        found = sorted((ratio, place) for place, ratio in solved.items() if ratio > TINY)
-        cells = [self._cell(place, ratio) for ratio, place in found]
-        return ExactSearch(tuple(cells), len(tried), self.equations.cells, len(solved) == len(tried))
+        cells = [self._cell(place, solved[place]) for place in self._ranked(solved) if solved[place] > TINY]
+        complete = solved.keys() >= set(tried.tolist())
+        return ExactSearch(tuple(cells), len(tried), self.equations.cells, complete, self.probed)
 
-    def _spread(self) -> Floats:
-        """Return the standard deviation of every cell; 0 where it is known."""
-        spread = self.equations.spread.copy()
-        if self.known is None:
-            return spread
-        for place in self.places:
-            own = place.lattice
-            # What is coarser than a known statistic is known too.
-            if (
-                own.publishes(self.known)
-                and (own.depths[place.statistic] <= own.depths[own.position(self.known)]).all()
-            ):
-                spread[place.start : place.start + place.size] = 0.0
+    def _unless_known(self, spread: Floats, starts: Sequence[int]) -> Floats:
+        """Return the standard deviation of every cell, set to 0 where it is known."""
+        for number in filter(self._is_known, range(len(self.places))):
+            spread[starts[number] : starts[number + 1]] = 0.0
         return spread
+
+    def _is_known(self, number: int) -> bool:
+        """Say whether a statistic is known: what is coarser than a known statistic is known too."""
+        place = self.places[number]
+        own = place.lattice
+        if self.known is None or not own.publishes(self.known):
+            return False
+        return bool((own.depths[place.statistic] <= own.depths[own.position(self.known)]).all())
 
     def _kinds(self, spread: Floats) -> Ints:
         """Return one cell of every kind that is not known: of cells that are one unknown the first."""
@@ -226,12 +248,17 @@ class _Search:
         if isinstance(self.equations, GroupedEquations):
             single &= self.equations.members == 1
         cells = np.flatnonzero(single)
+        if not self.probed:
+            return cells
         _, first = np.unique(self.equations.unknowns[cells], return_index=True)
         return cells[np.sort(first)]
 
     def _searched(self, tried: Ints, spread: Floats) -> dict[int, float]:
         """Return the variances of the cells that are likely to be known best, and of those asked for."""
-        order = tried[np.argsort(self._scores(tried, spread), kind="stable")]
+        if not len(tried):
+            return {}
+        # Rounded, so that the order of arithmetic on a machine decides nothing.
+        order = tried[np.argsort(np.round(self._scores(tried, spread), 9), kind="stable")]
         number = self._numbers[order]
         asked = [
             order[number == n][:MOST_KINDS] for n, place in enumerate(self.places) if place.name in self.statistics
@@ -239,13 +266,70 @@ class _Search:
         found = self._solved(np.concatenate([order[:CANDIDATES], *asked]), spread, {})
         # Neighbours are known about equally well: the best known cell may be another one of them.
         while len(found) < MOST_SOLVED:
-            best = dict.fromkeys(int(self._numbers[cell]) for cell in sorted(found, key=found.__getitem__))
+            best = dict.fromkeys(int(self._numbers[cell]) for cell in self._ranked(found))
             near = [n for each in list(best)[:CLOSER] for n in (each, *self._coarser(each))]
             new = self._solved(np.concatenate([order[number == n][:MOST_KINDS] for n in near]), spread, found)
             if len(new) == len(found):
                 break
             found = new
+        return self._climbed(found, spread)
+
+    def _climbed(self, found: dict[int, float], spread: Floats) -> dict[int, float]:
+        """Return the variances with those of the neighbours of the best known cell, until it stays the best known."""
+        best, before = self._best(found), -1
+        while best != before:
+            near = self._neighbours(best)
+            found = self._solved(near[spread[near] > 0], spread, found)
+            best, before = self._best(found), best
         return found
+
+    def _best(self, found: dict[int, float]) -> int:
+        """Return the best known of the solved cells that do not follow from what is known."""
+        return next((cell for cell in self._ranked(found) if found[cell] > TINY), next(iter(found)))
+
+    def _neighbours(self, cell: int) -> Ints:
+        """Return the cells that differ from one in a single category, and those coarser on one axis that contain it.
+
+        On grouped axes representatives alone are taken, and the cells that contain one are representatives.
+        """
+        number = int(self._numbers[cell])
+        place, axes = self.places[number], range(len(self.places[number].lattice.axes))
+        shape, depths = self._shape(place), place.lattice.depths
+        here = [int(n) for n in np.unravel_index(cell - place.start, shape)]
+        found = []
+        for axis in axes:
+            single = self._single(place, axis)
+            found += [
+                place.start + int(np.ravel_multi_index([*here[:axis], other, *here[axis + 1 :]], shape))
+                for other in single[single != here[axis]][:MOST_SIBLINGS].tolist()
+            ]
+        for above in (self.places[n] for n in self._coarser(number)):
+            up = [self._up(place, axis, int(depths[above.statistic, axis]))[here[axis]] for axis in axes]
+            found.append(above.start + int(np.ravel_multi_index(up, self._shape(above))))
+        return np.array(found, dtype=np.int64)
+
+    def _shape(self, place: _Place) -> tuple[int, ...]:
+        if isinstance(self.equations, GroupedEquations):
+            return self.equations.shape(place.statistic)
+        return self.equations.part_of(place.start).equations.shape(place.statistic)
+
+    def _single(self, place: _Place, axis: int) -> Ints:
+        """Return the groups of single categories that a statistic has on an axis."""
+        if isinstance(self.equations, GroupedEquations):
+            return np.flatnonzero(self.equations.axes[axis].members[place.lattice.depths[place.statistic, axis]] == 1)
+        return np.arange(self._shape(place)[axis])
+
+    def _up(self, place: _Place, axis: int, coarse: int) -> Ints:
+        """Return for every group that a statistic has on an axis the one at a coarser depth that contains it."""
+        fine = int(place.lattice.depths[place.statistic, axis])
+        if isinstance(self.equations, GroupedEquations):
+            return self.equations.axes[axis].up(fine, coarse)
+        return containing(place.lattice.axes[axis], fine, coarse)
+
+    @staticmethod
+    def _ranked(found: dict[int, float]) -> list[int]:
+        """Return solved cells, the best known first; of those known equally well in the order of the tables."""
+        return sorted(found, key=lambda cell: (in_order(found[cell]), cell))
 
     def _coarser(self, number: int) -> list[int]:
         """Return the statistics of the same population that are coarser on one axis alone."""
@@ -260,13 +344,15 @@ class _Search:
 
     def _scores(self, tried: Ints, spread: Floats) -> Floats:
         """Return about the logarithm of every variance: of a random estimate and the closed form the weighted mean."""
+        closed = np.log(np.maximum([place.closed for place in self.places], TINY))[self._numbers[tried]]
+        if not self.probed:
+            return closed
         self._tell("probing", 0)
         probed = probe_leverages(
             self.equations, np.random.default_rng(SEED), probes=PROBES, tolerance=PROBE_TOLERANCE, spread=spread
         )
         unit = spread / np.sqrt(np.bincount(self.equations.unknowns)[self.equations.unknowns])
         estimate = np.log(np.maximum((probed * unit**2)[tried], TINY))
-        closed = np.log(np.maximum([place.closed for place in self.places], TINY))[self._numbers[tried]]
         # The closed form is off by a factor that most statistics share.
         shared = float(np.median(estimate - closed))
         weight = PROBES / 2
@@ -279,21 +365,40 @@ class _Search:
         return np.repeat(np.arange(len(self.places)), [place.size for place in self.places])
 
     def _solved(self, cells: Ints, spread: Floats, found: dict[int, float]) -> dict[int, float]:
-        """Return the variances that were found and those of more cells."""
-        new = [cell for cell in dict.fromkeys(cells.tolist()) if cell not in found]
-        found = dict(found)
-        for done, place in enumerate(new, start=1):
-            found[place] = self.equations.variance_ratio(place, spread, tolerance=SOLVE_TOLERANCE)
-            self._tell("solving", done, len(new))
+        """Return the variances that were found and those of more cells, as far as memory allows."""
+        new = np.array([cell for cell in dict.fromkeys(cells.tolist()) if cell not in found], dtype=np.int64)
+        found, numbers, done = dict(found), self._numbers[new], 0
+        for number in dict.fromkeys(numbers.tolist()):
+            place = self.places[number]
+            equations, own, shift = self.equations, spread, 0
+            try:
+                smaller = self.smaller(place)
+            except TooLargeError:
+                # Others may be left out where the closed form takes a solved one for more exposed.
+                if place.name in self.statistics or not self._beyond(place, found):
+                    raise
+                continue
+            if smaller is not None:
+                starts = smaller.starts.tolist()
+                # The cells of the statistic itself stand in the same order.
+                shift = starts[number] - place.start
+                equations, own = smaller, self._unless_known(smaller.spread.copy(), starts)
+            for cell in new[numbers == number].tolist():
+                found[cell] = equations.variance_ratio(cell + shift, own, tolerance=SOLVE_TOLERANCE)
+                done += 1
+                self._tell("solving", done, len(new))
         return found
+
+    def _beyond(self, place: _Place, found: dict[int, float]) -> bool:
+        """Say whether a statistic with a smaller closed form was solved."""
+        return any(self.places[self._numbers[cell]].closed < place.closed for cell in found)
 
     def _cell(self, cell: int, ratio: float) -> ExposedCell:
         place = self.places[self._numbers[cell]]
         if isinstance(self.equations, GroupedEquations):
             _, categories = self.equations.cell(cell)
         else:
-            shape = self.equations.part_of(cell).equations.shape(place.statistic)
-            categories = tuple(int(n) for n in np.unravel_index(cell - place.start, shape))
+            categories = tuple(int(n) for n in np.unravel_index(cell - place.start, self._shape(place)))
         return ExposedCell(place.name, codes(place.lattice, place.statistic, categories), ratio, place.closed)
 
     def _tell(self, stage: str, done: int, of: int | None = None) -> None:
@@ -314,6 +419,11 @@ class _Place:
     start: int
     size: int
     closed: float
+
+
+def in_order(ratio: float) -> float:
+    """Return a ratio to sort by: cells whose ratios differ by the order of arithmetic alone are equal."""
+    return float(f"{ratio:.8g}")
 
 
 def codes(own: Lattice, statistic: int, cell: tuple[int, ...]) -> str:

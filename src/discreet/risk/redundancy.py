@@ -18,8 +18,8 @@ BLOCKS = (
 )
 APART = "each universe by itself: tables of several universes together reveal more"
 SEARCHED = (
-    "solved exactly; the smallest variance of {solved:,} solved cells, chosen by random probes among {kinds:,} kinds "
-    "of cells, so that the risk is at least this"
+    "solved exactly; the smallest variance of {solved:,} solved cells, chosen by {how} among {kinds:,} kinds of cells, "
+    "so that the risk is at least this"
 )
 SOLVED = "every published cell solved exactly"
 TOO_LARGE = "too many cells to solve exactly"
@@ -98,9 +98,12 @@ def averaging_risk(case: Case) -> list[Result]:
 def _counting(case: Case) -> tuple[str, ...]:
     """Return how the most exposed statistic was found."""
     if case.exposed is not None:
-        solved, kinds = len(case.exposed.solved), case.exposed.kinds
-        return (SOLVED if case.exposed.complete else SEARCHED.format(solved=solved, kinds=kinds),)
-    found = [BLOCKS if case.rule == "levels" else FLAT]
+        found = case.exposed
+        if found.complete:
+            return (SOLVED,)
+        how = "random probes" if found.probed else "the closed form"
+        return (SEARCHED.format(solved=len(found.solved), kinds=found.kinds, how=how),)
+    counting = [BLOCKS if case.rule == "levels" else FLAT]
     if case.rule == "levels" and not case.closed_form and not case.keep_single:
-        found.insert(0, TOO_LARGE)
-    return (*found, *([APART] if len(case.lattices) > 1 else []))
+        counting.insert(0, TOO_LARGE)
+    return (*counting, *([APART] if len(case.lattices) > 1 else []))

@@ -44,15 +44,6 @@ def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]
     return dict(sorted(found.items()))
 
 
-def all_tuples(lattice: Lattice, *, spsn: bool) -> dict[int, int]:
-    """Return, by the number of categories, how many tuples all levels next to a total offer together."""
-    found: dict[int, int] = {}
-    for size, _, tuples in _offered(lattice, spsn=spsn):
-        if tuples:
-            found[size] = found.get(size, 0) + tuples
-    return dict(sorted(found.items()))
-
-
 def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
     """Give for every level of few categories next to the total its size, its name and its tuples.
 
