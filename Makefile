@@ -11,7 +11,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --constraint constra
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types bench docs clean
+.PHONY: help demo test test-slow golden lint types bench docs clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,6 +24,9 @@ test: $(VENV)/.dev ## run the tests and the examples in docstrings
 
 test-slow: $(VENV)/.dev ## run the tests that take long
 	$(BIN)/python -m pytest -m slow -n 2
+
+golden: $(VENV)/.dev ## compare the output of every command with the stored one
+	$(BIN)/python -m tests.golden.golden compare
 
 lint: $(VENV)/.dev ## check style and layout
 	$(BIN)/ruff check
