@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from discreet.cli.assess import SHORT
 from discreet.release.record import Record
+from discreet.risk.registry import measures as known_measures
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -27,19 +29,36 @@ columns = ["SEX", "AGE"]
 """
 
 
-def test_the_answer_names_what_is_most_at_risk_first(discreet: Run) -> None:
-    done = discreet("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5")
+@pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])
+def test_the_answer_names_what_is_most_at_risk_first(discreet: Run, chosen: tuple[str, ...]) -> None:
+    done = discreet("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", *chosen)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "Luxembourg, EU census 2021: 103 tables of persons."
     text = " ".join(done.stdout.split())
     assert "averaging The optimal linear attack recovers counts of AGE.L CAS.L:1 exactly in 93.5% of cases" in text
     assert "(Assumes: closed form for equal blocks:" in text
-    assert "Not shown: composition, projection, reconstruction (--measures all, or --json)." in text
+    if not chosen:
+        assert NOT_SHOWN in text
 
 
-def test_json_has_every_statistic_sorted_by_optimal(discreet: Run) -> None:
-    flags = ("--variance", "3", "--bound", "5", "--rule", "flat", "--json")
+NOT_SHOWN = "Not shown: composition, projection, reconstruction (--measures all, or --json)."
+
+
+def test_people_get_the_shorter_measures_and_machines_all(discreet: Run, tmp_path: Path) -> None:
+    (tmp_path / "town.toml").write_text(TOWN)
+    base = ("assess", "town.toml", "--variance", "2", "--bound", "5")
+    done = discreet(*base)
+    assert done.returncode == 0, done.stderr
+    shown, _, _ = done.stdout.partition("Worst statistics")
+    assert [line.split()[0] for line in shown.splitlines()[1:] if line[:1].strip()] == list(SHORT)
+    assert NOT_SHOWN in " ".join(done.stdout.split())
+    assert json.loads(discreet(*base, "--json").stdout)["settings"]["measures"] == list(known_measures())
+
+
+@pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])
+def test_json_has_every_statistic_sorted_by_optimal(discreet: Run, chosen: tuple[str, ...]) -> None:
+    flags = ("--variance", "3", "--bound", "5", "--rule", "flat", "--json", *chosen)
     answer = json.loads(discreet("assess", "eu2021:DE", *flags).stdout)
     assert answer["rule"] == "flat"
     assert answer["spsn"] is True
@@ -87,12 +106,14 @@ def test_a_record_says_its_noise_itself(discreet: Run, tmp_path: Path) -> None:
 
 
 LU = ("eu2021:LU", "--variance", "3", "--bound", "5")
+SMALL = ("small.toml", "--variance", "3", "--bound", "5")
 
 
-def test_countries_with_one_category_levels_can_be_counted_as_the_paper_did(discreet: Run) -> None:
-    done = discreet(
-        "assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", "--keep-single", "--json"
-    )
+@pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])
+def test_countries_with_one_category_levels_can_be_counted_as_the_paper_did(
+    discreet: Run, chosen: tuple[str, ...]
+) -> None:
+    done = discreet("assess", *LU, "--closed-form", "--keep-single", "--json", *chosen)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["statistics"]["unique"] == 7171
 
@@ -125,7 +146,7 @@ MISTAKES = {
     "measure": ([*LU, "--measures", "averagin"], "Did you mean averaging"),
     "law": ([*LU, "--law", "gauss"], "Did you mean gaussian"),
     "population": ([*LU, "--population", "family"], "Did you mean families"),
-    "known": ([*LU, "--known", "SEXX"], "no statistic 'SEXX'. Did you mean SEX"),
+    "known": ([*SMALL, "--known", "SEXX"], "no statistic 'SEXX'. Did you mean SEX"),
     "confidence": ([*LU, "--confidence", "1"], "confidence must be between 0 and 0.999999"),
     "variance": (["eu2021:LU", "--variance", "0", "--bound", "5"], "variance must be a positive number"),
     "vintage": (["eu2021:LU:lau1999", "--variance", "3", "--bound", "5"], "lau must be one of 2020, 2019, 2018, 2010"),
@@ -140,13 +161,14 @@ MISTAKES = {
     ),
     "no scale": (["eu2021:LU", "--law", "laplace"], "The law laplace needs scale. Give --scale"),
     "projection of nothing": ([*LU, "--measures", "projection"], "The measure projection needs --exact STAT"),
-    "records 0": ([*LU, "--records", "0"], "records must be a whole number from 3 on"),
+    "records 0": ([*SMALL, "--records", "0"], "records must be a whole number from 3 on"),
 }
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_named_with_exit_code_2(discreet: Run, name: str) -> None:
+def test_a_mistake_is_named_with_exit_code_2(discreet: Run, tmp_path: Path, name: str) -> None:
     arguments, message = MISTAKES[name]
+    (tmp_path / "small.toml").write_text(TOWN)
     done = discreet("assess", *arguments)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
