@@ -10,6 +10,7 @@ import pytest
 
 from discreet.cli.demo import Country, Places, choose, run, said
 from discreet.design.noise_design import design
+from discreet.microdata.ons import files as ons
 from discreet.programme.load import load_programme
 from discreet.release.release import open_release
 from discreet.utility import measured
@@ -84,7 +85,26 @@ def test_the_commands_on_the_page_make_the_same_release(
     assert checksums(tmp_path / "release") == checksums(places.release)
 
 
-def test_real_persons_say_where_they_are_from(discreet: Command, tmp_path: Path) -> None:
+FEW = """
+[[tables]]
+id = "ages"
+columns = ["GEO", "SEX", "AGE.L"]
+universe = "BASE = 1"
+[[tables]]
+id = "births"
+columns = ["BIRTH", "SEX"]
+universe = "BASE = 1"
+"""
+
+
+@pytest.mark.parametrize("tables", ["few", pytest.param("all", marks=pytest.mark.slow)])
+def test_real_persons_say_where_they_are_from(
+    discreet: Command, tmp_path: Path, tables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if tables == "few":
+        topics, _, _ = ons.programme().read_text(encoding="utf-8").partition("[[tables]]")
+        (tmp_path / "few.toml").write_text(topics + FEW, encoding="utf-8")
+        monkeypatch.setattr(ons, "programme", lambda: tmp_path / "few.toml")
     done = discreet("demo", "--out", "d", "--data", "ons")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
