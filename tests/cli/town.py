@@ -5,20 +5,24 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from discreet.cli.main import main
+from discreet.equations import residuals
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.release.tables import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pyarrow as pa
-    import pytest
 
     from discreet.engines.base import Engine
 
@@ -114,6 +118,14 @@ def publish(folder: Path, engine: Engine) -> None:
     noise = CellKey(PTable.max_entropy(variance=3, bound=5), secret=SECRET.encode())
     how: dict[str, Any] = {"id": "PERSON_ID", "keep_exact": True, "engine": engine}
     protect(folder / "town.csv", folder / "town.toml", noise, out=folder / "out", **how)
+
+
+@contextmanager
+def few_rounds() -> Iterator[None]:
+    """Let few probes tell how residuals share noise, for tests of what is told and not of how exact it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(residuals, "MOST_ROUNDS", 2)
+        yield
 
 
 def cells(table: pa.Table) -> Cells:

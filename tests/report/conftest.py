@@ -29,6 +29,12 @@ def _few_tables() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds() -> Iterator[None]:
+    with town.few_rounds():
+        yield
+
+
 @pytest.fixture(scope="session")
 def town_folder(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
     """Return a folder with a release of the town, `out`, and its true counts beside it."""
@@ -40,13 +46,15 @@ def town_folder(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Pat
 @pytest.fixture(scope="session")
 def gathered(town_folder: Path) -> Gathered:
     """Return all that a report of the town is made of."""
-    return gather(town_folder / "out")
+    with town.few_rounds():
+        return gather(town_folder / "out")
 
 
 @pytest.fixture(scope="session")
 def told(town_folder: Path) -> Gathered:
     """Return what everybody may know of it."""
-    return gather(town_folder / "out", public=True)
+    with town.few_rounds():
+        return gather(town_folder / "out", public=True)
 
 
 @pytest.fixture(scope="session")
