@@ -74,7 +74,7 @@ def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bo
     return enough and hides(found, here, variance, bound)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     programmes(universes=False),
     st.floats(0.3, 0.95),

@@ -51,7 +51,7 @@ def test_few_tuples_leave_the_room_of_a_bound_as_its_limit() -> None:
     assert (row.high, row.high_by) in {(4.0, "hidden bound"), (4.0, "room")}
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.floats(0.01, 1), st.integers(0, 10**8), st.sampled_from(ATTACKERS))
 def test_what_the_rows_leave_is_what_all_constraints_allow(ratio: float, tuples: int, attacker: str) -> None:
     found = plane(ratio, tuples, attacker)
@@ -63,7 +63,7 @@ def test_what_the_rows_leave_is_what_all_constraints_allow(ratio: float, tuples:
             assert not found.allows(row.high * 1.001, row.bound)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.floats(0.02, 1), st.integers(0, 10**8), st.sampled_from(ATTACKERS))
 def test_the_smallest_bound_is_the_first_row_that_leaves_something(ratio: float, tuples: int, attacker: str) -> None:
     found = plane(ratio, tuples, attacker, largest=12)

@@ -166,8 +166,17 @@ def test_the_distance_of_two_bounds_keeps_its_digits(variance: float, bound: int
     assert found.chance == pytest.approx(float(hellinger(*exact)), rel=1e-6)
 
 
-@pytest.mark.parametrize("confidence", [0.6827, 0.9])
-@pytest.mark.parametrize(("variance", "bound"), [(1.0, 2), (1.5, 2), (2.5, 3)])
+@pytest.mark.parametrize(
+    ("variance", "bound", "confidence"),
+    [
+        (1.0, 2, 0.6827),
+        (1.5, 2, 0.9),
+        pytest.param(1.5, 2, 0.6827, marks=pytest.mark.slow),
+        pytest.param(1.0, 2, 0.9, marks=pytest.mark.slow),
+        pytest.param(2.5, 3, 0.9, marks=pytest.mark.slow),
+        (2.5, 3, 0.6827),
+    ],
+)
 def test_the_likelier_of_two_bounds_is_right_no_more_often_than_told(
     variance: float, bound: int, confidence: float
 ) -> None:

@@ -70,8 +70,13 @@ def test_a_ptable_from_a_file_composes_by_its_own_rows(tmp_path: Path) -> None:
         }
 
 
-def test_plain_keys_carry_a_warning() -> None:
-    mixed = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 10})
+SIZES = {"SEX": [2], "AGE": [3, 6], "GEO": [5]}
+
+
+@pytest.mark.parametrize("tables", ["small", pytest.param("eu2021:LU", marks=pytest.mark.slow)])
+def test_plain_keys_carry_a_warning(tables: str) -> None:
+    small = programme_to_json(small_programme([["SEX", "AGE"], ["AGE.1", "GEO"]], SIZES)) if tables == "small" else None
+    mixed = Record(programme=tables, definition=small, parameters={"variance": 3, "bound": 10})
     plain = replace(mixed, key_mode="plain")
     figures = []
     for record in (mixed, plain):

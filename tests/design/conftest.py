@@ -1,0 +1,18 @@
+"""Designs of small programmes: how residuals share noise is told by few probes, which does not change what is tested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli import town
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds() -> Iterator[None]:
+    with town.few_rounds():
+        yield
