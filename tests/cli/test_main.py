@@ -13,6 +13,7 @@ import pytest
 
 from discreet import __version__
 from discreet.cli import main
+from tests.cli import town
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -34,7 +35,8 @@ def test_an_unknown_verb_suggests_the_nearest(discreet: Run) -> None:
 
 
 def test_no_arguments_show_the_verbs(discreet: Run) -> None:
-    text = discreet().stdout + discreet().stderr
+    done = discreet()
+    text = done.stdout + done.stderr
     assert "ptable" in text
     assert "demo" in text
 
@@ -124,24 +126,45 @@ def test_a_folder_that_is_not_utf8_is_refused_or_works(tmp_path: Path) -> None:
         ["ptable", "--variance", "9" * 5_000, "--bound", "5"],
         ["x" * 5_000],
         [f"--{'x' * 5_000}"],
-        ["programme", "show", "eu2021:" + "x" * 5_000],
         ["programme", "show", "x" * 200 + "/" + "y z" * 1_000 + ".toml"],
         ["protect", "x.csv", "--out", "out", "--law", "x y " * 1_000],
         ["protect", "x.csv", "--out", "out", "--json", "--mechanism", "x" * 5_000],
     ],
-    ids=range(8),
+    ids=range(7),
 )
-def test_messages_show_at_most_200_characters_of_an_argument(discreet: Run, arguments: list[str]) -> None:
-    ended = discreet(*arguments)
+def test_messages_show_at_most_200_characters_of_an_argument(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = town.command(tmp_path, monkeypatch, capsys)(*arguments)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    assert "x" * 201 not in ended.err + ended.out
+    assert len(ended.err) < 2_000
+
+
+def test_so_do_those_of_a_process_of_its_own(discreet: Run) -> None:
+    ended = discreet("programme", "show", "eu2021:" + "x" * 5_000)
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
     assert "x" * 201 not in ended.stderr + ended.stdout
     assert len(ended.stderr) < 2_000
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1025, 99_999_999])
-def test_threads_beyond_any_machine_are_refused(discreet: Run, threads: int, tmp_path: Path) -> None:
-    ended = discreet("protect", "x.csv", "--programme", "eu2021:LU", "--out", "rel", "--threads", str(threads))
+MANY = ("protect", "x.csv", "--programme", "eu2021:LU", "--out", "rel", "--threads")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025])
+def test_threads_beyond_any_machine_are_refused(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = town.command(tmp_path, monkeypatch, capsys)(*MANY, str(threads))
+    assert ended.code == 2
+    assert "threads must be a whole number from 1 to 1,024" in ended.err
+    assert not (tmp_path / "rel").exists()
+
+
+def test_very_many_threads_are_refused_in_a_process_of_its_own(discreet: Run, tmp_path: Path) -> None:
+    ended = discreet(*MANY, "99999999")
     assert ended.returncode == 2
     assert "threads must be a whole number from 1 to 1,024" in ended.stderr
     assert not (tmp_path / "rel").exists()

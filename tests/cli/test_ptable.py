@@ -92,6 +92,13 @@ def test_convert_takes_the_format_from_the_ending_and_a_key_space(discreet: Run,
     done = discreet("ptable", "convert", source, "t.yaml", "--json")
     assert json.loads(done.stdout)["settings"]["to"] == "cellkey"
     assert (tmp_path / "t.yaml").read_text() == (DATA / "formats/cnts_D5_V3_js2_cellkey.yaml").read_text()
+    assert discreet("ptable", "convert", source, "u.csv", "--key-space", "4096").returncode == 0
+    assert read_ptable(tmp_path / "u.csv").key_space == 4096
+
+
+@pytest.mark.slow
+def test_convert_writes_three_million_lines(discreet: Run, tmp_path: Path) -> None:
+    source = str(DATA / "formats/cnts_D5_V3_js2_sas.txt")
     assert discreet("ptable", "convert", source, "u", "--to", "ons", "--key-space", "4096").returncode == 0
     assert read_ptable(tmp_path / "u").key_space == 4096
 

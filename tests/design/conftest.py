@@ -1,4 +1,4 @@
-"""Designs of small programmes: how residuals share noise is told by few probes, which does not change what is tested."""
+"""Designs of small programmes: few probes tell how residuals share noise, which changes nothing that is tested."""
 
 from __future__ import annotations
 
