@@ -28,10 +28,13 @@ from discreet.noise.bits import SeededBits
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
+from tests.cli.town import few_rounds
 from tests.mechanisms.town import SECRET, TOWN, people
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from discreet.attacks.finding import Truth
     from discreet.cells.layout import Layout
     from discreet.noise.arrays import Floats, Ints
@@ -39,6 +42,13 @@ if TYPE_CHECKING:
 
 SEX = topic("SEX", "F M")
 TOLD = {"typical_noise": 1.4, "method": "random noise with cell keys", "same_count_same_noise": True}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds() -> Iterator[None]:
+    """Take little time for residuals, which are tested elsewhere."""
+    with few_rounds():
+        yield
 
 
 def areas(number: int) -> Programme:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -87,11 +88,17 @@ def test_a_hidden_bound_stays_hidden_from_sets_of_all_sizes_together(
         assert together < sure
 
 
+@cache
+def hidden(attacker: str, bound: int, *more: tuple[int, int]) -> tuple[Constraint, float]:
+    """Return what keeps the bound hidden where the sets of Malta are published, and its limit at a bound."""
+    found = hidden_bound({2: MALTA, **dict(more)}, ONE_SIGMA, attacker)
+    return found, found.limit(bound)
+
+
 @given(st.floats(0.01, 1), st.integers(1, 10), st.sampled_from(ATTACKERS))
 def test_a_variance_is_allowed_if_it_is_within_the_limit(share: float, bound: int, attacker: str) -> None:
-    found = hidden_bound({2: MALTA, 3: 1000}, ONE_SIGMA, attacker)
+    found, limit = hidden(attacker, bound, (3, 1000))
     variance = share * bound * (bound + 1) / 3
-    limit = found.limit(bound)
     if abs(variance / limit - 1) > 1e-6:
         assert found.allows(variance, bound) == (variance < limit)
 
@@ -102,8 +109,7 @@ def test_more_than_fits_the_bound_is_not_allowed() -> None:
 
 @given(st.integers(1, 9), st.sampled_from(ATTACKERS))
 def test_a_larger_bound_allows_more_variance(bound: int, attacker: str) -> None:
-    found = hidden_bound({2: MALTA}, ONE_SIGMA, attacker)
-    assert found.limit(bound) < found.limit(bound + 1)
+    assert hidden(attacker, bound)[1] < hidden(attacker, bound + 1)[1]
 
 
 def test_the_optimal_attacker_is_never_the_weaker_one() -> None:
