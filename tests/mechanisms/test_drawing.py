@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +16,24 @@ from discreet.noise.base import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.release.record import Record, record_from_json
-from tests.noise.laws import SYMMETRIC, label
+from tests.each import each
+from tests.noise.laws import label, symmetric_laws
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
 
 LAW = TwoSidedGeometric(epsilon=0.5)
-PTABLE = PTable.max_entropy(variance=2, bound=5)
-ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
 COUNTS = np.array([0, 1, 2, 7, 0, 1000] * 500)
 WORDS_OF_CELLS = SeededBits(8).words(len(COUNTS))
 
 
-@pytest.mark.parametrize("table", [PTABLE, ZEROS])
-@pytest.mark.parametrize("zeros", [False, True])
+@cache
+def ptable(*, zeros: bool = False) -> PTable:
+    return PTable.max_entropy(variance=2, bound=5, perturb_zeros=zeros)
+
+
+@each("table", lambda: [ptable(), ptable(zeros=True)])
+@each("zeros", [False, True])
 def test_a_ptable_draws_by_the_row_of_every_count(table: PTable, zeros: bool) -> None:
     published = noisy(table, COUNTS, WORDS_OF_CELLS, zeros=zeros)
     for count in set(COUNTS.tolist()):
@@ -45,20 +50,21 @@ def test_a_law_draws_the_same_for_every_count_and_leaves_zeros_unless_asked() ->
 
 def test_a_ptable_says_itself_whether_zeros_stay() -> None:
     assert [perturbs_zeros(LAW, asked) for asked in (False, True)] == [False, True]
-    assert [perturbs_zeros(ZEROS, asked) for asked in (False, True)] == [True, True]
-    assert not perturbs_zeros(PTABLE, asked=False)
+    assert [perturbs_zeros(ptable(zeros=True), asked) for asked in (False, True)] == [True, True]
+    assert not perturbs_zeros(ptable(), asked=False)
     with pytest.raises(
         ParameterError, match=r"This p-table leaves zeros as they are\. Make it with perturb_zeros, or leave"
     ) as caught:
-        perturbs_zeros(PTABLE, asked=True)
+        perturbs_zeros(ptable(), asked=True)
     assert caught.value.parameter == "perturb_zeros"
 
 
-# Of max-entropy there is a p-table instead of one law.
-SINGLE = [law for law in SYMMETRIC if law.name != "max-entropy"]
+def single_laws() -> list[Noise]:
+    # Of max-entropy there is a p-table instead of one law.
+    return [law for law in symmetric_laws() if law.name != "max-entropy"]
 
 
-@pytest.mark.parametrize("law", SINGLE, ids=label)
+@each("law", single_laws, ids=label)
 def test_every_law_is_made_again_from_its_record(law: Noise) -> None:
     told = described_law(law)
     assert set(told) == {"law", "parameters"}
@@ -67,7 +73,7 @@ def test_every_law_is_made_again_from_its_record(law: Noise) -> None:
 
 
 def test_every_kind_of_law_is_among_them() -> None:
-    assert {law.name for law in SINGLE} == set(LAWS) - {"max-entropy"}
+    assert {law.name for law in single_laws()} == set(LAWS) - {"max-entropy"}
 
 
 def test_a_ptable_that_was_not_solved_here_is_told_whole() -> None:

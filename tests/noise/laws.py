@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from discreet.noise.catalogue import LAWS
@@ -45,7 +46,8 @@ def make(kind: type[Noise], values: dict[str, Any], inner: Noise = INNER[0]) -> 
     return cast("Any", kind)(**given)  # type: ignore[no-any-return]  # each kind has parameters of its own
 
 
-def typical_laws() -> list[Noise]:
+@cache
+def symmetric_laws() -> list[Noise]:
     """Return every law of the catalogue at the ends of its typical range."""
     found = []
     for kind in LAWS.values():
@@ -59,20 +61,18 @@ def typical_laws() -> list[Noise]:
     return found
 
 
-SYMMETRIC = typical_laws()
-ROWS: list[Noise] = [
-    *PTable.max_entropy(variance=2, bound=5).rows[1:],
-    *PTable.max_entropy(variance=3, bound=4, threshold=2).rows[1:4],
-]
-"""Rows of p-tables: laws as well, but lopsided where a count cannot fall far."""
-
-EVERY_LAW = SYMMETRIC + ROWS
+@cache
+def every_law() -> list[Noise]:
+    """Return all laws, with rows of p-tables: laws as well, but lopsided where a count cannot fall far."""
+    plain = PTable.max_entropy(variance=2, bound=5)
+    above = PTable.max_entropy(variance=3, bound=4, threshold=2)
+    return [*symmetric_laws(), *plain.rows[1:], *above.rows[1:4]]
 
 
 def stretchable_laws() -> list[Noise]:
     """Return the laws whose noise can be made 30 % wider and 30 % narrower."""
     # The uniform law on -1..1 has no narrower neighbour.
-    wide = [law for law in SYMMETRIC if not (isinstance(law, Uniform) and law.bound < 2)]
+    wide = [law for law in symmetric_laws() if not (isinstance(law, Uniform) and law.bound < 2)]
     return [*wide, Uniform(bound=5)]
 
 

@@ -15,7 +15,7 @@ from discreet.errors import InfeasibleError
 from discreet.noise import PTable
 from discreet.noise.disclosure import NEARLY_CERTAIN, surest_count
 from discreet.noise.ptable import PTableRow
-from tests.quick import one_in
+from tests.each import each
 
 DATA = Path(__file__).parents[1] / "data" / "reference-ptables"
 FLOOR = 1e-8
@@ -27,7 +27,8 @@ TOLERANCE = 2e-6
 EXAMPLE = "extra_pt_ex_cnts_D2_V1p05_js1.csv"
 
 
-def read_tables() -> dict[str, dict[tuple[int, int], float]]:
+@cache
+def tables() -> dict[str, dict[tuple[int, int], float]]:
     """Return p by true count i and target j, for every file."""
     found: dict[str, dict[tuple[int, int], float]] = {}
     with gzip.open(DATA / "tables.csv.gz", "rt", encoding="utf-8", newline="") as lines:
@@ -36,26 +37,28 @@ def read_tables() -> dict[str, dict[tuple[int, int], float]]:
     return found
 
 
-def read_index() -> list[dict[str, str]]:
+@cache
+def index() -> list[dict[str, str]]:
     with (DATA / "index.csv").open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
 
-TABLES = read_tables()
-
-
-@pytest.mark.parametrize("name", one_in(20, sorted(TABLES)))
+@each("name", lambda: sorted(tables()), every=20)
 def test_reference_tables_hide_counts(name: str) -> None:
     rows: dict[int, dict[int, float]] = {}
-    for (count, target), probability in TABLES[name].items():
+    for (count, target), probability in tables()[name].items():
         rows.setdefault(count, {})[target - count] = probability
     laws = [PTableRow(count, tuple(rows[count]), tuple(rows[count].values())) for count in sorted(rows)]
     assert surest_count(PTable(tuple(laws)))[1] < NEARLY_CERTAIN
 
 
-INDEX = read_index()
-SOLVED = [line for line in INDEX if line["status"] == "ok"]
-FAILED = [line for line in INDEX if line["status"] == "error"]
+def solved_lines() -> list[dict[str, str]]:
+    return [line for line in index() if line["status"] == "ok"]
+
+
+def failed_lines(*, feasible: bool) -> list[dict[str, str]]:
+    found = [line for line in index() if line["status"] == "error"]
+    return [line for line in found if feasible == (not line["infeasible_rows_exact"])]
 
 
 def setting(line: dict[str, str]) -> str:
@@ -106,18 +109,18 @@ def probabilities(table: PTable) -> dict[tuple[int, int], float]:
 
 
 def test_the_reference_is_complete() -> None:
-    assert len(TABLES) == 119
-    listed = {line["file"] for line in SOLVED}
-    assert listed >= {name for name in TABLES if not name.startswith("extra")}
+    assert len(tables()) == 119
+    listed = {line["file"] for line in solved_lines()}
+    assert listed >= {name for name in tables() if not name.startswith("extra")}
     # The index has these settings, with their variances, but their tables were not kept.
-    assert {wishes_of_file(name)["bound"] for name in listed - set(TABLES)} == {3}
-    assert {wishes_of_file(name)["variance"] for name in listed - set(TABLES)} == {2}
+    assert {wishes_of_file(name)["bound"] for name in listed - set(tables())} == {3}
+    assert {wishes_of_file(name)["variance"] for name in listed - set(tables())} == {2}
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name != EXAMPLE])
+@each("name", lambda: [name for name in tables() if name != EXAMPLE])
 def test_table_conforms(name: str) -> None:
     ours = probabilities(solved(*wishes_of_file(name).items()))
-    assert ours == pytest.approx(TABLES[name], rel=0, abs=TOLERANCE)
+    assert ours == pytest.approx(tables()[name], rel=0, abs=TOLERANCE)
 
 
 def test_the_package_s_example_conforms() -> None:
@@ -126,10 +129,10 @@ def test_the_package_s_example_conforms() -> None:
     rising = probabilities(PTable.max_entropy(**wishes))
     free = probabilities(PTable.max_entropy(**wishes | {"monotone": False}))
     ours = {cell: free[cell] if cell[0] == 3 else p for cell, p in rising.items()}
-    assert ours == pytest.approx(TABLES[EXAMPLE], rel=0, abs=TOLERANCE)
+    assert ours == pytest.approx(tables()[EXAMPLE], rel=0, abs=TOLERANCE)
 
 
-@pytest.mark.parametrize("line", SOLVED, ids=setting)
+@each("line", solved_lines, ids=setting)
 def test_variances_conform(line: dict[str, str]) -> None:
     variances = [row.variance for row in solved(*wishes_of_line(line).items()).rows[1:]]
     # An error of 2e-6 in a few probabilities, times squares of up to D^2.
@@ -138,7 +141,7 @@ def test_variances_conform(line: dict[str, str]) -> None:
     assert max(variances) == pytest.approx(float(line["var_max"]), rel=0, abs=tolerance)
 
 
-@pytest.mark.parametrize("line", [line for line in FAILED if not line["infeasible_rows_exact"]], ids=setting)
+@each("line", lambda: failed_lines(feasible=True), ids=setting)
 def test_a_feasible_setting_that_ptable_fails_on_is_solved(line: dict[str, str]) -> None:
     table = PTable.max_entropy(**wishes_of_line(line))
     assert len(table.rows) == int(line["D"]) + 1 + (int(line["js"]) + 1 if int(line["js"]) else 0)
@@ -147,7 +150,7 @@ def test_a_feasible_setting_that_ptable_fails_on_is_solved(line: dict[str, str])
         assert row.variance <= float(line["V"]) * (1 + 1e-11)
 
 
-@pytest.mark.parametrize("line", one_in(4, [line for line in FAILED if line["infeasible_rows_exact"]], ids=setting))
+@each("line", lambda: failed_lines(feasible=False), ids=setting, every=4)
 def test_an_infeasible_setting_is_refused_with_one_of_its_rows(line: dict[str, str]) -> None:
     with pytest.raises(InfeasibleError) as refusal:
         PTable.max_entropy(**wishes_of_line(line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from discreet.noise.dual import RowProblem, solve
+from tests.each import each
 from tests.noise.programs import polytope, variance_range
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def entropy(p: Floats) -> float:
     return -math.fsum(p[p > 0] * np.log(p[p > 0]))
 
 
+@cache
 def solution(problem: RowProblem) -> Floats:
     (row,) = solve([problem])
     return row.probability
@@ -57,6 +60,8 @@ def with_ceiling(problem: RowProblem, rng: np.random.Generator) -> RowProblem:
     return replace(bare, ceiling=np.maximum(1.05 * kept, problem.floor + 1e-3))
 
 
+@cache
+@cache
 def random_rows(seed: int, *, widest: int, size: int) -> list[RowProblem]:
     """Return rows with any mix of constraints, and some of them again with ceilings."""
     rng = np.random.default_rng(seed)
@@ -64,8 +69,12 @@ def random_rows(seed: int, *, widest: int, size: int) -> list[RowProblem]:
     return rows + [with_ceiling(row, rng) for row in rows[: size // 3]]
 
 
-SMALL = random_rows(20, widest=5, size=45)
-LARGE = random_rows(21, widest=30, size=45)
+def small() -> list[RowProblem]:
+    return random_rows(20, widest=5, size=45)
+
+
+def small_and_large() -> list[RowProblem]:
+    return small() + random_rows(21, widest=30, size=45)
 
 
 def describe(problem: RowProblem) -> str:
@@ -108,7 +117,7 @@ def by_sequential_quadratic_programming(problem: RowProblem) -> Floats:
     return np.asarray(found.x, dtype=np.float64)
 
 
-@pytest.mark.parametrize("problem", SMALL, ids=describe)
+@each("problem", small, ids=describe)
 def test_small_rows_agree_with_a_general_solver(problem: RowProblem) -> None:
     ours, theirs = solution(problem), by_sequential_quadratic_programming(problem)
     assert polytope(problem).violation(theirs) < 1e-7
@@ -116,7 +125,7 @@ def test_small_rows_agree_with_a_general_solver(problem: RowProblem) -> None:
     assert entropy(ours) >= entropy(theirs) - 1e-8
 
 
-@pytest.mark.parametrize("problem", SMALL + LARGE, ids=describe)
+@each("problem", small_and_large, ids=describe)
 def test_constraints_are_met(problem: RowProblem) -> None:
     p, v = solution(problem), problem.values / np.abs(problem.values).max()
     assert math.fsum(p) == pytest.approx(1, abs=1e-12)
@@ -131,7 +140,7 @@ def test_constraints_are_met(problem: RowProblem) -> None:
     assert (laws.less @ p <= 1e-15).all()
 
 
-@pytest.mark.parametrize("problem", SMALL + LARGE, ids=describe)
+@each("problem", small_and_large, ids=describe)
 def test_no_law_of_the_row_has_more_entropy(problem: RowProblem) -> None:
     # Entropy is concave: no feasible q has H(q) above H(p) + grad H(p) (q - p). A linear program finds the
     # best q, and at the optimum even that gains nothing.
@@ -142,7 +151,7 @@ def test_no_law_of_the_row_has_more_entropy(problem: RowProblem) -> None:
     assert gradient @ (best - p) < 2e-7
 
 
-@pytest.mark.parametrize("problem", SMALL[::5], ids=describe)
+@each("problem", lambda: small()[::5], ids=describe)
 def test_entropy_falls_in_every_feasible_direction(problem: RowProblem) -> None:
     p, rng = solution(problem), np.random.default_rng(3)
     laws = polytope(problem)
@@ -153,9 +162,9 @@ def test_entropy_falls_in_every_feasible_direction(problem: RowProblem) -> None:
             assert entropy(p + step * (other - p)) <= entropy(p) + 1e-9
 
 
-@pytest.mark.parametrize("bound", [1, 2, 10, 100, 250])
-@pytest.mark.parametrize("share", [1e-8, 1e-4, 0.1, 0.9, 0.9999])
-@pytest.mark.parametrize("below", [1, 100])
+@each("bound", [1, 2, 10, 100, 250])
+@each("share", [1e-8, 1e-4, 0.1, 0.9, 0.9999])
+@each("below", [1, 100])
 def test_plain_rows_from_very_small_to_very_large_variances(bound: int, share: float, below: int) -> None:
     values = np.arange(-min(below, bound), bound + 1)
     variance = share * float(-values[0] * values[-1])
@@ -165,7 +174,7 @@ def test_plain_rows_from_very_small_to_very_large_variances(bound: int, share: f
     assert math.fsum(values**2 * p) == pytest.approx(variance, rel=1e-10, abs=1e-12 * bound**2)
 
 
-@pytest.mark.parametrize("bound", [5, 40, 120])
+@each("bound", [5, 40, 120])
 def test_rows_with_all_inequalities_at_wide_bounds(bound: int) -> None:
     for variance in (0.5, 3.0, bound / 2):
         problem = RowProblem(np.arange(-1, bound + 1), variance, floor=1e-8, stay=0.3, monotone=True)
@@ -176,7 +185,7 @@ def test_rows_with_all_inequalities_at_wide_bounds(bound: int) -> None:
         assert -np.log(p) @ (best - p) < 1e-6
 
 
-@pytest.mark.parametrize("variance", [100.0, 1e6, 1e300])
+@each("variance", [100.0, 1e6, 1e300])
 def test_a_slack_variance_leaves_an_exponential_law(variance: float) -> None:
     # b = 0: log p is linear in v, and zero-mean on -1..E has one solution.
     p = solution(RowProblem(np.arange(-1, 6), variance))
@@ -226,7 +235,7 @@ def test_mirrored_values_give_the_mirrored_law() -> None:
 
 
 def test_rows_solved_together_are_the_rows_solved_alone() -> None:
-    rows = SMALL[::2] + LARGE[::3]
+    rows = small()[::2] + small_and_large()[len(small()) :: 3]
     for alone, together in zip(rows, solve(rows), strict=True):
         np.testing.assert_allclose(together.probability, solution(alone), rtol=1e-6, atol=1e-11)
 
