@@ -37,11 +37,11 @@ def each(
         return [(told, values, late or place % every > 0) for place, (told, values, late) in enumerate(found)]
 
     def decorate(check: Test) -> Test:
-        def try_those(slow: bool, fixtures: dict[str, object]) -> None:  # noqa: FBT001 - in this function alone
+        def try_those(slow: bool, fixtures: dict[str, object]) -> None:
             _try_all(check, [(told, values) for told, values, late in all_cases() if late == slow], fixtures)
 
         def try_quick(**fixtures: object) -> None:
-            try_those(False, fixtures)  # noqa: FBT003
+            try_those(False, fixtures)
 
         def try_some(quick_or_slow: str, **fixtures: object) -> None:
             try_those(quick_or_slow == "slow", fixtures)

@@ -16,6 +16,7 @@ import pytest
 
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import EngineError, ParameterError
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +59,7 @@ def test_batches_of_one_name_make_one_table(engine: DuckDB) -> None:
     engine.drop("others")
 
 
-@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.int64, np.uint64])
+@each("kind", [np.uint8, np.uint16, np.uint32, np.int64, np.uint64])
 def test_numbers_come_back_as_they_went_in(engine: DuckDB, kind: type[np.integer]) -> None:
     largest = np.iinfo(kind).max
     engine.drop("numbers")
@@ -178,7 +179,7 @@ def test_a_query_of_another_thread_is_waited_for(tmp_path: Path) -> None:
 # --- What is refused ---
 
 
-@pytest.mark.parametrize("memory", ["much", "12", "", "-1GB", "1 e 9 B", "2GB; DROP TABLE x"])
+@each("memory", ["much", "12", "", "-1GB", "1 e 9 B", "2GB; DROP TABLE x"])
 def test_a_limit_of_memory_that_is_no_size_is_refused(memory: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="memory must be a size such as 500MB or 2GB"):
         DuckDB(memory=memory, spill=tmp_path)
@@ -198,7 +199,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         DuckDB(spill=tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize(
+@each(
     ("act", "step", "kind"),
     [
         (lambda engine: engine.append("known", batch(a=[CANARY])), "taking records in", "ConversionException"),

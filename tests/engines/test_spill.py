@@ -15,6 +15,7 @@ import pytest
 from discreet.engines import spill
 from discreet.engines.spill import SpillFolder
 from discreet.errors import EngineError
+from tests.each import each
 
 MAKE = """
 import sys
@@ -58,7 +59,7 @@ def test_a_folder_of_a_killed_run_is_removed_by_the_next_and_that_of_a_living_ru
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["discreet-notes", "discreet-spill-", "discreet-spill-abcdefgh.bak", "spill"])
+@each("name", ["discreet-notes", "discreet-spill-", "discreet-spill-abcdefgh.bak", "spill"])
 def test_folders_that_no_run_made_are_left_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir(mode=0o700)
     SpillFolder(tmp_path).cleanup()

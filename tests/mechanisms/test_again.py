@@ -25,6 +25,7 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
 from discreet.release.record import MECHANISMS, REPEATABLE, read_record
+from tests.each import each
 from tests.mechanisms.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
 from tests.mechanisms.town import SECRET, TOWN, people
 
@@ -61,7 +62,7 @@ def check_repeats(data: object, out: Path, engine: DuckDB, secret: bytes | None 
     assert read_record(curator(out) / "record.json").run["data"] == [str(data)]  # type: ignore[index]  # made just now
 
 
-@pytest.mark.parametrize("name", KEYED)
+@each("name", KEYED)
 def test_keyed_noise_comes_out_the_same_to_the_byte(name: str, tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "first", KEYED[name], engine=engine)
@@ -83,8 +84,8 @@ def test_a_release_of_an_earlier_version_keeps_its_keys(tmp_path: Path, engine: 
     assert files(tmp_path / "second") == files(tmp_path / "first")
 
 
-@pytest.mark.parametrize("mode", ["mixed", "plain"])
-@pytest.mark.parametrize("form", ["csv", "toml", "tauargus", "cellkey", "ons"])
+@each("mode", ["mixed", "plain"])
+@each("form", ["csv", "toml", "tauargus", "cellkey", "ons"])
 def test_a_ptable_from_a_file_is_in_the_record_whole(form: str, mode: str, tmp_path: Path, engine: DuckDB) -> None:
     write_ptable(SOLVED, tmp_path / "noise", form)
     mechanism = CellKey(dataclasses.replace(read_ptable(tmp_path / "noise"), settings=None), secret=SECRET, mode=mode)
@@ -113,7 +114,7 @@ def test_records_without_a_value_are_dropped_again(tmp_path: Path, engine: DuckD
     check_repeats(data, tmp_path / "first", engine)
 
 
-@pytest.mark.parametrize(
+@each(
     "how",
     [
         {"weight": "WEIGHT"},
@@ -167,7 +168,7 @@ def test_regions_of_the_users_own_are_in_the_record_whole(tmp_path: Path, engine
 # --- Noise that is drawn anew ---
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism",
     [
         Fresh(SOLVED),
@@ -247,7 +248,7 @@ def test_changed_data_are_refused(named: bool, tmp_path: Path, engine: DuckDB) -
     assert not (tmp_path / "second").exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"weight": 3}, "has a run without a usable weight. Take it from a copy."),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import InputError, ParameterError, UnknownNameError
 from discreet.mechanisms.budget import Budget, read_budget
 from discreet.mechanisms.output import output_of
+from tests.each import each
 from tests.mechanisms.town import AGE, SEX, TOWN
 from tests.tabulation.small_data import by, programme, programmes
 
@@ -95,7 +96,7 @@ def test_a_table_of_its_own_goes_before_patterns_and_these_go_in_order() -> None
 # --- What is refused ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("given_budget", "message"),
     [
         ({}, "A budget needs --epsilon, or an epsilon for every table."),
@@ -146,7 +147,7 @@ def test_a_file_has_a_weight_or_an_epsilon_for_every_table(
 COLUMNS = "must have the columns table and weight, or table and epsilon, and a line per table or pattern."
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "epsilon", "message"),
     [
         (None, 1.0, "budget.csv cannot be read (No such file or directory). Give a CSV file."),

@@ -26,6 +26,7 @@ from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 from discreet.release.record import Record as ReleaseRecord
 from discreet.release.record import record_from_json
+from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.mechanisms.town import SECRET, all_cells, cells, frame, participants, squares
 from tests.noise.goodness import ACCEPT, REJECT, p_value
@@ -81,8 +82,8 @@ def test_a_law_serves_every_count(law: Noise) -> None:
     assert not mixed.publish(lot(np.zeros(9))).any()
 
 
-@pytest.mark.parametrize("mode", ["mixed", "plain"])
-@pytest.mark.parametrize("count", [1, 2, 7, 1000])
+@each("mode", ["mixed", "plain"])
+@each("count", [1, 2, 7, 1000])
 def test_the_noise_of_a_count_has_the_law_of_its_row(count: int, mode: str) -> None:
     counts = np.full(len(KEYS), count)
     noise = CellKey(PTABLE, secret=SECRET, mode=mode).publish(lot(counts, KEYS)) - counts
@@ -127,7 +128,7 @@ def test_a_law_gives_empty_cells_noise_where_that_is_asked_for(mode: str) -> Non
     assert p_value(noisy[empty], TwoSidedGeometric(epsilon=0.5 / 1.3)) < REJECT
 
 
-@pytest.mark.parametrize(
+@each(
     ("noise", "law"),
     [
         (PTABLE, "max-entropy"),
@@ -194,7 +195,7 @@ def test_a_ptable_whose_zeros_stay_cannot_give_them_noise() -> None:
         CellKey(PTABLE, secret=SECRET, perturb_zeros=True)
 
 
-@pytest.mark.parametrize("bits", [0, 16, 65, True, None])
+@each("bits", [0, 16, 65, True, None])
 def test_other_parts_of_a_digest_are_refused(bits: Any) -> None:  # noqa: ANN401 - wrong types are the point
     with pytest.raises(ParameterError, match="key_bits must be 64, or 32 for a release of earlier versions"):
         CellKey(PTABLE, secret=SECRET, key_bits=bits)

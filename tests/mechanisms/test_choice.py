@@ -23,6 +23,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
 from discreet.release import record
 from discreet.release.record import MECHANISMS
+from tests.each import each
 from tests.mechanisms.town import SECRET
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)
@@ -38,7 +39,7 @@ def named(name: str, secret: bytes | None = SECRET, **given: Any) -> Any:  # noq
     return mechanism_named(name, secret=lambda: secret, **(flags | given))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "given", "made"),
     [
         ("cell-key", SOLVED, CellKey(PTABLE, secret=SECRET)),
@@ -92,7 +93,7 @@ ALWAYS = "always gives the same participants the same noise. Leave --no-spsn out
 BUDGET = Path("budget.csv")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "given", "kind", "message"),
     [
         ("cellkey", SOLVED, UnknownNameError, "There is no mechanism 'cellkey'. Did you mean cell-key"),

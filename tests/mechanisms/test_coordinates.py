@@ -23,6 +23,7 @@ from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
 from discreet.release.release import open_release
+from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.mechanisms.office import files, make, put_people
 from tests.mechanisms.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
@@ -75,7 +76,7 @@ def test_a_word_of_a_cell_is_never_that_of_a_key() -> None:
     assert len({*mixer(keys).tolist(), *np.concatenate(of_cells).tolist()}) == 4000
 
 
-@pytest.mark.parametrize(
+@each(
     ("mechanism", "zeros"),
     [
         (Coordinates(PTABLE, SECRET), False),

@@ -33,6 +33,7 @@ from discreet.noise.ptable import PTable
 from discreet.release import shelf as shelves
 from discreet.release.journal import JOURNAL, note
 from discreet.release.release import open_release
+from tests.each import each
 from tests.mechanisms.office import OTHER_SECRET, PERSONS, cell_key, curator, make, put, put_people
 from tests.mechanisms.town import SECRET, TOWN, all_cells, people, squares
 from tests.tabulation.small_data import by, programme
@@ -61,7 +62,7 @@ def warnings(release: Release) -> tuple[str, ...]:
 # --- The same data ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("mechanism", "what", "joint"),
     [
         (cell_key(version="2"), "another version label", INDEPENDENT),
@@ -82,7 +83,7 @@ def test_other_noise_for_the_same_data_is_told_with_what_both_together_leave(
     assert f"variance {joint:.2f} instead of 2.00. Publish one of them only, or repeat the earlier one" in told
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "how"),
     [
         (cell_key(), cell_key(secret=OTHER_SECRET), "with another secret"),
@@ -281,9 +282,9 @@ def brute_force(old: Release, new: Release) -> tuple[int, int]:
     return len(either), sum(first.get(cell, 0) != second.get(cell, 0) for cell in either)
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-@pytest.mark.parametrize("gone", [1, 30])
-@pytest.mark.parametrize("mechanism", [cell_key(), Coordinates(SOLVED, SECRET)], ids=lambda mechanism: mechanism.name)
+@each("form", ["parquet", "csv"])
+@each("gone", [1, 30])
+@each("mechanism", [cell_key(), Coordinates(SOLVED, SECRET)], ids=lambda mechanism: mechanism.name)
 def test_the_same_keys_for_changed_data_are_told_with_the_share_of_cells_that_differ(
     mechanism: Mechanism, gone: int, form: str, tmp_path: Path, engine: DuckDB
 ) -> None:
@@ -525,7 +526,7 @@ def oversized(out: Path, path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
-@pytest.mark.parametrize(
+@each(
     "spoil",
     [lambda _, path: pipe(path), lambda _, path: huge(path), lambda _, path: device(path), harmful_table, oversized],
     ids=["pipe", "huge", "device", "rows", "oversized"],

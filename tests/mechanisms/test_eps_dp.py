@@ -19,6 +19,7 @@ from discreet.noise.bits import SYSTEM_BITS, SeededBits
 from discreet.noise.exact_inverse import ExactGeometric
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.release.record import Record, record_from_json
+from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.mechanisms.town import AGE, SEX, TOWN, cells, listed, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
@@ -43,9 +44,9 @@ def noise(
     return ready.spent[table, shown], published - count
 
 
-@pytest.mark.parametrize("count", [0, 1, 12])
-@pytest.mark.parametrize("budget", [Budget(3.0), WEIGHTED, Budget(per_table={"1": 0.5, "2": 2.0})])
-@pytest.mark.parametrize("spsn", [True, False])
+@each("count", [0, 1, 12])
+@each("budget", [Budget(3.0), WEIGHTED, Budget(per_table={"1": 0.5, "2": 2.0})])
+@each("spsn", [True, False])
 def test_every_count_has_geometric_noise_of_its_epsilon(spsn: bool, budget: Budget, count: int) -> None:
     for table, number in (("1", 0), ("2", 0), ("2", -1)):
         epsilon, drawn = noise(EpsDP(budget, spsn=spsn, bits=SeededBits(7)), table, number, count)
@@ -89,8 +90,8 @@ def test_a_person_more_is_seen_no_more_than_the_budget_allows() -> None:
     assert abs(with_her - without).max() == pytest.approx(mechanism.epsilon)
 
 
-@pytest.mark.parametrize("spsn", [True, False])
-@pytest.mark.parametrize("budget", [Budget(3.0), WEIGHTED, Budget(per_table={"*": 1.5})])
+@each("spsn", [True, False])
+@each("budget", [Budget(3.0), WEIGHTED, Budget(per_table={"*": 1.5})])
 def test_the_record_tells_the_promise_and_what_it_rests_on(spsn: bool, budget: Budget) -> None:
     mechanism = EpsDP(budget, spsn=spsn).ready_for(OUTPUT)
     record = Record(programme="x", **mechanism.described())

@@ -18,6 +18,7 @@ from discreet.microdata import csv_files
 from discreet.microdata.frames import FrameSource
 from discreet.programme.load import load_programme
 from discreet.tabulation.plan import plan as plan_tables
+from tests.each import each
 from tests.mechanisms.town import TOWN, people
 from tests.tabulation.small_data import by, programme, topic
 
@@ -48,7 +49,7 @@ def test_cells_are_counted_by_hand() -> None:
     assert (found.maximal, found.statistics) == (2, 6 + 1)
 
 
-@pytest.mark.parametrize(("tables", "maximal"), [(["1"], 1), (["1", "2"], 1), (["1", "2", "3"], 2), (None, 4)])
+@each(("tables", "maximal"), [(["1"], 1), (["1", "2"], 1), (["1", "2", "3"], 2), (None, 4)])
 def test_maximal_tables_are_those_that_must_be_counted_from_records(tables: list[str] | None, maximal: int) -> None:
     assert estimate(people(10), TOWN, tables=tables).maximal == maximal
 
@@ -95,7 +96,7 @@ def test_keys_made_from_ids_take_more() -> None:
     assert ready.disk == made.disk
 
 
-@pytest.mark.parametrize("size", [1, 5, 50, 500])
+@each("size", [1, 5, 50, 500])
 def test_the_estimate_of_the_disk_has_room_for_all_rows(size: int, engine: DuckDB) -> None:
     data = people(size)
     release = protect(data, TOWN, Exact(), engine=engine)

@@ -12,6 +12,7 @@ from discreet.noise.bits import SYSTEM_BITS, SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
+from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
@@ -41,7 +42,7 @@ def test_the_system_gives_the_bits_unless_a_seed_is_given() -> None:
     assert not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("mechanism", "zeros"),
     [
         (Fresh(PTABLE, bits=SeededBits(1)), False),

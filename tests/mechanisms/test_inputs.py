@@ -29,6 +29,7 @@ from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.release.tables import file_stem, write_table
+from tests.each import each
 from tests.mechanisms.town import GEO, SECRET, SEX, TOWN, all_cells, cells, frame, people
 from tests.tabulation.small_data import by, programme, programmes, records
 
@@ -86,7 +87,7 @@ def test_a_row_of_nobody_is_nobody(engine: DuckDB) -> None:
     assert all_cells(both) == all_cells(protect(rows, TOWN, BY_KEY, key="key", count="n", engine=engine))
 
 
-@pytest.mark.parametrize(
+@each(
     ("counts", "kind", "message"),
     [
         ([1, None], RecordKeyError, "n has no usable count in 1 record: in record 2 it is missing."),

@@ -20,6 +20,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
 UNKNOWN = "There is no parameter of the law geometric"
 
 
-@pytest.mark.parametrize(
+@each(
     ("law", "parameters", "noise"),
     [
         (None, {"variance": 2, "bound": 5}, PTABLE),
@@ -89,7 +90,7 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
     assert caught.value.parameter == flag.replace("-", "_")
 
 
-@pytest.mark.parametrize(
+@each(
     ("law", "given", "kind", "message"),
     [
         ("laplce", {}, UnknownNameError, "There is no law 'laplce'. Did you mean laplace"),

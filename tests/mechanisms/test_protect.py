@@ -41,6 +41,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.programme.model import Programme, Table
 from discreet.release.release import open_release
+from tests.each import each
 from tests.mechanisms.town import SECRET, SEX, TOPICS, TOWN, all_cells, cells, frame, participants, people
 from tests.tabulation.small_data import by, counted, programmes, records
 
@@ -206,7 +207,7 @@ def homes() -> Programme:
     return Programme("town", {t.name: t for t in TOPICS}, (more[0], *TOWN.tables, more[1]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("tables", "unit", "ids"),
     [
         (None, None, "1 2 3 4 5"),
@@ -369,7 +370,7 @@ def test_programmes_without_categories_cannot_be_counted() -> None:
     refused(ProgrammeError, "Topic GRID has no list of categories", programme="grid2021:LU:2500", id="ID")
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "kind", "message"),
     [
         ({"form": "xlsx"}, UnknownNameError, "There is no format of tables 'xlsx'"),

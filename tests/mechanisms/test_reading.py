@@ -33,6 +33,7 @@ from discreet.microdata.keys import RecordKeys, keys_of
 from discreet.microdata.sources import open_source
 from discreet.noise.ptable import PTable
 from discreet.programme.choose import also_missing_category
+from tests.each import each
 from tests.mechanisms.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, cells, frame, people
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
@@ -123,7 +124,7 @@ def test_keys_are_made_from_ids(engine: DuckDB) -> None:
     assert keys_in(engine) == sorted(keys_of(RecordKeys(SECRET, "2").digests(ids)).tolist())
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "key_space", "expected"),
     [
         (pa.array([5, 0, 2**32 - 1]), 2**32, [5, 0, 2**32 - 1]),
@@ -153,7 +154,7 @@ def test_the_first_batch_tells_whether_keys_are_fractions(engine: DuckDB, monkey
         read(engine, mixed, mechanism=mechanism, key="key")
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "message"),
     [
         ([1, None, 3], "KEY has no usable key in 1 record: in record 2 it is missing"),

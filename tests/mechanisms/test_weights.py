@@ -24,6 +24,7 @@ from discreet.noise.ptable import PTable
 from discreet.release.release import open_release
 from discreet.tabulation import cells as cells_of_statistics
 from discreet.utility.measured import utility_of
+from tests.each import each
 from tests.mechanisms.town import SECRET, TOWN, cells, frame, participants, people
 from tests.tabulation.small_data import counted, programmes, records
 
@@ -98,7 +99,7 @@ def test_sums_of_weights_are_the_same_whatever_the_order(threads: int, engine: D
     assert all(first.table(name).equals(second.table(name)) for name in first.ids)
 
 
-@pytest.mark.parametrize(
+@each(
     ("weights", "message"),
     [
         ([1.0, None], "W has no usable weight in 1 record: in record 2 it is missing."),

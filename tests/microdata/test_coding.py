@@ -26,6 +26,7 @@ from discreet.microdata.coding import (
 from discreet.microdata.sources import open_source
 from discreet.programme.choose import also_missing_category
 from discreet.programme.universe import parse_universe
+from tests.each import each
 from tests.tabulation.small_data import by, programme, topic, topics
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def test_positions_decode_to_the_category_above_the_code(data: st.DataObject) ->
         )
 
 
-@pytest.mark.parametrize(("size", "kind"), [(255, "uint8"), (256, "uint16"), (65_535, "uint16"), (65_536, "uint32")])
+@each(("size", "kind"), [(255, "uint8"), (256, "uint16"), (65_535, "uint16"), (65_536, "uint32")])
 def test_positions_are_as_narrow_as_can_be(size: int, kind: str) -> None:
     # The place after the last is for a missing value.
     many = topic("N", " ".join(f"n{number}" for number in range(size)))
@@ -154,14 +155,14 @@ TYPED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("values", TYPED, ids=lambda values: str(values.type))
+@each("values", TYPED, ids=lambda values: str(values.type))
 def test_a_code_may_be_of_any_type(values: pa.Array) -> None:
     assert coded(coder(column(EMP, 1)), emp=values) == {"EMP_1": [0, 2, 1]}
     # A slice begins somewhere else in memory.
     assert coded(coder(column(EMP, 1)), emp=values.slice(1)) == {"EMP_1": [2, 1]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("codes", "values"),
     [
         ("true false", pa.array([True, False])),
@@ -207,8 +208,8 @@ ODD: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("values", ODD, ids=lambda values: str(values.type))
-@pytest.mark.parametrize("missing", ["error", "category", "drop"])
+@each("values", ODD, ids=lambda values: str(values.type))
+@each("missing", ["error", "category", "drop"])
 def test_values_that_have_no_text_are_refused(missing: str, values: pa.Array) -> None:
     lines = problems(coder(column(EMP, 1), missing=missing), {"emp": ["1", "2"]}, {"emp": values})
     assert lines == ["  emp: its values are neither text nor numbers, so they cannot be codes of EMP"]
@@ -285,7 +286,7 @@ WITHOUT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("values", WITHOUT, ids=lambda values: str(values.type))
+@each("values", WITHOUT, ids=lambda values: str(values.type))
 def test_missing_values_are_refused_counted_or_dropped(values: pa.Array) -> None:
     sex = ["F", "M", None, "M"]
     lines = problems(coder(column(EMP, 1), column(SEX, 1)), {"emp": values, "sex": sex})
@@ -338,7 +339,7 @@ def test_there_are_three_ways_with_missing_values() -> None:
 # --- Universes ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("universe", "inside"),
     [
         ("EMP = 1", [1, 0, 0, 1, 0, 0]),

@@ -14,6 +14,7 @@ from discreet.errors import DataFileError, ParameterError
 from discreet.microdata.csv_files import CsvFile
 from discreet.microdata.reading import Reading
 from discreet.microdata.sources import open_source
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,7 @@ def test_several_gzipped_pieces_in_one_file_are_read_to_the_end(tmp_path: Path) 
     assert read(path, ["a"]) == [{"a": "1"}, {"a": "2"}]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "message"),
     [
         ("d.csv", b"a,b\n1,2\ncanary,1,1\n", "d.csv has 3 fields instead of 2 in record 2 below the header. Correct"),
@@ -124,9 +125,9 @@ def test_another_encoding_is_read_where_it_is_named(tmp_path: Path) -> None:
             assert [name for batch in source.batches(["ÖRT"]) for name in batch.column(0).to_pylist()] == names
 
 
-@pytest.mark.parametrize("header", ["ID,NAME", "ID,NÄME"])
-@pytest.mark.parametrize("records", [3, 6_000])
-@pytest.mark.parametrize("packed", [False, True])
+@each("header", ["ID,NAME", "ID,NÄME"])
+@each("records", [3, 6_000])
+@each("packed", [False, True])
 def test_the_first_byte_that_cannot_be_decoded_is_named(
     tmp_path: Path, header: str, records: int, packed: bool
 ) -> None:
@@ -144,7 +145,7 @@ def test_the_first_byte_that_cannot_be_decoded_is_named(
         list(open_source(tmp_path / "e.csv", encoding="cp1252").batches(["ID"]))
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin1000", "rot13", "utf-8-sig"])
+@each("encoding", ["utf-16", "latin1000", "rot13", "utf-8-sig"])
 def test_an_encoding_that_is_unknown_or_not_of_bytes_is_refused(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "d.csv").write_text("ID\n1\n")
     with pytest.raises(ParameterError, match="is not an encoding in which CSV files can be read"):
@@ -159,7 +160,7 @@ def test_only_csv_files_have_an_encoding() -> None:
 # --- Blank lines ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "expected"),
     [
         (b"a\n1\n\n2\n", ["1", "", "2"]),
@@ -174,7 +175,7 @@ def test_only_csv_files_have_an_encoding() -> None:
         (b"a\n1", ["1"]),
     ],
 )
-@pytest.mark.parametrize("packed", [False, True])
+@each("packed", [False, True])
 def test_blank_lines_of_a_single_column_are_missing_values(
     content: bytes, expected: list[str], packed: bool, tmp_path: Path
 ) -> None:

@@ -9,9 +9,10 @@ import pytest
 from discreet.errors import InputError
 from discreet.microdata.database_name import DuckDBName, PostgresName, parse_database_name
 from discreet.microdata.sources import open_source
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "path", "table"),
     [
         ("census.duckdb#persons", "census.duckdb", "persons"),
@@ -30,7 +31,7 @@ def test_a_duckdb_database_is_told_by_its_ending(text: str, path: str, table: st
     assert parse_database_name(text) == DuckDBName(Path(path), table)
 
 
-@pytest.mark.parametrize("text", ["persons.csv", "persons#1.csv", "my.duckdb.csv", "database", "db", "sqlite://a"])
+@each("text", ["persons.csv", "persons#1.csv", "my.duckdb.csv", "database", "db", "sqlite://a"])
 def test_other_texts_name_no_database(text: str) -> None:
     assert parse_database_name(text) is None
 
@@ -43,7 +44,7 @@ def test_an_address_is_one_of_postgresql() -> None:
     assert "anna" not in repr(parse_database_name(whole))
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         "postgresql://anna:canary@db.example/census#persons",
@@ -64,7 +65,7 @@ def test_a_password_in_an_address_is_refused_and_not_shown(address: str) -> None
     assert "anna" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "names",
     [
         ["a.duckdb#x", "a.duckdb#y"],

@@ -14,6 +14,7 @@ import pytest
 from discreet.errors import DataFileError, UnknownNameError
 from discreet.microdata import frames
 from discreet.microdata.frames import open_frame
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def garbage_under_null() -> pa.Table:
     return TABLE.set_column(1, "age", pa.Array.from_buffers(pa.int64(), 5, [pa.py_buffer(b"\xfd"), pa.py_buffer(age)]))
 
 
-@pytest.mark.parametrize(
+@each(
     "same",
     [
         lambda: pa.concat_tables([TABLE.slice(0, 2), TABLE.slice(2)]),
@@ -119,7 +120,7 @@ class Stubborn:
         raise RuntimeError("canary" if requested_schema is None else "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "message"),
     [
         (pd.DataFrame({"a": [1, "canary"]}), r"taken over as an Arrow table \(Conversion failed for column a with"),

@@ -28,6 +28,7 @@ from discreet.microdata import key_file
 from discreet.microdata.files import FileSource
 from discreet.microdata.key_file import add_keys
 from discreet.microdata.keys import RecordKeys, keys_of
+from tests.each import each
 from tests.release.crashes import Disk
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def test_files_with_like_types_become_one(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "keyed.parquet").to_pydict() == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "kinds"),
     [
         (pa.array([1]), pa.array(["0815"]), "int64 in the first file and"),
@@ -201,7 +202,7 @@ def test_files_with_like_types_become_one(tmp_path: Path) -> None:
         (pa.array([1]), pa.array([0.815]), "int64 in the first file and double"),
     ],
 )
-@pytest.mark.parametrize("name", ["keyed.parquet", "keyed.csv"])
+@each("name", ["keyed.parquet", "keyed.csv"])
 def test_files_with_other_types_are_refused(
     tmp_path: Path, first: pa.Array, second: pa.Array, kinds: str, name: str
 ) -> None:
@@ -222,9 +223,9 @@ def test_an_id_is_found_again_in_another_file(tmp_path: Path) -> None:
 # --- What is refused ---
 
 
-@pytest.mark.parametrize("name", ["keyed.parquet", "keyed.csv"])
-@pytest.mark.parametrize("before", [None, b"mine"])
-@pytest.mark.parametrize(
+@each("name", ["keyed.parquet", "keyed.csv"])
+@each("before", [None, b"mine"])
+@each(
     ("ids", "message"),
     [
         ([None, "b", CANARY, ""], "PERSON_ID is missing in 2 records, the first is record 1."),

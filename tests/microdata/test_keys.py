@@ -24,6 +24,7 @@ from discreet.microdata.keys import (
     share_id,
 )
 from discreet.noise import PTable, SeededBits
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_digests_are_the_same_for_ever() -> None:
     assert other.tolist() == [12380872346883050576, 16292839472570885062]
 
 
-@pytest.mark.parametrize("key_space", [2**32, 256, 10**8, 3 * 10**9])
+@each("key_space", [2**32, 256, 10**8, 3 * 10**9])
 def test_keys_are_digests_modulo_the_key_space(key_space: int) -> None:
     digests = KEYS.digests(pa.array(["7", "8", "9"]))
     assert keys_of(digests, key_space).dtype == np.uint32
@@ -77,7 +78,7 @@ def test_keys_are_digests_modulo_the_key_space(key_space: int) -> None:
     assert keys_of(words(2**64 - 1), key_space).tolist() == [(2**64 - 1) % key_space]
 
 
-@pytest.mark.parametrize("power", [1, 8, 31, 32])
+@each("power", [1, 8, 31, 32])
 def test_keys_of_a_power_of_two_are_those_of_earlier_versions(power: int) -> None:
     digests = SeededBits(11).words(1000)
     assert np.array_equal(keys_of(digests, 2**power), keys_of(digests, 2**power, bits=32))
@@ -151,7 +152,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@each("kind", KINDS, ids=str)
 def test_every_exact_kind_of_id_has_the_same_keys(kind: pa.DataType) -> None:
     ids = pa.array([7, 100, 8]).cast(pa.string())
     made = ids.cast(kind.value_type).dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else ids.cast(kind)
@@ -164,7 +165,7 @@ def test_no_ids_have_no_digests() -> None:
     assert KEYS.digests(pa.array([], pa.string())).tolist() == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("ids", "kind"),
     [
         (pa.array([1.0, 2.0]), "double"),
@@ -198,14 +199,14 @@ def test_a_column_without_a_type_is_missing_throughout() -> None:
         KEYS.digests(pa.nulls(3))
 
 
-@pytest.mark.parametrize("secret", [b"", b"canary", "a text instead of bytes", None])
+@each("secret", [b"", b"canary", "a text instead of bytes", None])
 def test_a_weak_secret_is_refused_and_not_shown(secret: bytes) -> None:
     with pytest.raises(SecretError, match="The secret") as caught:
         RecordKeys(secret)
     assert "canary" not in str(caught.value)
 
 
-@pytest.mark.parametrize("version", ["", 1, None, "\ud800"])
+@each("version", ["", 1, None, "\ud800"])
 def test_a_label_must_be_text(version: str) -> None:
     with pytest.raises(ParameterError, match=r"version label of record keys must be a text such as 1\."):
         RecordKeys(SECRET, version)
@@ -227,7 +228,7 @@ def p_of_bytes(values: NDArray[np.unsignedinteger], byte: int) -> float:
     return chi_square(seen, np.full(256, len(values) / 256))
 
 
-@pytest.mark.parametrize("byte", range(8))
+@each("byte", range(8))
 def test_digests_are_uniform(byte: int) -> None:
     digests = KEYS.digests(pa.array(np.arange(SIZE)))
     assert p_of_bytes(digests, byte) > ACCEPT
@@ -343,7 +344,7 @@ def test_duplicates_are_those_that_counting_finds(batches: list[list[int]]) -> N
 # --- Keys that the data bring along ---
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         pa.array([0, 7, 255]),
@@ -399,7 +400,7 @@ def test_fractions_fall_on_any_key_space() -> None:
     assert ready_keys(pa.array([0.0, 0.5, 0.25, 1.0]), 2**32, "RKEY").tolist() == [0, 2**31, 2**30, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "how_many", "first", "why"),
     [
         (pa.array([3, None, 256]), 2, 2, "is missing"),
@@ -431,7 +432,7 @@ def test_keys_that_cannot_be_used_are_refused(values: pa.Array, how_many: int, f
     assert str(caught.value) == f"{start} {accepted}"
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [pa.array([0.5], pa.float32()), pa.array([True]), pa.array([b"7"]), pa.array([[7]])],
     ids=lambda values: str(values.type),

@@ -14,6 +14,7 @@ from discreet.errors import DataFileError
 from discreet.microdata.parquet_files import ParquetFile
 from discreet.microdata.reading import Reading
 from discreet.microdata.text import as_text
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,8 +59,8 @@ def test_the_more_columns_the_fewer_rows(tmp_path: Path) -> None:
     assert sum(batch.num_rows for batch in ParquetFile.open(path).batches([], Reading(4_000))) == 9_000
 
 
-@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
-@pytest.mark.parametrize("kind", [pa.string(), pa.string_view()])
+@each("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+@each("kind", [pa.string(), pa.string_view()])
 def test_texts_of_any_encoding_are_read(encoding: str, kind: pa.DataType, tmp_path: Path) -> None:
     path = saved(tmp_path, {"a": CODES.cast(kind)}, use_dictionary=False, column_encoding=encoding, row_group_size=900)
     assert read(path, "a") == CODES.to_pylist()
@@ -84,9 +85,7 @@ def test_a_name_with_a_dot_is_a_name(tmp_path: Path) -> None:
     assert batch.to_pydict() == {"c": [{"d": 1}], "a.b": ["x"]}
 
 
-@pytest.mark.parametrize(
-    "content", [b"a\ncanary\n", b"PAR1" + b"\0" * 40 + b"PAR1", b"PAR1", b"PARE" * 9, b"\xff\xff\xff\x7fPAR1" * 3]
-)
+@each("content", [b"a\ncanary\n", b"PAR1" + b"\0" * 40 + b"PAR1", b"PAR1", b"PARE" * 9, b"\xff\xff\xff\x7fPAR1" * 3])
 def test_what_is_no_parquet_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"
     path.write_bytes(content)

@@ -17,6 +17,7 @@ from discreet.errors import DataFileError, ParameterError
 from discreet.microdata import sketch
 from discreet.microdata.sketch import sketch_programme
 from discreet.programme.toml_file import read_programme
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,12 +94,12 @@ def test_identifiers_and_keys_are_named_but_their_values_are_not_told(tmp_path: 
     assert "90" not in wide
 
 
-@pytest.mark.parametrize("name", ["key", "rkey", "RECORD_KEY", "recordKey", "cell key", "hh.ckey", "personKey"])
+@each("name", ["key", "rkey", "RECORD_KEY", "recordKey", "cell key", "hh.ckey", "personKey"])
 def test_keys_are_known_by_their_names(name: str, tmp_path: Path) -> None:
     assert list(categories(saved(tmp_path, f"{name},sex\n1,F\n1,F\n"))) == ["SEX"]
 
 
-@pytest.mark.parametrize("name", ["turkey", "keyboard", "monkey_2", "region_id", "idle", "paid"])
+@each("name", ["turkey", "keyboard", "monkey_2", "region_id", "idle", "paid"])
 def test_other_names_are_taken_for_topics(name: str, tmp_path: Path) -> None:
     path = saved(tmp_path, f"{name},sex\n" + "1,F\n2,M\n" * 30)
     assert list(categories(path)) == [name.upper(), "SEX"]
@@ -213,7 +214,7 @@ def test_files_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert categories(path) == {"A": tuple(f"{i:03}" for i in range(400))}
 
 
-@pytest.mark.parametrize(
+@each(
     ("sizes", "columns"),
     [
         ((3,), ["A"]),
@@ -256,7 +257,7 @@ NO_PARQUET = "is no Parquet file, or it is damaged. Write it again"
 GZIP = "is not gzipped, or it is damaged. Compress it again"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "message"),
     [
         ("d.csv", b"", "d.csv is empty. Give a file with named columns"),

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from discreet.errors import InputError
 from discreet.microdata.sources import Source, open_source
 from discreet.microdata.text import as_text
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +148,7 @@ def test_sources_are_called_by_what_was_given(tmp_path: Path) -> None:
     assert open_source(pa.table({"x": [1]})).name == "the data frame"
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "what"),
     [
         (None, "an object of type NoneType"),

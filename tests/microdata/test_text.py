@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.microdata.text import as_text, is_utf8, without_views
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +30,12 @@ def written(values: Sequence[object], kind: pa.DataType | None = None) -> list[s
     return list(texts.to_pylist())
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@each("kind", TEXTS)
 def test_text_stays_and_what_is_empty_is_missing(kind: pa.DataType) -> None:
     assert written(["01", "", None, " ", "NaN", "é"], kind) == ["01", None, None, " ", "NaN", "é"]
 
 
-@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()])
+@each("kind", [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()])
 def test_whole_numbers_are_written_as_such(kind: pa.DataType) -> None:
     values = pc.cast(pa.array([1.0, 0.0, 100.0, None]), kind).to_pylist()
     assert written(values, kind) == ["1", "0", "100", None]
@@ -60,7 +61,7 @@ def test_a_float_can_be_read_back(values: list[float]) -> None:
     assert [float(text or "") for text in written(values, pa.float64())] == values
 
 
-@pytest.mark.parametrize("kind", [pa.decimal32(9, 4), pa.decimal64(18, 4), pa.decimal128(38, 4), pa.decimal256(70, 4)])
+@each("kind", [pa.decimal32(9, 4), pa.decimal64(18, 4), pa.decimal128(38, 4), pa.decimal256(70, 4)])
 def test_decimals_end_with_their_last_digit(kind: pa.DataType) -> None:
     values = [Decimal("1.0000"), Decimal("2.5000"), Decimal("0.0000"), None, Decimal("-100.0000"), Decimal("0.0001")]
     assert written(values, kind) == ["1", "2.5", "0", None, "-100", "0.0001"]
@@ -73,7 +74,7 @@ def test_dates_are_written_as_in_iso_8601() -> None:
         assert written([date(2000, 1, 2), None], kind) == ["2000-01-02", None]
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@each("unit", ["s", "ms", "us", "ns"])
 def test_times_at_midnight_are_dates(unit: str) -> None:
     values = [datetime(2000, 1, 2), datetime(2000, 1, 2, 3, 40, 50), datetime(2010, 10, 10, 0, 0, 10), None]  # noqa: DTZ001
     expected = ["2000-01-02", "2000-01-02 03:40:50", "2010-10-10 00:00:10", None]
@@ -94,8 +95,8 @@ def test_what_has_no_text_gives_none(values: list[object]) -> None:
     assert as_text(pa.array(values)) is None
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-@pytest.mark.parametrize("index", [pa.int8(), pa.uint32(), pa.int64()])
+@each("kind", [pa.string(), pa.large_string(), pa.string_view()])
+@each("index", [pa.int8(), pa.uint32(), pa.int64()])
 def test_dictionaries_are_written_as_plain_text(kind: pa.DataType, index: pa.DataType) -> None:
     values = pa.DictionaryArray.from_arrays(
         pa.array([2, 0, None, 1, 3, 0], index), pa.array(["b", "", "a", None], kind)

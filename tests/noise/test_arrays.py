@@ -10,9 +10,10 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         [1, -2, 3],
@@ -48,7 +49,7 @@ def test_the_ends_of_int64_are_taken() -> None:
     assert whole(np.array([2**63 - 1], dtype=np.uint64), "x").tolist() == [2**63 - 1]
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         [1.5],

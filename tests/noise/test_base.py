@@ -10,6 +10,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.noise import Laplace, MaxEntropy, SeededBits, TwoSidedGeometric, Uniform
 from discreet.noise.base import WIDEST, WORDS, Noise, Table
+from tests.each import each
 
 LAWS: list[Noise] = [
     Laplace(scale=3),
@@ -19,8 +20,8 @@ LAWS: list[Noise] = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-@pytest.mark.parametrize("resolution", [0.3, 0.05, 1e-3, 1e-9])
+@each("law", LAWS, ids=repr)
+@each("resolution", [0.3, 0.05, 1e-3, 1e-9])
 def test_reach_is_the_largest_value_with_that_probability(law: Noise, resolution: float) -> None:
     x = np.arange(500)
     likely = np.flatnonzero(law.pmf(x) >= resolution)
@@ -60,7 +61,7 @@ def test_noise_has_the_shape_of_its_keys() -> None:
     assert law.sample(0).shape == (0,)
 
 
-@pytest.mark.parametrize("key_space", [1, 0, -5, 2**64 + 1, True, 2.0**32])
+@each("key_space", [1, 0, -5, 2**64 + 1, True, 2.0**32])
 def test_key_spaces_out_of_range_are_refused(key_space: int) -> None:
     with pytest.raises(ParameterError, match=r"key_space must be a whole number from 2 to 2\*\*64") as refusal:
         Uniform(bound=2).rounded(key_space)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import SYSTEM_BITS, SeededBits, SystemBits
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def test_system_bits_are_the_default_of_the_house() -> None:
 
 
 @every_source
-@pytest.mark.parametrize("size", [0, 1, 1000])
+@each("size", [0, 1, 1000])
 def test_words_are_64_bits_each(bits: BitSource, size: int) -> None:
     words = bits.words(size)
     assert words.dtype == np.uint64
@@ -92,7 +93,7 @@ def test_large_limits_use_all_their_bits(bits: BitSource) -> None:
     assert len({number % 2**60 for number in numbers}) == 200
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, True, "7", None])
+@each("seed", [-1, 1.5, True, "7", None])
 def test_what_is_no_seed_is_refused(seed: Any) -> None:  # noqa: ANN401 - wrong types are the point
     with pytest.raises(ParameterError, match="seed must be zero or a positive whole number") as refusal:
         SeededBits(seed)

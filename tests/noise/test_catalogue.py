@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 import discreet.noise
 from discreet.noise import LAWS
 from discreet.noise.base import Noise
 from discreet.noise.parameters import parameters
+from tests.each import each
 
 
-@pytest.mark.parametrize(("name", "kind"), LAWS.items(), ids=LAWS)
+@each(("name", "kind"), LAWS.items(), ids=LAWS)
 def test_every_law_stands_under_its_own_name(name: str, kind: type[Noise]) -> None:
     assert kind.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
@@ -20,7 +19,7 @@ def test_every_law_stands_under_its_own_name(name: str, kind: type[Noise]) -> No
     assert parameters(kind)
 
 
-@pytest.mark.parametrize("kind", LAWS.values(), ids=LAWS)
+@each("kind", LAWS.values(), ids=LAWS)
 def test_every_law_is_public(kind: type[Noise]) -> None:
     assert kind.__name__ in discreet.noise.__all__
     assert getattr(discreet.noise, kind.__name__) is kind

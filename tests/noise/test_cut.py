@@ -9,6 +9,7 @@ import pytest
 
 from discreet.noise import Laplace, PTable, SeededBits, TruncatedLaplace, TwoSidedGeometric, Uniform
 from discreet.noise.cut import cut_bias
+from tests.each import each
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -24,8 +25,8 @@ LAWS: list[Noise] = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-@pytest.mark.parametrize("count", [0, 1, 3, 40])
+@each("law", LAWS, ids=repr)
+@each("count", [0, 1, 3, 40])
 def test_bias_is_the_mean_of_what_is_published_less_the_count(law: Noise, count: int) -> None:
     edge = law.reach(1e-18)
     x = np.arange(-edge, edge + 1)

@@ -16,6 +16,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTableRow
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
+from tests.each import each
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -30,7 +31,7 @@ TABLES: list[dict[str, Any]] = [
     {"variance": 0.5, "bound": 2, "monotone": True, "floor": 1e-8},
     {"variance": 0.5, "bound": 1},
 ]
-every_table = pytest.mark.parametrize("wishes", TABLES, ids=str)
+every_table = each("wishes", TABLES, ids=str)
 
 
 def by_enumeration(table: PTable, most: int) -> dict[int, float]:
@@ -131,7 +132,7 @@ HIDING = {
 }
 
 
-@pytest.mark.parametrize("name", REVEALING)
+@each("name", REVEALING)
 def test_tables_that_reveal_true_counts_are_refused(name: str) -> None:
     for plain in (False, True):
         with pytest.raises(ParameterError, match=r"has one true count with probability.*--allow-disclosure") as refusal:
@@ -139,13 +140,13 @@ def test_tables_that_reveal_true_counts_are_refused(name: str) -> None:
         assert refusal.value.parameter == "allow_disclosure"
 
 
-@pytest.mark.parametrize("name", HIDING)
+@each("name", HIDING)
 def test_tables_that_hide_counts_are_taken(name: str) -> None:
     for plain in (False, True):
         check_disclosure(HIDING[name], plain=plain)
 
 
-@pytest.mark.parametrize("name", [*REVEALING, *HIDING])
+@each("name", [*REVEALING, *HIDING])
 def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
     table = {**REVEALING, **HIDING}[name]
     most = 2 * len(table.rows) + 4 * table.bound + 2 * table.repeat
@@ -160,8 +161,8 @@ def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
     assert expected[published] == pytest.approx(posterior, rel=1e-12)
 
 
-@pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize(
+@each("zeros", [False, True])
+@each(
     "law",
     [
         TwoSidedGeometric(epsilon=0.01),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import DiscreteGaussian, SeededBits
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 SIGMAS = [0.2, 0.7, 1.0, 3.3]
@@ -22,7 +23,7 @@ def brute_force(sigma: float, most: int = 60) -> tuple[list[Decimal], Decimal]:
         return weight, weight[0] + 2 * sum(weight[1:])
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
+@each("sigma", SIGMAS)
 def test_pmf_is_the_weight_over_the_sum_of_weights(sigma: float) -> None:
     weight, total = brute_force(sigma)
     expected = [float((w / total).ln()) for w in weight]
@@ -30,7 +31,7 @@ def test_pmf_is_the_weight_over_the_sum_of_weights(sigma: float) -> None:
     np.testing.assert_allclose(DiscreteGaussian(sigma=sigma).log_pmf(-np.arange(61)), expected, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
+@each("sigma", SIGMAS)
 def test_cdf_is_the_sum_of_the_tail(sigma: float) -> None:
     weight, total = brute_force(sigma)
     law = DiscreteGaussian(sigma=sigma)
@@ -40,7 +41,7 @@ def test_cdf_is_the_sum_of_the_tail(sigma: float) -> None:
         assert float(law.cdf(x - 1)) == pytest.approx(1 - tail, rel=1e-14)
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
+@each("sigma", SIGMAS)
 def test_variance_is_the_sum_of_squares_and_at_most_sigma_squared(sigma: float) -> None:
     weight, total = brute_force(sigma)
     expected = 2 * sum(x * x * w for x, w in enumerate(weight)) / total
@@ -48,7 +49,7 @@ def test_variance_is_the_sum_of_squares_and_at_most_sigma_squared(sigma: float) 
     assert expected <= Decimal(sigma) ** 2
 
 
-@pytest.mark.parametrize("sigma", [0.7, 1.0, 3.3, 40.0, 1000.0])
+@each("sigma", [0.7, 1.0, 3.3, 40.0, 1000.0])
 def test_normalisation_agrees_with_poisson_summation(sigma: float) -> None:
     # The sum of exp(-x^2 / 2 sigma^2) over x is sigma sqrt(2 pi) times the sum of exp(-2 pi^2 sigma^2 k^2) over k.
     dual = 1 + 2 * sum(math.exp(-2 * (math.pi * sigma * k) ** 2) for k in range(1, 20))

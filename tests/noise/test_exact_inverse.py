@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.noise import SeededBits, TwoSidedGeometric, exact_inverse
 from discreet.noise.exact_inverse import ExactGeometric
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 if TYPE_CHECKING:
@@ -56,16 +57,16 @@ def holds(rate: float, x: int, number: int, bits: int) -> bool:
     return below <= low and high <= above
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("bits", [3, 8, 64, 200])
+@each("rate", RATES)
+@each("bits", [3, 8, 64, 200])
 def test_floor_is_the_whole_part_of_the_distribution(rate: float, bits: int) -> None:
     for x in (-15, -5, -1, 0, 1, 4, 15):
         assert ExactGeometric(rate).floor(x, bits) == int(DIGITS.multiply(distribution(rate, x), Decimal(2**bits)))
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("word", [*WORDS, 64])
-@pytest.mark.parametrize("guard", [8, 128])
+@each("rate", RATES)
+@each("word", [*WORDS, 64])
+@each("guard", [8, 128])
 def test_thresholds_are_floors(rate: float, word: int, guard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # With 8 bits beyond the word the powers of q do not settle every threshold, and the others are made one by one.
     monkeypatch.setattr(exact_inverse, "GUARD_BITS", guard)
@@ -115,7 +116,7 @@ def test_bits_that_are_all_0_or_all_1_go_on_until_they_end() -> None:
         assert sign * found == pytest.approx(136 * math.log(2), abs=2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "word", "size"), [(0.2, 64, 10_000), (1.0, 64, 10_000), (0.2, 8, 3000), *((1.0, w, 3000) for w in WORDS)]
 )
 def test_samples_have_the_law_and_not_one_30_percent_off(rate: float, word: int, size: int) -> None:
@@ -145,7 +146,7 @@ def test_where_much_is_spent_hardly_any_noise_is_left(rate: float) -> None:
     assert not ExactGeometric(rate).sample(1000, SeededBits(3)).any()
 
 
-@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
+@each("rate", [0.0, -1.0, math.nan, math.inf])
 def test_an_epsilon_that_is_no_positive_number_is_refused(rate: float) -> None:
     with pytest.raises(ParameterError, match="exact geometric noise: epsilon must be a positive number, not"):
         ExactGeometric(rate)

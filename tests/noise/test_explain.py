@@ -11,6 +11,7 @@ import pytest
 from discreet.noise.explain import ROUNDING, results, warnings
 from discreet.noise.formats.files import read_ptable
 from discreet.noise.ptable import PTable, PTableRow
+from tests.each import each
 
 RULE = Path(__file__).parents[1] / "data/ons/ptable_10_5_rule.csv.gz"
 
@@ -80,14 +81,14 @@ def test_perturbed_zeros_are_warned_of() -> None:
 BIASED = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 0, 1), (0.3, 0.3, 0.4))))
 
 
-@pytest.mark.parametrize("keys", [None, "plain", "mixed", "words"])
+@each("keys", [None, "plain", "mixed", "words"])
 def test_biased_rows_are_warned_of_whatever_draws_the_noise(keys: str | None) -> None:
     (warning,) = (text for text in warnings(BIASED, keys) if "does not average 0" in text)
     assert "row 1 " in warning
     assert warning.endswith(": 0.1.")
 
 
-@pytest.mark.parametrize(("keys", "warned"), [(None, True), ("mixed", True), ("plain", False), ("words", False)])
+@each(("keys", "warned"), [(None, True), ("mixed", True), ("plain", False), ("words", False)])
 def test_too_few_keys_matter_where_keys_are_mixed(keys: str | None, warned: bool) -> None:
     few = PTable.max_entropy(variance=2, bound=5, key_space=256)
     assert any("only 256 keys" in text for text in warnings(few, keys)) == warned

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from discreet.noise import Gaussian
+from tests.each import each
 
 SIGMAS = [0.3, 1.0, 2.5, 40.0]
 
@@ -32,21 +33,21 @@ def test_pmf_is_the_integral_of_the_density(sigma: float, x: int) -> None:
     assert float(Gaussian(sigma=sigma).pmf(x)) == pytest.approx(math.exp(expected), rel=1e-9)
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
+@each("sigma", SIGMAS)
 def test_log_pmf_does_not_underflow_far_out(sigma: float) -> None:
     x = int(200 * sigma) + 1
     assert float(Gaussian(sigma=sigma).log_pmf(x)) == pytest.approx(log_integral(x, sigma), rel=1e-11)
     assert Gaussian(sigma=sigma).pmf(x) == 0
 
 
-@pytest.mark.parametrize("sigma", SIGMAS)
+@each("sigma", SIGMAS)
 def test_cdf_is_half_the_complementary_error_function(sigma: float) -> None:
     for x in range(-20, 20):
         expected = math.erfc(-(x + 0.5) / (sigma * math.sqrt(2))) / 2
         assert float(Gaussian(sigma=sigma).cdf(x)) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("sigma", [0.3, 0.5, 0.7, 1.0, 2.5, 40.0])
+@each("sigma", [0.3, 0.5, 0.7, 1.0, 2.5, 40.0])
 def test_variance_is_sheppard_s_with_its_fourier_series(sigma: float) -> None:
     # Rounding error D of a normal Y in its Fourier series sum (-1)^(k+1) sin(2 pi k Y) / (pi k):
     # E[(Y - D)^2] = sigma^2 + 1/12 + sum (-1)^k exp(-2 pi^2 k^2 sigma^2) (4 sigma^2 + 1 / (pi k)^2).

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.noise import Laplace
+from tests.each import each
 
 scales = st.floats(0.02, 500)
 
@@ -44,13 +45,13 @@ def test_cdf_is_the_continuous_one_half_a_step_on(scale: float, x: int) -> None:
     assert float(Laplace(scale=scale).cdf(x)) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-@pytest.mark.parametrize("scale", [0.1, 0.5, 1.0, 3.0])
+@each("scale", [0.1, 0.5, 1.0, 3.0])
 def test_variance_is_the_sum_of_squares(scale: float) -> None:
     total = 2 * sum(x * x * integral(x, scale) for x in range(1, 300))
     assert Laplace(scale=scale).variance == pytest.approx(float(total), rel=1e-13)
 
 
-@pytest.mark.parametrize("scale", [1.0, 10.0, 40.0, 1e4])
+@each("scale", [1.0, 10.0, 40.0, 1e4])
 def test_rounding_widens_the_paper_s_variance_a_little(scale: float) -> None:
     # 2 b^2 is the variance before rounding; the series of the closed form goes on with 1/12.
     assert 2 * scale**2 < Laplace(scale=scale).variance == pytest.approx(2 * scale**2 + 1 / 12, rel=1e-2)

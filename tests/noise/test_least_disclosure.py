@@ -14,6 +14,7 @@ from discreet.noise.disclosure import posteriors_of_one
 from discreet.noise.dual import solve
 from discreet.noise.least_disclosure import LEEWAY, crowd, least_disclosure_laws, least_odds
 from discreet.noise.settings import PTableSettings
+from tests.each import each
 from tests.noise.programs import polytope
 
 WISHES: list[dict[str, Any]] = [
@@ -34,7 +35,7 @@ def worst_posterior(table: PTable) -> float:
     return max(posteriors_of_one(table).values())
 
 
-every_wish = pytest.mark.parametrize("wishes", WISHES, ids=str)
+every_wish = each("wishes", WISHES, ids=str)
 
 
 @every_wish

@@ -13,6 +13,7 @@ from discreet.errors import ParameterError
 from discreet.noise import PTable, SeededBits, Uniform
 from discreet.noise.lookup import CHUNK, MOST_BUCKETS, Lookup, in_chunks, keys_in_space
 from discreet.noise.rounded import RoundedRow
+from tests.each import each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def edges(row: RoundedRow) -> list[int]:
     return [key for key in near if 0 <= key < row.key_space]
 
 
-@pytest.mark.parametrize("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES)
 def test_guide_table_equals_a_naive_search(key_space: int) -> None:
     @given(st.lists(cut_rows(key_space), min_size=1, max_size=4), st.lists(st.integers(0, key_space - 1), max_size=20))
     def check(rows: list[RoundedRow], keys: list[int]) -> None:
@@ -58,7 +59,7 @@ def test_guide_table_equals_a_naive_search(key_space: int) -> None:
     check()
 
 
-@pytest.mark.parametrize("key_space", [2, 3, 255, 1000, 4096, 5000])
+@each("key_space", [2, 3, 255, 1000, 4096, 5000])
 def test_every_key_of_a_small_space_is_answered(key_space: int) -> None:
     row = Uniform(bound=3).rounded(key_space)
     keys = np.arange(key_space, dtype=np.uint64)
@@ -66,9 +67,7 @@ def test_every_key_of_a_small_space_is_answered(key_space: int) -> None:
     assert found.tolist() == np.repeat(row.values, row.weights).tolist()
 
 
-@pytest.mark.parametrize(
-    ("bound", "size"), [(1, 1), (126, 1), (127, 2), (128, 2), (32_766, 2), (32_767, 4), (2**31, 8)]
-)
+@each(("bound", "size"), [(1, 1), (126, 1), (127, 2), (128, 2), (32_766, 2), (32_767, 4), (2**31, 8)])
 def test_guide_is_as_narrow_as_the_noise_allows(bound: int, size: int) -> None:
     row = RoundedRow((-bound, 0, bound), (100, 300, 600))
     keys = np.array([0, 99, 100, 399, 400, 999], dtype=np.uint64)
@@ -77,13 +76,13 @@ def test_guide_is_as_narrow_as_the_noise_allows(bound: int, size: int) -> None:
     assert found.tolist() == [-bound, -bound, 0, 0, bound, bound]
 
 
-@pytest.mark.parametrize("bound", [100, 127, 128, 200])
+@each("bound", [100, 127, 128, 200])
 def test_wide_tables_draw_their_outermost_noise(bound: int) -> None:
     ptable = PTable.max_entropy(variance=bound**2 / 2, bound=bound)
     assert ptable.draw([10**6, 10**6], [0, 2**32 - 1], mode="plain").tolist() == [-bound, bound]
 
 
-@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8"])
+@each("kind", ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8"])
 def test_keys_of_any_width_mean_the_same(kind: str) -> None:
     law = Uniform(bound=9)
     keys = np.arange(100)
@@ -97,7 +96,7 @@ def test_keys_become_unsigned_of_their_own_width() -> None:
     assert keys_in_space(words, 2**64) is words
 
 
-@pytest.mark.parametrize("keys", [[-1], [0.5], [1.0], ["1"], [True], [None], np.array([-1], dtype=np.int8)])
+@each("keys", [[-1], [0.5], [1.0], ["1"], [True], [None], np.array([-1], dtype=np.int8)])
 def test_keys_that_are_no_whole_numbers_from_0_on_are_refused(keys: Any) -> None:  # noqa: ANN401 - wrong types
     with pytest.raises(ParameterError, match="keys must be whole numbers from 0 on") as refusal:
         keys_in_space(keys, 100)
@@ -113,7 +112,7 @@ def test_keys_beyond_the_key_space_are_refused_without_being_shown(key_space: in
     keys_in_space([0, key_space - 1], key_space)
 
 
-@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7])
+@each("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7])
 def test_chunks_join_to_the_whole(size: int) -> None:
     lengths = []
 

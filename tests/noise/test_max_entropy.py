@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 
 from discreet.errors import ParameterError
 from discreet.noise import MaxEntropy, Uniform
+from tests.each import each
 
 
 def weights(lam: float, bound: int) -> list[float]:
@@ -58,7 +59,7 @@ def test_log_probability_is_a_parabola() -> None:
     np.testing.assert_allclose(law.log_pmf(x), float(law.log_pmf(0)) - law.lam * x**2, rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("bound", [1, 2, 5, 30])
+@each("bound", [1, 2, 5, 30])
 def test_variance_of_the_uniform_law_gives_the_uniform_law(bound: int) -> None:
     uniform = Uniform(bound=bound)
     law = MaxEntropy(variance=uniform.variance, bound=bound)
@@ -77,7 +78,7 @@ def test_bound_1_leaves_one_law() -> None:
     assert MaxEntropy(variance=0.3, bound=1).pmf([-1, 0, 1]) == pytest.approx([0.15, 0.7, 0.15], rel=1e-13)
 
 
-@pytest.mark.parametrize("variance", [1e-9, 1e-4, 1.0, 500.0, 3333.0, 9999.0])
+@each("variance", [1e-9, 1e-4, 1.0, 500.0, 3333.0, 9999.0])
 def test_extreme_variances_at_a_wide_bound(variance: float) -> None:
     law = MaxEntropy(variance=variance, bound=100)
     x = np.arange(-100, 101)

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from discreet.errors import SecretError
 from discreet.noise import PTable, SeededBits
 from discreet.noise.mixing import SHORTEST_SECRET, KeyMixer
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def test_mixed_key_is_the_first_half_of_an_aes_block() -> None:
     assert mixed(SECRET, keys).tolist() == [direct(SECRET, key) for key in keys]
 
 
-@pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8"])
+@each("kind", ["u1", "u2", "u4", "u8"])
 def test_keys_of_any_width_mix_alike(kind: str) -> None:
     keys = np.arange(200).astype(kind)
     assert np.array_equal(KeyMixer(SECRET)(keys), mixed(SECRET, list(range(200))))

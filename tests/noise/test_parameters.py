@@ -22,6 +22,7 @@ from discreet.noise.parameters import (
     positive_whole,
     share,
 )
+from tests.each import each
 
 NO_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, True, False, None, "1", 1j, [1], np.nan, np.bool_(True)]
 
@@ -35,7 +36,7 @@ class Example:
     times: int = parameter("t", domain=positive_whole, typical=(1, 3), power=2, meaning="repetitions", default=2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("domain", "inside", "outside"),
     [
         (
@@ -83,7 +84,7 @@ def test_check_names_owner_parameter_domain_value_and_typical_range() -> None:
     assert refusal.value.parameter == "width"
 
 
-@pytest.mark.parametrize("kind", LAWS.values(), ids=LAWS)
+@each("kind", LAWS.values(), ids=LAWS)
 def test_typical_ranges_lie_inside_the_domain(kind: type) -> None:
     for declared in parameters(kind).values():
         low, high = declared.typical

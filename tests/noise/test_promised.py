@@ -16,6 +16,7 @@ from discreet.noise.promised import PROMISED, promised_gaussian, promised_laplac
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.risk.epsilon_delta import delta_at
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ def with_bound(law: Noise, epsilon: float, bound: int) -> Noise:
     return TruncatedGaussian(sigma=math.sqrt((2 * bound - 1) / (2 * epsilon)), bound=bound)
 
 
-@pytest.mark.parametrize(
+@each(
     ("promised", "epsilon", "most", "bound"),
     [
         (promised_laplace, 0.5, 8e-3, 7),
@@ -86,7 +87,7 @@ def test_a_large_delta_is_kept_by_a_bound_of_1(promised: Callable[[float, float]
 
 
 @every
-@pytest.mark.parametrize(
+@each(
     ("epsilon", "most", "message"),
     [
         (0.0, 0.1, "truncated law: epsilon must be a positive number, not 0.0. Typical values: 0.5 to 1.5."),

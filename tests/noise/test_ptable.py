@@ -18,6 +18,7 @@ from discreet.noise.formats.files import read_ptable
 from discreet.noise.ptable import KEY_SPACE, PTableRow, ptable
 from discreet.noise.rounded import RoundedRow
 from discreet.noise.settings import PTableSettings
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 SECRET = b"a secret of the office, 32 bytes"
@@ -32,7 +33,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "zeros": {"variance": 2, "bound": 5, "perturb_zeros": True},
     "wide": {"variance": 50, "bound": 100},
 }
-every_table = pytest.mark.parametrize("wishes", TABLES.values(), ids=TABLES)
+every_table = each("wishes", TABLES.values(), ids=TABLES)
 
 
 def deterministic(count: int, noise: int) -> PTableRow:
@@ -157,7 +158,7 @@ def test_more_turns_than_rows_are_refused(repeat: int) -> None:
 
 
 @every_table
-@pytest.mark.parametrize("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES)
 def test_rounded_rows_have_sum_k_and_mean_exactly_0(wishes: dict[str, Any], key_space: int) -> None:
     table = PTable.max_entropy(**wishes, key_space=key_space)
     assert table.key_space == key_space
@@ -169,7 +170,7 @@ def test_rounded_rows_have_sum_k_and_mean_exactly_0(wishes: dict[str, Any], key_
             assert abs(weight - Fraction(p) * key_space) < 2
 
 
-@pytest.mark.parametrize("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES)
 def test_moments_of_the_rounded_law_are_those_of_all_its_keys(key_space: int) -> None:
     table = PTable.max_entropy(variance=2, bound=5, key_space=key_space)
     for row in table.rounded:

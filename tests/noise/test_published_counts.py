@@ -13,11 +13,12 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import RAREST, published_counts
 from discreet.noise.ranges import published_range
+from tests.each import each
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 12, 400])
+@each("count", [0, 1, 2, 5, 12, 400])
 def test_the_usual_range_is_that_of_the_ptable(count: int) -> None:
     found = published_counts(by_count(PTABLE), count)
     wanted = published_range(PTABLE, count)
@@ -46,7 +47,7 @@ def _most(chances: np.ndarray, width: int) -> tuple[float, list[int]]:
     return max(sums), [start for start, each in enumerate(sums) if each >= max(sums) - 1e-9]
 
 
-@pytest.mark.parametrize("variance", [0.5, 1.0, 1.8, 2.0, 3.0, 4.0])
+@each("variance", [0.5, 1.0, 1.8, 2.0, 3.0, 4.0])
 def test_where_two_ends_are_equally_likely_both_are_in(variance: float) -> None:
     usual = published_counts(by_count(PTable.max_entropy(variance=variance, bound=5)), 12).usual
     assert 12 - usual.low == usual.high - 12

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.noise.ptable import PTable
 from discreet.noise.ranges import published_range
+from tests.each import each
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)
 
@@ -40,7 +41,7 @@ def test_an_empty_place_stays_empty() -> None:
     assert found.result().sentence == "A count of 0 is published as 0 in at least 19 of 20 cases (1.000)."
 
 
-@pytest.mark.parametrize("share", [0, 1, -0.5, 2])
+@each("share", [0, 1, -0.5, 2])
 def test_a_share_is_between_0_and_1(share: float) -> None:
     with pytest.raises(ParameterError, match="share must be between 0 and 1"):
         published_range(PTABLE, 12, share)

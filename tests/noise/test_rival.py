@@ -16,6 +16,7 @@ from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.rival import rival
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.release.record import Record
+from tests.each import each
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -43,7 +44,7 @@ def test_maximum_entropy_noise_keeps_its_variance_and_its_form() -> None:
         assert found.pmf(x) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("bound", [3, 4, 6, 9])
+@each("bound", [3, 4, 6, 9])
 def test_a_row_of_unknown_origin_is_continued_as_it_falls(bound: int) -> None:
     # A Gaussian form continues as a Gaussian form, and of one variance and bound there is one.
     found = rival(of_unknown_origin(PTable.max_entropy(variance=2, bound=5)), bound)
@@ -109,7 +110,7 @@ def test_rows_that_take_turns_have_the_rival_of_their_mean() -> None:
         assert moments(found) == pytest.approx(moments(wide), abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "bound"),
     [
         # No law within ±1 has variance 3; no solved table with a stay of 0.6 has variance 2 within ±2.

@@ -19,6 +19,7 @@ from discreet.noise.rounded import (
     round_centred,
     round_symmetric,
 )
+from tests.each import each
 
 key_spaces = st.sampled_from([64, 255, 256, 1000, 4096, 10**8, 2**32, 2**62, 2**64]) | st.integers(64, 2**64)
 weights = st.integers(1, 10**6)
@@ -83,8 +84,8 @@ def test_symmetric_rounding_is_that_of_fractions(law: tuple[float, list[float]],
     assert round_symmetric(law[0], np.array(law[1]), key_space).weights == in_fractions(*law, key_space)
 
 
-@pytest.mark.parametrize("key_space", [2**64, 2**32, 10**8, 3 * 10**9 + 1])
-@pytest.mark.parametrize("epsilon", [3, 0.5, 0.05])
+@each("key_space", [2**64, 2**32, 10**8, 3 * 10**9 + 1])
+@each("epsilon", [3, 0.5, 0.05])
 def test_released_noise_of_a_law_stays_as_it_was(epsilon: float, key_space: int) -> None:
     law = TwoSidedGeometric(epsilon=epsilon)
     positive = law.pmf(np.arange(1, law.reach(0.5 / key_space) + 1)).tolist()
@@ -190,12 +191,12 @@ def test_pieces_of_one_value_are_joined_in_the_law_and_kept_apart_in_the_keys() 
     assert row.law() == {-1: Fraction(4, 10), 0: Fraction(4, 10), 2: Fraction(2, 10)}
 
 
-@pytest.mark.parametrize("key_space", [2, 255, 2**32, LARGEST_KEY_SPACE])
+@each("key_space", [2, 255, 2**32, LARGEST_KEY_SPACE])
 def test_key_spaces_from_2_to_2_to_the_62_are_taken(key_space: int) -> None:
     check_key_space(key_space)
 
 
-@pytest.mark.parametrize("key_space", [1, 0, -1, LARGEST_KEY_SPACE + 1, True, 4096.0, "4096", None])
+@each("key_space", [1, 0, -1, LARGEST_KEY_SPACE + 1, True, 4096.0, "4096", None])
 def test_other_key_spaces_are_refused(key_space: Any) -> None:  # noqa: ANN401 - wrong types are the point
     with pytest.raises(ParameterError, match=r"key_space must be a whole number from 2 to 2\*\*62") as refusal:
         check_key_space(key_space)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.parameters import parameters
 from discreet.noise.settings import OBJECTIVES, PTableSettings
+from tests.each import each
 
 BAD: dict[str, list[Any]] = {
     "variance": [0, -1, math.nan, math.inf, "2", None, True],
@@ -23,7 +24,7 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
+@each(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
 def test_wishes_outside_their_domain_are_refused(name: str, value: Any) -> None:  # noqa: ANN401 - wrong types
     declared = parameters(PTableSettings)[name]
     low, high = declared.typical

@@ -13,6 +13,7 @@ from scipy.integrate import quad
 
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.smoothed import bhattacharyya, log_ratios
+from tests.each import each
 
 
 def law(variance: float, bound: int) -> np.ndarray:
@@ -26,7 +27,7 @@ def density(p: np.ndarray, variance: float, seen: float) -> float:
     return float(p @ np.exp(-(apart**2) / (2 * variance))) / math.sqrt(2 * math.pi * variance)
 
 
-@pytest.mark.parametrize(("variance", "bound", "error"), [(3.0, 5, 0.05), (3.0, 5, 2.0), (9.5, 5, 40.0), (0.4, 2, 0.3)])
+@each(("variance", "bound", "error"), [(3.0, 5, 0.05), (3.0, 5, 2.0), (9.5, 5, 40.0), (0.4, 2, 0.3)])
 def test_the_exponent_is_that_of_the_integral(variance: float, bound: int, error: float) -> None:
     p, q = law(variance, bound), law(variance, bound + 1)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, Truncated, TwoSidedGeometric, Uniform
+from tests.each import each
 
 if TYPE_CHECKING:
     from discreet.noise.base import Noise
@@ -26,8 +27,8 @@ INNER: list[Noise] = [
 ]
 
 
-@pytest.mark.parametrize("law", INNER, ids=repr)
-@pytest.mark.parametrize("bound", [1, 4, 9])
+@each("law", INNER, ids=repr)
+@each("bound", [1, 4, 9])
 def test_pmf_is_the_law_given_that_it_stays_within_the_bound(law: Noise, bound: int) -> None:
     cut = Truncated(law, bound)
     x = np.arange(-bound, bound + 1)
@@ -36,7 +37,7 @@ def test_pmf_is_the_law_given_that_it_stays_within_the_bound(law: Noise, bound: 
     assert cut.variance == pytest.approx(math.fsum(x**2 * law.pmf(x)) / inside, rel=1e-12)
 
 
-@pytest.mark.parametrize("law", INNER, ids=repr)
+@each("law", INNER, ids=repr)
 def test_a_bound_within_the_law_s_own_changes_nothing_inside(law: Noise) -> None:
     far = Truncated(law, 2000)
     x = np.arange(-60, 61)

@@ -9,11 +9,12 @@ import pytest
 
 from discreet.noise import DiscreteGaussian, MaxEntropy, SeededBits, Truncated
 from discreet.noise.truncated_gaussian import TruncatedGaussian
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 
-@pytest.mark.parametrize("sigma", [0.7, 2.0, 5.0])
-@pytest.mark.parametrize("bound", [1, 5, 12])
+@each("sigma", [0.7, 2.0, 5.0])
+@each("bound", [1, 5, 12])
 def test_it_is_the_discrete_gaussian_law_cut_at_the_bound(sigma: float, bound: int) -> None:
     x = np.arange(-bound - 2, bound + 3)
     law, cut = TruncatedGaussian(sigma=sigma, bound=bound), Truncated(DiscreteGaussian(sigma=sigma), bound)

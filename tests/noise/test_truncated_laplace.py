@@ -9,11 +9,12 @@ import pytest
 
 from discreet.noise import SeededBits, Truncated, TwoSidedGeometric
 from discreet.noise.truncated_laplace import TruncatedLaplace
+from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
-@pytest.mark.parametrize("bound", [1, 5, 12])
+@each("epsilon", [0.1, 0.5, 1.5])
+@each("bound", [1, 5, 12])
 def test_it_is_the_geometric_law_cut_at_the_bound(epsilon: float, bound: int) -> None:
     x = np.arange(-bound - 2, bound + 3)
     law, cut = TruncatedLaplace(epsilon=epsilon, bound=bound), Truncated(TwoSidedGeometric(epsilon=epsilon), bound)

@@ -14,6 +14,7 @@ from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Programme, Table, Topic
 from discreet.programme.universe import parse_universe
+from tests.each import each
 from tests.programme.small import programme as sized
 from tests.programme.test_universe import AGE, EDU, EMP, SEX, topic, topic_of, trees
 
@@ -50,7 +51,7 @@ def test_tables_of_the_commonest_unit_are_chosen_with_all_their_universes() -> N
     assert choose_tables(TOWN, [], None) == made
 
 
-@pytest.mark.parametrize(
+@each(
     ("patterns", "unit", "chosen"),
     [
         (["3.*"], None, ["3.1", "3.10"]),

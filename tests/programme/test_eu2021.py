@@ -8,6 +8,7 @@ from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.eu2021.census import census, countries, member_states
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
+from tests.each import each
 
 
 def test_there_are_119_tables_103_of_persons_for_31_countries() -> None:
@@ -44,7 +45,7 @@ def test_levels_of_several_breakdowns_are_one_level() -> None:
                 assert topic.tree.above(coarse.codes or (), fine.codes or ()) is not None, topic.name
 
 
-@pytest.mark.parametrize("country", sorted(countries()))
+@each("country", sorted(countries()))
 def test_areas_are_as_many_as_the_geography_says(country: str) -> None:
     made, row = census(country), countries()[country]
     geo = {level.name: level for level in made.topics["GEO"].levels}

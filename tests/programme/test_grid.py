@@ -7,6 +7,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
+from tests.each import each
 
 
 def test_the_grid_has_no_total() -> None:
@@ -20,7 +21,7 @@ def test_the_grid_has_no_total() -> None:
     assert list(made.populations) == ["persons", "persons where EMP = 1"]
 
 
-@pytest.mark.parametrize("spec", ["grid2021:DE", "grid2021:DE:", "grid2021:DE:many", "grid2021:DE:0"])
+@each("spec", ["grid2021:DE", "grid2021:DE:", "grid2021:DE:many", "grid2021:DE:0"])
 def test_the_number_of_cells_must_be_given(spec: str) -> None:
     with pytest.raises(ParameterError, match="as in grid2021:DE:360000"):
         load_programme(spec)

@@ -20,6 +20,7 @@ from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.tree import Category, CategoryTree
+from tests.each import each
 from tests.programme.test_universe import trees
 
 if TYPE_CHECKING:
@@ -62,15 +63,15 @@ SHIPPED = [
 ]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@each("name", SHIPPED)
 def test_programmes_that_come_with_the_package_are_kept_whole(name: str) -> None:
     made = load_programme(name)
     assert in_full(back(made)) == in_full(made)
     assert back(made) == made
 
 
-@pytest.mark.parametrize("name", ["eu2021:LU", "eu2021:EL", "grid2021:DE:360000"])
-@pytest.mark.parametrize("rule", ["levels", "flat"])
+@each("name", ["eu2021:LU", "eu2021:EL", "grid2021:DE:360000"])
+@each("rule", ["levels", "flat"])
 def test_their_lattices_are_the_same(name: str, rule: str) -> None:
     made = load_programme(name)
     for population in made.populations:
@@ -269,7 +270,7 @@ def changed(content: dict[str, Any], keys: Keys, value: object) -> dict[str, Any
     return made
 
 
-@pytest.mark.parametrize(("keys", "value", "message"), MISTAKES)
+@each(("keys", "value", "message"), MISTAKES)
 def test_a_mistake_is_refused_by_its_key(keys: Keys, value: object, message: str) -> None:
     with pytest.raises(ProgrammeError, match=message):
         programme_from_json(changed(good(), keys, value))
@@ -300,7 +301,7 @@ def all_keys(content: object, above: Keys = ()) -> list[Keys]:
     return [found for key, item in members for found in ((*above, key), *all_keys(item, (*above, key)))]
 
 
-@pytest.mark.parametrize("junk", [GONE, None, 5, 2.5, True, "x", "", [], {}, [[]], [{}], {"x": 1}, ["x", "x"]])
+@each("junk", [GONE, None, 5, 2.5, True, "x", "", [], {}, [[]], [{}], {"x": 1}, ["x", "x"]])
 def test_any_one_value_replaced_gives_a_programme_or_a_refusal(junk: object) -> None:
     for keys in all_keys(good()):
         try:

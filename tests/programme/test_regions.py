@@ -17,6 +17,7 @@ from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.programme.json_form import programme_from_json, programme_to_json
 from discreet.programme.regions import with_regions
+from tests.each import each
 from tests.mechanisms.town import GEO, SECRET, SEX, TOWN, cells, people
 from tests.tabulation.small_data import by, programme
 
@@ -84,7 +85,7 @@ def test_records_without_a_region_code_follow_missing(tmp_path: Path, engine: Du
     assert cells(release.table("1.valleys"))["_U", "_T", "_T"] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind", "message"),
     [
         ("", ProgrammeFileError, "line 1: needs the columns area and region, and a line per area."),

@@ -11,6 +11,7 @@ import pytest
 from discreet.errors import ProgrammeFileError, UnknownNameError
 from discreet.programme.load import load_programme
 from discreet.programme.sdmx import programme_from_dsd
+from tests.each import each
 
 DATA = Path(__file__).parents[1] / "data" / "sdmx"
 TOWN_21 = (DATA / "town-2.1.xml").read_text(encoding="utf-8")
@@ -110,7 +111,7 @@ def in_latin_1(text: str) -> bytes:
     return text.replace("UTF-8", "ISO-8859-1").replace("Female", "Féminin").encode("latin-1")
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         TOWN_21.partition("\n")[2].encode(),
@@ -143,7 +144,7 @@ WHOLE = r"Get the definition with all it refers to"
 SECOND = TOWN_21[TOWN_21.index("<str:DataStructure ") : TOWN_21.index("</str:DataStructures>")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("", r"town.xml, line 1: is not XML: no element found"),

@@ -9,6 +9,7 @@ import pytest
 from discreet.errors import ProgrammeFileError
 from discreet.programme.lattice import lattice
 from discreet.programme.toml_file import read_programme
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +149,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@each("name", MISTAKES)
 def test_a_mistake_is_named_with_file_line_and_spelling(tmp_path: Path, name: str) -> None:
     old, new, message = MISTAKES[name]
     assert old in GOOD

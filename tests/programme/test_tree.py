@@ -6,6 +6,7 @@ import pytest
 
 from discreet.errors import ProgrammeError
 from discreet.programme.tree import Category, CategoryTree
+from tests.each import each
 
 
 def tree(*lines: tuple[str, str]) -> CategoryTree:
@@ -27,7 +28,7 @@ def test_above_says_which_category_contains_which() -> None:
     assert AGES.above(AGES.cut(3), AGES.cut(1)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "message"),
     [
         ([], "has no categories"),

@@ -25,6 +25,7 @@ from discreet.programme.universe import (
     topics_named,
     universe_of,
 )
+from tests.each import each
 
 ODD_CODES = [
     "and",
@@ -85,7 +86,7 @@ def members(universe: Universe, made: Programme) -> list[tuple[str, ...]]:
     return [record for record, inside in zip(product(*codes), universe.members.ravel().tolist(), strict=True) if inside]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "meaning"),
     [
         ("EMP = 1", {"EMP": {"1"}}),
@@ -121,7 +122,7 @@ def test_conditions_stand_in_the_order_of_their_first_mention() -> None:
     assert sorted(factor.topics for factor in found.factors) == [("EMP",), ("SEX", "AGE")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "place", "wanted"),
     [
         ("employed", "at its end", "=, !=, <, <=, >, >=, in or not in after 'employed'"),
@@ -330,7 +331,7 @@ def test_records_of_a_universe_are_those_that_satisfy_its_conditions(
     assert members(parse_universe(narrowed_universe(text, text), made, "3"), made) == members(found, made)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "factors"),
     [
         ("SEX = F or EMP = 1", [("SEX", "EMP")]),
@@ -350,7 +351,7 @@ NUMBERED = topic("N", ("10", ""), ("9", ""), ("-1", ""), ("2.5", ""))
 LABELLED = topic("L", ("10", ""), ("9", ""), ("2+", ""), ("_U", ""))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "codes"),
     [
         ("N < 9", {"-1", "2.5"}),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from discreet.programme.load import load_programme
 from discreet.programme.model import Level, Programme, Table, Topic
 from discreet.programme.words import all_category_words, category_words, statistic_words, topic_words
+from tests.each import each
 
 LU = load_programme("eu2021:LU")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "words"),
     [
         ("total", "the total"),

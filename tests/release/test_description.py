@@ -10,6 +10,7 @@ import pytest
 
 from discreet.errors import ReleaseError
 from discreet.release.description import read_description
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
     assert read_description(tmp_path)["files"] == [FILE]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         (b"", "has a release.json that is not JSON"),
@@ -52,7 +53,7 @@ def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: 
     assert caught.value.path == tmp_path
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "message"),
     [
         ({"typical_noise": "1.4"}, "noise.typical_noise is not a number"),
@@ -75,8 +76,8 @@ def test_what_is_told_of_the_noise_is_checked(told: dict[str, Any], message: str
         read_description(tmp_path)
 
 
-@pytest.mark.parametrize("lacking", ["name", "noise", "format", "files", "programme"])
-@pytest.mark.parametrize("value", [None, 5, True])
+@each("lacking", ["name", "noise", "format", "files", "programme"])
+@each("value", [None, 5, True])
 def test_an_entry_that_is_missing_or_of_another_kind_is_named(lacking: str, value: object, tmp_path: Path) -> None:
     content = {name: entry for name, entry in GOOD.items() if name != lacking}
     (tmp_path / "release.json").write_text(json.dumps(content))
@@ -87,7 +88,7 @@ def test_an_entry_that_is_missing_or_of_another_kind_is_named(lacking: str, valu
         read_description(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "message"),
     [
         ("1", r"files\[1\] is not an object"),

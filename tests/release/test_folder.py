@@ -24,6 +24,7 @@ from discreet.release.folder import Staging, check_free, curator_folder, recover
 from discreet.release.journal import note
 from discreet.release.locks import alone, hold
 from discreet.release.tables import TableFile
+from tests.each import each
 from tests.release.crashes import Disk, Failing, KilledError
 
 if TYPE_CHECKING:
@@ -129,9 +130,7 @@ def test_a_release_that_was_never_finished_is_not_there(out: Path) -> None:
 # --- Where it is made ---
 
 
-@pytest.mark.parametrize(
-    "given", ["rel", "rel/", "./rel", "sub/../rel", "rel[1]*", "a b", "-x", ".hidden", "ä", "x" * 230]
-)
+@each("given", ["rel", "rel/", "./rel", "sub/../rel", "rel[1]*", "a b", "-x", ".hidden", "ä", "x" * 230])
 def test_any_name_beside_anything_will_do(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
@@ -145,7 +144,7 @@ def test_any_name_beside_anything_will_do(given: str, tmp_path: Path, monkeypatc
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([place.name, f"{place.name}.curator", "sub"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "message"),
     [
         (".", "a release needs a name of its own"),
@@ -164,7 +163,7 @@ def test_any_name_beside_anything_will_do(given: str, tmp_path: Path, monkeypatc
         ("half", r"half.curator cannot be written: something is there that is no release \(it holds no record.json\)"),
     ],
 )
-@pytest.mark.parametrize("replace", [False, True])
+@each("replace", [False, True])
 def test_places_that_cannot_be_are_refused_and_left_alone(
     given: str, message: str, replace: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,8 +355,8 @@ def steps(out: Path, action: str, *, one_step: bool) -> int:
     return counting.steps
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-@pytest.mark.parametrize("replace", [False, True])
+@each("one_step", [True, False])
+@each("replace", [False, True])
 def test_a_kill_at_any_step_leaves_the_old_release_or_the_new_one(
     tmp_path: Path, replace: bool, one_step: bool
 ) -> None:
@@ -403,8 +402,8 @@ def test_a_kill_while_clearing_up_after_a_kill_is_made_good_too(tmp_path: Path, 
     assert kills > 20
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-@pytest.mark.parametrize("replace", [False, True])
+@each("one_step", [True, False])
+@each("replace", [False, True])
 def test_an_interrupt_at_any_step_leaves_the_old_release_or_the_new_one_at_once(
     tmp_path: Path, replace: bool, one_step: bool
 ) -> None:
@@ -420,9 +419,9 @@ def test_an_interrupt_at_any_step_leaves_the_old_release_or_the_new_one_at_once(
         assert hidden(out.parent) == []
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("lasting", [True, False])
+@each("one_step", [True, False])
+@each("replace", [False, True])
+@each("lasting", [True, False])
 def test_a_full_disk_at_any_step_is_told_and_leaves_the_old_release(
     tmp_path: Path, replace: bool, one_step: bool, lasting: bool
 ) -> None:
@@ -461,9 +460,9 @@ def _start(folder: Path, *, replace: bool) -> Path:
     return folder / "rel"
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("early", [True, False])
+@each("one_step", [True, False])
+@each("replace", [False, True])
+@each("early", [True, False])
 def test_a_power_cut_at_any_step_leaves_the_old_release_or_the_new_one(
     tmp_path: Path, replace: bool, early: bool, one_step: bool
 ) -> None:
@@ -844,7 +843,7 @@ def test_who_may_not_list_or_write_the_folder_goes_on(out: Path, monkeypatch: py
     assert found(out) == (NEW,) * 3
 
 
-@pytest.mark.parametrize("given", ["nowhere/rel", "x" * 300, "/", "rel", "\0"])
+@each("given", ["nowhere/rel", "x" * 300, "/", "rel", "\0"])
 def test_looking_for_leftovers_never_fails(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     recover(Path(given))
@@ -899,8 +898,8 @@ def killed_going_on(out: Path, at: int | None, *, one_step: bool = True) -> int:
     return failing.steps
 
 
-@pytest.mark.parametrize("one_step", [True, False])
-@pytest.mark.parametrize("replace", [False, True])
+@each("one_step", [True, False])
+@each("replace", [False, True])
 def test_a_kill_at_any_step_of_a_run_that_may_be_resumed_can_be_resumed(
     tmp_path: Path, replace: bool, one_step: bool
 ) -> None:

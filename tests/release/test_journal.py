@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.release.journal import JOURNAL, begin, finished, is_as_noted, note
 from discreet.release.tables import TableFile
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,14 +60,14 @@ def test_a_journal_cut_short_anywhere_tells_whole_lines_alone(folder: Path, data
     assert list(finished(other, RUN)) == TABLES[: max(lines - 1, 0)]
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"[]\n", b'"x"\n', b"1\n", b"\xff\xfe\n", b"{}\n", b'{"run": 7}\n'])
+@each("content", [b"", b"\n", b"[]\n", b'"x"\n', b"1\n", b"\xff\xfe\n", b"{}\n", b'{"run": 7}\n'])
 def test_what_is_no_journal_tells_nothing(content: bytes, tmp_path: Path) -> None:
     assert list(finished(tmp_path, RUN)) == []
     (tmp_path / JOURNAL).write_bytes(content)
     assert list(finished(tmp_path, RUN)) == []
 
 
-@pytest.mark.parametrize("line", [b"{}\n", b'{"id": "2"}\n', b"[1]\n", b"half {"])
+@each("line", [b"{}\n", b'{"id": "2"}\n', b"[1]\n", b"half {"])
 def test_a_line_that_is_no_table_ends_the_journal(line: bytes, tmp_path: Path) -> None:
     begin(tmp_path, RUN)
     note(tmp_path, *TABLES[0])

@@ -23,6 +23,7 @@ from discreet.noise.ptable import PTable
 from discreet.programme.json_form import programme_from_json, programme_to_json
 from discreet.programme.load import load_programme
 from discreet.release.record import Record, record_from_json
+from tests.each import each
 from tests.release.small_release import PROGRAMME, SECRET
 
 PATH = Path("record.json")
@@ -64,7 +65,7 @@ def test_a_bound_is_never_told_exactly() -> None:
         assert f"about {bound}" not in record.public()["bound"].split("than ")[1] + " "
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "error", "message"),
     [
         ({"law": "laplac"}, UnknownNameError, "no law 'laplac'. Did you mean laplace"),
@@ -116,7 +117,7 @@ def test_contradictions_are_refused(change: dict[str, object], error: type[Excep
         record_from_json(json.dumps(content), PATH)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [("{", "is not JSON"), ("[]", "is not a record of schema"), ('{"schema": "discreet/2"}', "is not a record"),
      ('{"schema": "discreet/1", "kind": "record"}', "has no programme")],
@@ -155,7 +156,7 @@ def test_a_ptable_from_a_file_is_written_out_whole(key_space: int) -> None:
     assert "p-table" not in json.dumps(again.public())
 
 
-@pytest.mark.parametrize("text", [None, "", "nonsense", "schema = 5"])
+@each("text", [None, "", "nonsense", "schema = 5"])
 def test_a_ptable_that_cannot_be_read_is_refused(text: str | None) -> None:
     content = {**json.loads(RECORD.to_json()), "law": "p-table", "parameters": {}, "ptable_text": text}
     with pytest.raises(PTableFileError, match=r"record\.json"):
@@ -211,7 +212,7 @@ def test_what_was_read_is_the_curators_to_know() -> None:
 # --- Zeros, negative counts, privacy ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("record", "zeros"),
     [
         (RECORD, False),

@@ -18,6 +18,7 @@ from discreet.release.description import read_description
 from discreet.release.folder import curator_folder
 from discreet.release.record import read_record
 from discreet.release.release import Release, open_release
+from tests.each import each
 from tests.release.small_release import PROGRAMME, make
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ def test_a_release_and_its_curators_folder_are_found_however_it_is_spelt(
 # --- What is not whole ---
 
 
-@pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@each("name", IDS)
+@each("form", ["parquet", "csv"])
 def test_a_table_that_is_missing_or_damaged_is_told(name: str, form: str, tmp_path: Path) -> None:
     release = make(out=tmp_path / "rel", form=form, keep_exact=True)
     path = tmp_path / "rel" / release.files[name]

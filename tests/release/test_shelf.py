@@ -22,6 +22,7 @@ from discreet.mechanisms.protect import protect
 from discreet.release import shelf as shelves
 from discreet.release.release import open_release
 from discreet.release.tables import FORMATS, write_table
+from tests.each import each
 from tests.release.small_release import PROGRAMME, cell_key, make, people
 from tests.tabulation.small_data import programmes
 
@@ -101,9 +102,9 @@ def failing_at(call: int, error: BaseException) -> Callable[..., TableFile]:
     return write
 
 
-@pytest.mark.parametrize("call", range(6))
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize(
+@each("call", range(6))
+@each("replace", [False, True])
+@each(
     ("error", "expected", "message"),
     [
         # Errors are made when they are needed: one that is kept keeps the engine alive by its traceback.
@@ -137,8 +138,8 @@ def test_a_table_that_cannot_be_written_leaves_all_as_it_was(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("stage", ["reading", "counting", "noise", "writing"])
+@each("kind", [OSError, KeyboardInterrupt, ValueError])
+@each("stage", ["reading", "counting", "noise", "writing"])
 def test_an_error_of_whoever_looks_on_is_told_as_it_is(
     stage: str, kind: type[BaseException], tmp_path: Path, engine: DuckDB
 ) -> None:

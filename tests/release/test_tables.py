@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import UnknownNameError
 from discreet.release.tables import FORMATS, LONGEST_STEM, check_format, file_stem, read_table, write_table
+from tests.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,7 @@ def test_csv_is_plain_text_that_anything_reads(tmp_path: Path) -> None:
     assert '"a,b"' in lines[2]
 
 
-@pytest.mark.parametrize("code", ["=1+1", '=HYPERLINK("http://x")', "@SUM(A1)", "\tx", "\rx", "'=1", "''@"])
+@each("code", ["=1+1", '=HYPERLINK("http://x")', "@SUM(A1)", "\tx", "\rx", "'=1", "''@"])
 def test_csv_holds_no_formula(code: str, tmp_path: Path) -> None:
     rows = table([code], [code], [1])
     write_table("1", rows, tmp_path, "csv")
@@ -117,7 +118,7 @@ def test_csv_holds_no_formula(code: str, tmp_path: Path) -> None:
     assert (back.column_names, back.column(0).to_pylist()) == ([code, "value"], [code])
 
 
-@pytest.mark.parametrize("code", ["-9", "+3", "_T", "a=b", "'a", "1"])
+@each("code", ["-9", "+3", "_T", "a=b", "'a", "1"])
 def test_other_codes_stay_as_they_are_in_csv(code: str, tmp_path: Path) -> None:
     write_table("1", table([code], ["CODE"], [1]), tmp_path, "csv")
     assert (tmp_path / "1.csv").read_text(encoding="utf-8").splitlines()[1].replace('"', "") == f"{code},1"
@@ -137,8 +138,8 @@ def test_a_folder_named_like_a_partition_adds_no_column(tmp_path: Path) -> None:
     assert read_table(folder / "1.parquet").column_names == ["SEX", "value"]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("damage", ["cut", "empty", "other", "flipped"])
+@each("form", FORMATS)
+@each("damage", ["cut", "empty", "other", "flipped"])
 def test_a_damaged_file_is_not_read(form: str, damage: str, tmp_path: Path) -> None:
     entry = write_table("1", table(["F", "M"], ["SEX"], list(range(1000))), tmp_path, form)
     path = tmp_path / f"1.{form}"
@@ -161,7 +162,7 @@ def test_a_file_that_is_not_there_is_told_by_the_system(tmp_path: Path) -> None:
 # --- Names of files ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "stem"),
     [
         ("9.2", "9.2"),

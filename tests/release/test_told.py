@@ -11,6 +11,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_counts
 from discreet.release.record import Record
 from discreet.release.told import told_law, told_range
+from tests.each import each
 
 
 def test_within_a_bound_it_has_the_largest_size_that_is_told_so() -> None:
@@ -102,12 +103,12 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("variance", "bound"), [each for each in SIZES if each[0] <= each[1] * (each[1] + 1) / 3])
+@each(("variance", "bound"), [each for each in SIZES if each[0] <= each[1] * (each[1] + 1) / 3])
 def test_ranges_hold_at_least_as_often_as_they_say(variance: float, bound: int) -> None:
     _holds(Record(programme="x", parameters={"variance": variance, "bound": bound}))
 
 
-@pytest.mark.parametrize("epsilon", [0.15, 0.3, 0.5, 0.7, 1.0, 1.5])
+@each("epsilon", [0.15, 0.3, 0.5, 0.7, 1.0, 1.5])
 def test_so_they_do_without_a_bound(epsilon: float) -> None:
     _holds(Record(programme="x", law="geometric", parameters={"epsilon": epsilon}))
 

@@ -14,6 +14,7 @@ from discreet.errors import InternalError, ProgrammeError
 from discreet.programme.model import Level, Topic
 from discreet.tabulation.axes import codes, columns, containing, in_counted_order, topic_axes
 from discreet.tabulation.plan import plan as plan_tables
+from tests.each import each
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def test_a_level_that_adds_no_code_is_shown_once() -> None:
     assert (column.codes, len(column.levels)) == (("_T", "F", "M"), 2)
 
 
-@pytest.mark.parametrize(("size", "kind"), [(2, np.int8), (127, np.int8), (128, np.int16), (40_000, np.int32)])
+@each(("size", "kind"), [(2, np.int8), (127, np.int8), (128, np.int16), (40_000, np.int32)])
 def test_labels_are_as_narrow_as_can_be_and_never_run_over(size: int, kind: type[np.signedinteger]) -> None:
     # With the total there is one code more than categories.
     given = topic("N", " ".join(f"n{n}" for n in range(size)))

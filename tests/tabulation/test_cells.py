@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from discreet.tabulation import cells as cells_module
 from discreet.tabulation.axes import topic_axes
 from discreet.tabulation.cells import WIDE, Cells, Step, counts_of, from_groups, grouped, keys_of, packed, roll_up
+from tests.each import each
 from tests.tabulation.small_data import by, programme, topic, topics
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def check_sums(shape: tuple[int, ...], step: Step, found: Sums, key_space: int, 
 
 @settings(max_examples=25)
 @given(st.data())
-@pytest.mark.parametrize("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES)
 def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engine: DuckDB, data: st.DataObject) -> None:
     # Shuffled levels: the children of one category need not stand side by side.
     axis = axis_of(data.draw(topics("A", shuffled=True)))
@@ -137,8 +138,8 @@ def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engin
     check_sums(shape, step, data.draw(st.dictionaries(places, cell, min_size=1)), key_space, engine)
 
 
-@pytest.mark.parametrize("key_space", KEY_SPACES)
-@pytest.mark.parametrize("shape_of", [lambda n: (n, WIDE), lambda n: (40, n, 60), lambda n: (WIDE, n)])
+@each("key_space", KEY_SPACES)
+@each("shape_of", [lambda n: (n, WIDE), lambda n: (40, n, 60), lambda n: (WIDE, n)])
 def test_sums_of_many_cells_side_by_side_are_the_same(
     shape_of: Callable[[int], tuple[int, ...]], key_space: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:

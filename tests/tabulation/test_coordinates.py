@@ -8,13 +8,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from discreet.programme.regions import with_regions
 from discreet.programme.universe import finest_codes, parse_universe
 from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan as plan_tables
+from tests.each import each
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -93,17 +93,17 @@ def content(spec: Programme, cell: Cell, universe: str | None) -> Held:
     codes = [finest_codes(spec.topics[name]) for name in conditions.topics]
     named = dict.fromkeys([column[name] for name, _ in cell] + [column[name] for name in conditions.topics])
     held = set()
-    for record in product(*(leaves[each] for each in named)):
+    for record in product(*(leaves[one] for one in named)):
         code = dict(zip(named, record, strict=True))
         place = [listed.index(code[column[name]]) for name, listed in zip(conditions.topics, codes, strict=True)]
         if conditions.members[tuple(place)] and all(code[column[n]] in below(spec.topics[n], c) for n, c in cell):
             held.add(record)
     # A column that is not restricted is left out: with every combination of the others all of its codes are there.
     kept = list(named)
-    for each in list(named):
-        at = kept.index(each)
+    for one in list(named):
+        at = kept.index(one)
         others = {(*record[:at], *record[at + 1 :]) for record in held}
-        if len(others) * len(leaves[each]) == len(held):
+        if len(others) * len(leaves[one]) == len(held):
             held, kept = others, [*kept[:at], *kept[at + 1 :]]
     order = sorted(range(len(kept)), key=kept.__getitem__)
     return tuple(kept[n] for n in order), frozenset(tuple(record[n] for n in order) for record in held)
@@ -162,9 +162,7 @@ def test_a_region_has_the_words_of_the_areas_it_is_made_of(tmp_path: Path) -> No
     assert regions[()] == plain[("GEO", "d1"),]
 
 
-@pytest.mark.parametrize(
-    "universe", [None, "A = a0", "B != b2 and A != a01", "A = a01 or B = b1", "A = a1 or (A = a00 and B > b0)"]
-)
+@each("universe", [None, "A = a0", "B != b2 and A != a01", "A = a01 or B = b1", "A = a1 or (A = a00 and B > b0)"])
 def test_cells_that_nobody_can_be_in_are_left_out(universe: str | None) -> None:
     a, b = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"}), topic("B", "b0 b1 b2")
     spec = programme([a, b], [by(a), by(b)], universes=[universe])

@@ -20,6 +20,7 @@ from discreet.tabulation import tabulate as tabulate_module
 from discreet.tabulation.cells import counts_of, keys_of, roll_up
 from discreet.tabulation.plan import plan as plan_tables
 from discreet.tabulation.tabulate import AHEAD, tabulate
+from tests.each import each
 from tests.tabulation.small_data import by, cell_of, in_engine, programme, programmes, records, topic
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def everything(data: st.DataObject, key_space: int) -> tuple[Programme, Plan, li
 
 @settings(max_examples=25)
 @given(st.data())
-@pytest.mark.parametrize("key_space", KEY_SPACES)
-@pytest.mark.parametrize("kept", DENSE)
+@each("key_space", KEY_SPACES)
+@each("kept", DENSE)
 def test_every_statistic_has_the_counts_and_keys_of_a_direct_count(
     kept: str, key_space: int, engine: DuckDB, data: st.DataObject
 ) -> None:
@@ -309,7 +310,7 @@ def within(seconds: float, action: Callable[[], object]) -> object:
         pool.shutdown(wait=False)
 
 
-@pytest.mark.parametrize("at", range(4))
+@each("at", range(4))
 def test_an_error_of_the_engine_surfaces_and_nothing_hangs(at: int, engine: DuckDB) -> None:
     spec = crossing()
     plan = plan_tables(spec, spec.tables)

@@ -8,12 +8,13 @@ import pytest
 from discreet.errors import InternalError, UnknownNameError
 from discreet.microdata.synthetic.blocks import BLOCK, SyntheticCensus
 from discreet.programme.eu2021.census import census, countries
+from tests.each import each
 from tests.microdata.synthetic.sample import persons
 
 WITH_AREAS = [country for country in countries() if country != "EL"]
 
 
-@pytest.mark.parametrize("country", WITH_AREAS)
+@each("country", WITH_AREAS)
 def test_every_topic_of_persons_has_finest_codes(country: str) -> None:
     programme = census(country)
     made = SyntheticCensus(country, 3000, seed=5)
@@ -28,7 +29,7 @@ def test_every_topic_of_persons_has_finest_codes(country: str) -> None:
         assert int(block.topics[name].max()) < len(codes)
 
 
-@pytest.mark.parametrize("topic", ["AGE", "LMS", "CAS", "OCC", "IND", "SIE", "EDU", "YAE", "YAT", "HAR", "LPW"])
+@each("topic", ["AGE", "LMS", "CAS", "OCC", "IND", "SIE", "EDU", "YAE", "YAT", "HAR", "LPW"])
 def test_every_code_occurs(topic: str) -> None:
     assert set(persons(number=262_144)[topic]) == set(census("LU").topics[topic].levels[-1].codes or ())
 

@@ -10,6 +10,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.microdata.synthetic import check
+from tests.each import each
 from tests.microdata.synthetic.sample import off_by_30_percent
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ def test_these_are_checked() -> None:
     assert tuple(marginals()) == NAMES
 
 
-@pytest.mark.parametrize("country", ["LU", "FR"])
-@pytest.mark.parametrize("name", NAMES)
+@each("country", ["LU", "FR"])
+@each("name", NAMES)
 def test_persons_have_the_stated_marginals(country: str, name: str) -> None:
     marginal = marginals(country)[name]
     assert marginal.agrees, str(marginal)
 
 
-@pytest.mark.parametrize("country", ["LU", "FR"])
-@pytest.mark.parametrize("name", NAMES)
+@each("country", ["LU", "FR"])
+@each("name", NAMES)
 def test_targets_that_are_30_percent_off_are_noticed(country: str, name: str) -> None:
     marginal = marginals(country)[name]
     targets = off_by_30_percent([share.target for share in marginal.shares])
@@ -50,7 +51,7 @@ def test_targets_that_are_30_percent_off_are_noticed(country: str, name: str) ->
     assert not replace(marginal, shares=tuple(moved)).agrees
 
 
-@pytest.mark.parametrize("name", ["age and sex", "households by size", "households by LAU", NAMES[-1]])
+@each("name", ["age and sex", "households by size", "households by LAU", NAMES[-1]])
 def test_shares_of_a_whole_add_up(name: str) -> None:
     shares = marginals()[name].shares
     assert sum(share.value for share in shares) == pytest.approx(1)

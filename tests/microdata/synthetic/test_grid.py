@@ -12,6 +12,7 @@ from discreet.microdata.synthetic.blocks import SyntheticCensus
 from discreet.microdata.synthetic.grid import LAND, PER_ROW, Grid, names
 from discreet.microdata.synthetic.randomness import Draws
 from discreet.programme.eu2021.census import countries
+from tests.each import each
 from tests.microdata.synthetic.sample import persons
 
 REAL_SIZE = 626_108
@@ -37,7 +38,7 @@ def test_names_are_those_of_inspire() -> None:
     assert persons().GRID.str.fullmatch(r"CRS3035RES1000mN\d{4}000E\d{4}000").all()
 
 
-@pytest.mark.parametrize("country", [country for country in countries() if country != "EL"])
+@each("country", [country for country in countries() if country != "EL"])
 def test_every_country_has_room(country: str) -> None:
     made = SyntheticCensus(country, 3000, seed=5)
     cell = made.block(0).cell

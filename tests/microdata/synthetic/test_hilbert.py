@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from discreet.microdata.synthetic.hilbert import order_of, point
+from tests.each import each
 
 
-@pytest.mark.parametrize("order", range(7))
+@each("order", range(7))
 def test_it_goes_through_every_place_once_in_steps_of_one(order: int) -> None:
     x, y = point(np.arange(4**order), order)
     assert sorted(zip(x.tolist(), y.tolist(), strict=True)) == [
@@ -24,7 +24,7 @@ def test_what_is_near_along_it_is_near() -> None:
         assert ((x[way:] - x[:-way]) ** 2 + (y[way:] - y[:-way]) ** 2).max() <= 6 * way
 
 
-@pytest.mark.parametrize("length", [1, 2, 4, 5, 16, 17, 10**8])
+@each("length", [1, 2, 4, 5, 16, 17, 10**8])
 def test_the_order_is_the_smallest_that_is_long_enough(length: int) -> None:
     order = order_of(length)
     assert 4**order >= length

@@ -7,9 +7,10 @@ import math
 import pytest
 
 from discreet.microdata.synthetic.marginals import CHANCE, LEEWAY, Marginal, Share
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("seen", "among", "target", "agrees"),
     [
         (500, 1000, 0.5, True),

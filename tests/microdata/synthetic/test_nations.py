@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from discreet.microdata.synthetic.nations import PARTS, Nations
 from discreet.programme.eu2021.census import census, countries
+from tests.each import each
 from tests.microdata.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value
 
 EVERY_NOISE = np.arange(1 << 16, dtype=np.uint16)
@@ -25,7 +25,7 @@ def label(topic: str, code: str) -> str:
     return next(category.labels["en"] for category in tree.categories if category.code == code)
 
 
-@pytest.mark.parametrize("country", countries())
+@each("country", countries())
 def test_nobody_is_born_abroad_in_the_country_itself(country: str) -> None:
     drawn = {label("POB", BIRTH[place]) for place in set(nations(country).draw(EVERY_NOISE).tolist())}
     name = countries()[country]["name"].replace("Czechia", "Czech Republic")

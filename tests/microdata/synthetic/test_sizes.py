@@ -8,6 +8,7 @@ import pytest
 from discreet.microdata.synthetic.randomness import Draws
 from discreet.microdata.synthetic.sizes import lau_sizes
 from discreet.programme.eu2021.census import census, countries
+from tests.each import each
 from tests.quick import one_in
 
 LACKING = {"CY": ["CY_5356"], "FR": ["FR_97801"], "IS": ["IS_2510"]}
@@ -18,7 +19,7 @@ def areas(country: str) -> list[str]:
     return list(census(country).topics["GEO"].levels[-1].codes or ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("area", "residents"),
     [("AT_10101", 14_816), ("FR_75056", 2_187_526), ("ES_26048", 24), ("IS_0000", 123_246), ("CH_CH9758", 0)],
 )
@@ -26,7 +27,7 @@ def test_places_have_the_residents_that_eurostat_gives(area: str, residents: int
     assert lau_sizes(area[:2], [area], Draws("sizes")).tolist() == [residents]
 
 
-@pytest.mark.parametrize("country", one_in(5, WITH_AREAS))
+@each("country", one_in(5, WITH_AREAS))
 def test_every_area_of_the_programme_has_a_size_of_its_own_but_three(country: str) -> None:
     one, other = (lau_sizes(country, areas(country), Draws("sizes", seed)) for seed in (1, 2))
     lacking = np.isin(areas(country), LACKING.get(country, []))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from discreet.microdata.synthetic.work import ACTIVITIES, ACTIVITY, EDUCATION, LEVELS
+from tests.each import each
 from tests.microdata.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons
 
 JOB = {"OCC": ("11", "12"), "IND": ("11", "12"), "SIE": ("5", "6"), "LPW": ("4", "5")}
@@ -17,7 +16,7 @@ def test_below_15_is_below_the_minimum_age_without_a_level_of_education() -> Non
     assert ((table.EDU == "11") == (table.YEARS < 15)).all()
 
 
-@pytest.mark.parametrize("topic", JOB)
+@each("topic", JOB)
 def test_only_the_employed_have_a_job(topic: str) -> None:
     table = persons()
     unknown, none = JOB[topic]

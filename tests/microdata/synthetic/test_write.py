@@ -14,6 +14,7 @@ import pytest
 from discreet.errors import FileExistsAlreadyError, ParameterError
 from discreet.microdata.synthetic import synth
 from discreet.programme.eu2021.census import census
+from tests.each import each
 
 ASKED: dict[str, Any] = {"country": "LU", "persons": 70_000, "seed": 1}
 
@@ -33,7 +34,7 @@ def test_anything_else_gives_other_persons(tmp_path: Path, other: dict[str, Any]
     assert (tmp_path / "0.csv").read_bytes() != (tmp_path / "1.csv").read_bytes()
 
 
-@pytest.mark.parametrize("number", [1, 2, 1000, 65_536, 65_537])
+@each("number", [1, 2, 1000, 65_536, 65_537])
 def test_there_are_exactly_as_many_as_asked_for(tmp_path: Path, number: int) -> None:
     made = synth(tmp_path / "a.parquet", country="LU", persons=number, seed=9)
     table = pq.read_table(tmp_path / "a.parquet")
@@ -96,14 +97,14 @@ def test_a_file_that_exists_is_kept_unless_asked(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 11
 
 
-@pytest.mark.parametrize("number", [0, -1, 10**9 + 1, 2.5, "10", True, None])
+@each("number", [0, -1, 10**9 + 1, 2.5, "10", True, None])
 def test_a_wrong_number_of_persons_is_refused(tmp_path: Path, number: Any) -> None:  # noqa: ANN401 - wrong on purpose
     with pytest.raises(ParameterError, match=r"persons must be a whole number from 1 to 10\^9, not") as caught:
         synth(tmp_path / "a.csv", country="LU", persons=number, seed=1)
     assert caught.value.parameter == "persons"
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, 1.0, "7"])
+@each("seed", [-1, 2**63, 1.0, "7"])
 def test_a_wrong_seed_is_refused(tmp_path: Path, seed: Any) -> None:  # noqa: ANN401 - wrong on purpose
     with pytest.raises(ParameterError, match="seed must be a whole number"):
         synth(tmp_path / "a.csv", country="LU", persons=1, seed=seed)

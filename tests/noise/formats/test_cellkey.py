@@ -10,11 +10,12 @@ import yaml
 from discreet.errors import PTableFileError
 from discreet.noise.formats.files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
+from tests.each import each
 
 SAMPLE = Path(__file__).parents[2] / "data/formats/cnts_D5_V3_js2_cellkey.yaml"
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "message"),
     [
         ("type: cnts", "type: nums", "is not for counts"),

@@ -24,6 +24,7 @@ from discreet.noise import explain
 from discreet.noise.formats.files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
+from tests.each import each
 
 DATA = Path(__file__).parents[2] / "data"
 SAMPLES = {
@@ -44,7 +45,7 @@ def test_all_formats_are_registered() -> None:
     assert tuple(formats()) == ALL
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each("name", SAMPLES)
 def test_a_sample_is_recognised_and_written_back_to_the_byte(name: str, tmp_path: Path) -> None:
     table = read_ptable(SAMPLES[name])
     write_ptable(table, tmp_path / "again", name)
@@ -57,7 +58,7 @@ def test_the_three_exports_of_one_table_are_one_table() -> None:
     assert first.key_space == 10**8
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 @given(
     variance=st.floats(0.3, 20),
     bound=st.integers(1, 9),
@@ -119,7 +120,7 @@ def test_the_key_space_of_a_format_is_the_grid_that_is_written(tmp_path: Path) -
     assert write_ptable(made.on_grid(4096), tmp_path / "c", "ons").key_space == 4096
 
 
-@pytest.mark.parametrize("name", ["cellkey", "ons", "sas", "tauargus"])
+@each("name", ["cellkey", "ons", "sas", "tauargus"])
 def test_a_table_that_perturbs_zeros_is_not_given_to_tools_that_ignore_them(name: str, tmp_path: Path) -> None:
     made = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
     with pytest.raises(PTableFileError, match="cannot hold a table that perturbs zeros"):
@@ -127,7 +128,7 @@ def test_a_table_that_perturbs_zeros_is_not_given_to_tools_that_ignore_them(name
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["cellkey", "csv", "sas", "tauargus"])
+@each("name", ["cellkey", "csv", "sas", "tauargus"])
 def test_rows_that_take_turns_are_not_written_where_they_cannot_be_said(name: str, tmp_path: Path) -> None:
     turning = read_ptable(DATA / "ons/ptable_10_5_rule.csv.gz")
     with pytest.raises(PTableFileError, match=r"takes 250 rows in turn.*Write toml or ons"):
@@ -226,7 +227,7 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_FILES)
+@each("name", BAD_FILES)
 def test_a_bad_file_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
     text, message = BAD_FILES[name]
     (tmp_path / "bad.csv").write_text(text)

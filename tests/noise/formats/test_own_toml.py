@@ -9,12 +9,13 @@ import pytest
 from discreet.errors import PTableFileError
 from discreet.noise.formats.files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
+from tests.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "message"),
     [
         ("key_space = 4294967296", "key_space = '4294967296'", "key_space must be a whole number"),

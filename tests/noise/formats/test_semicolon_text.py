@@ -8,6 +8,7 @@ import pytest
 
 from discreet.errors import PTableFileError
 from discreet.noise.formats.files import read_ptable
+from tests.each import each
 
 DATA = Path(__file__).parents[2] / "data/formats"
 
@@ -24,8 +25,8 @@ def test_a_magnitude_table_is_refused_by_name() -> None:
         read_ptable(DATA / "nums_pt_ex_nums_tauargus.txt")
 
 
-@pytest.mark.parametrize("name", ["cnts_D5_V3_js2_tauargus.txt", "cnts_D5_V3_js2_sas.txt"])
-@pytest.mark.parametrize("quoted", [False, True])
+@each("name", ["cnts_D5_V3_js2_tauargus.txt", "cnts_D5_V3_js2_sas.txt"])
+@each("quoted", [False, True])
 def test_a_count_table_with_the_type_all_is_read(tmp_path: Path, name: str, quoted: bool) -> None:
     first, *rest = (DATA / name).read_text().splitlines()
     mark = '"' if quoted else ""
@@ -43,7 +44,7 @@ def test_rows_of_one_type_alone_are_refused(tmp_path: Path, kind: str) -> None:
         read_ptable(tmp_path / "t.txt")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "old", "new", "message"),
     [
         ("cnts_D5_V3_js2_tauargus.txt", "-1;0.73446954", "-1;0.03446954", "line 3: row i = 1, v = -1: p is 0.73446954"),
