@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.csv as arrow_csv
@@ -33,11 +34,11 @@ from discreet.noise.ptable import PTable
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
+from tests.each import each
 from tests.mechanisms.crowd import COUNTS, CROWD, TOTALS, Crowd, published
 from tests.mechanisms.independence import dependence, one_in_ten_shared
 from tests.mechanisms.town import SECRET, TOWN, all_cells, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
-from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,17 +50,20 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from tests.tabulation.small_data import Cell
 
-PTABLE = PTable.max_entropy(variance=2, bound=5)
-ABOVE_ONE = PTable.max_entropy(variance=3, bound=5, threshold=1)
-ABOVE_TWO = PTable.max_entropy(variance=3, bound=5, threshold=2)
-ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
-WIDER = {
-    PTABLE: PTable.max_entropy(variance=2.6, bound=5),
-    ABOVE_ONE: PTable.max_entropy(variance=3.9, bound=5, threshold=1),
-    ABOVE_TWO: PTable.max_entropy(variance=3.9, bound=5, threshold=2),
-    ZEROS: PTable.max_entropy(variance=2.6, bound=5, perturb_zeros=True),
-}
-"""The p-tables with 30 % more variance."""
+
+@cache
+def ptable(name: str, *, wider: bool = False) -> PTable:
+    """Return one of the p-tables, or the same with 30 % more variance."""
+    how: dict[str, dict[str, Any]] = {
+        "p-table": {"variance": 2},
+        "j_s 1": {"variance": 3, "threshold": 1},
+        "j_s 2": {"variance": 3, "threshold": 2},
+        "p-table, zeros": {"variance": 2, "perturb_zeros": True},
+    }
+    return PTable.max_entropy(**how[name] | {"variance": how[name]["variance"] * (1.3 if wider else 1), "bound": 5})
+
+
+PTABLES = ("p-table", "j_s 1", "j_s 2", "p-table, zeros")
 LAWS: dict[str, tuple[Noise, Noise]] = {
     "geometric": (TwoSidedGeometric(epsilon=0.5), TwoSidedGeometric(epsilon=0.5 / 1.3)),
     "laplace": (Laplace(scale=2), Laplace(scale=2.6)),
@@ -68,7 +72,6 @@ LAWS: dict[str, tuple[Noise, Noise]] = {
     "uniform": (Uniform(bound=4), Uniform(bound=5)),
 }
 """Laws, each with one that is 30 % wider."""
-PTABLES = {"p-table": PTABLE, "j_s 1": ABOVE_ONE, "j_s 2": ABOVE_TWO, "p-table, zeros": ZEROS}
 EACH = 0.7
 """Epsilon of one count under eps-dp."""
 
@@ -130,12 +133,13 @@ def _cases() -> Iterator[tuple[str, Case]]:
 
         return made
 
-    for name, table in PTABLES.items():
+    for name in PTABLES:
+        table, wide = ptable(name), ptable(name, wider=True)
         zeros = table.perturbs_zeros
-        yield f"cell-key mixed, {name}", Case(keyed(table, "mixed"), table, WIDER[table], zeros)
-        yield f"cell-key plain, {name}", Case(keyed(table, "plain"), table, WIDER[table], zeros)
-        yield f"coordinates, {name}", Case(coordinates(table), table, WIDER[table], zeros)
-        yield f"fresh, {name}", Case(fresh(table), table, WIDER[table], zeros)
+        yield f"cell-key mixed, {name}", Case(keyed(table, "mixed"), table, wide, zeros)
+        yield f"cell-key plain, {name}", Case(keyed(table, "plain"), table, wide, zeros)
+        yield f"coordinates, {name}", Case(coordinates(table), table, wide, zeros)
+        yield f"fresh, {name}", Case(fresh(table), table, wide, zeros)
     for name, (law, wider) in LAWS.items():
         yield f"cell-key mixed, {name}", Case(keyed(law, "mixed"), law, wider)
         yield f"coordinates, {name}", Case(coordinates(law), law, wider)
@@ -153,30 +157,52 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "exact", Case(lambda _: Exact())
 
 
-CASES = dict(_cases())
-NOISY = [name for name in CASES if name != "exact"]
-SHARED = [name for name in CASES if not name.startswith("fresh") and name != "eps-dp without spsn"]
-APART = [name for name in CASES if name not in SHARED]
-DRAWN = [name for name in CASES if name.startswith(("fresh", "eps-dp"))]
-KEYED = [name for name in CASES if name not in DRAWN]
-JOINTLY = [name for name in NOISY if "plain" not in name]
-"""Whose noises of a total and its parts are jointly independent: of plain keys they are not."""
+@cache
+def cases() -> dict[str, Case]:
+    """Return all mechanisms by name."""
+    return dict(_cases())
 
-every = pytest.mark.parametrize("name", CASES)
-with_noise = pytest.mark.parametrize("name", NOISY)
+
+def noisy() -> list[str]:
+    return [name for name in cases() if name != "exact"]
+
+
+def shared() -> list[str]:
+    return [name for name in cases() if not name.startswith("fresh") and name != "eps-dp without spsn"]
+
+
+def apart() -> list[str]:
+    return [name for name in cases() if name not in shared()]
+
+
+def drawn() -> list[str]:
+    return [name for name in cases() if name.startswith(("fresh", "eps-dp"))]
+
+
+def by_keys() -> list[str]:
+    return [name for name in cases() if name not in drawn()]
+
+
+def jointly() -> list[str]:
+    """Return those whose noises of a total and its parts are jointly independent: of plain keys they are not."""
+    return [name for name in noisy() if "plain" not in name]
+
+
+every = each("name", cases)
+with_noise = each("name", noisy)
 
 
 @pytest.fixture(scope="module")
 def crowds(engine: DuckDB) -> Callable[[str], Crowd]:
     """Make the release of every case once."""
-    made: dict[str, Crowd] = {}
+    return lambda name: made(name, engine)[1]
 
-    def crowd(name: str) -> Crowd:
-        if name not in made:
-            made[name] = published(CASES[name].mechanism(CROWD), engine)
-        return made[name]
 
-    return crowd
+@cache
+def made(name: str, engine: DuckDB) -> tuple[Mechanism, Crowd]:
+    """Return the mechanism of a case, and its first release."""
+    mechanism = cases()[name].mechanism(CROWD)
+    return mechanism, published(mechanism, engine)
 
 
 Crowds = Callable[[str], Crowd]
@@ -196,9 +222,9 @@ def groups(case: Case) -> list[int]:
 
 
 @with_noise
-@pytest.mark.parametrize("table", ["1", "3"])
+@each("table", ["1", "3"])
 def test_the_noise_of_a_count_has_its_law_and_not_one_30_percent_off(name: str, table: str, crowds: Crowds) -> None:
-    case, noise = CASES[name], noise_of(crowds(name), table)
+    case, noise = cases()[name], noise_of(crowds(name), table)
     for count in groups(case):
         drawn = noise[count == COUNTS]
         assert p_value(drawn, case.law(count)) > ACCEPT
@@ -207,7 +233,7 @@ def test_the_noise_of_a_count_has_its_law_and_not_one_30_percent_off(name: str, 
 
 @with_noise
 def test_noise_is_unbiased(name: str, crowds: Crowds) -> None:
-    case, noise = CASES[name], noise_of(crowds(name))
+    case, noise = cases()[name], noise_of(crowds(name))
     for count in groups(case):
         drawn = noise[count == COUNTS]
         error = (case.law(count).variance / len(drawn)) ** 0.5
@@ -219,7 +245,7 @@ def test_noise_is_unbiased(name: str, crowds: Crowds) -> None:
 
 @every
 def test_no_count_changes_by_more_than_the_bound(name: str, crowds: Crowds) -> None:
-    case, crowd = CASES[name], crowds(name)
+    case, crowd = cases()[name], crowds(name)
     largest = max(
         int(abs(part - true).max())
         for table in "123"
@@ -233,7 +259,7 @@ def test_no_count_changes_by_more_than_the_bound(name: str, crowds: Crowds) -> N
 
 @every
 def test_counts_up_to_the_threshold_are_never_published(name: str, crowds: Crowds) -> None:
-    threshold = CASES[name].threshold
+    threshold = cases()[name].threshold
     shown = [values for table in "123" for values in (crowds(name).parts(table), crowds(name).totals(table))]
     hidden = range(1, threshold + 1)
     assert not any(np.isin(values, hidden).any() for values in shown)
@@ -243,7 +269,7 @@ def test_counts_up_to_the_threshold_are_never_published(name: str, crowds: Crowd
 
 @every
 def test_zeros_stay_where_promised(name: str, crowds: Crowds) -> None:
-    case, crowd = CASES[name], crowds(name)
+    case, crowd = cases()[name], crowds(name)
     for table in "123":
         moved = crowd.parts(table)[COUNTS == 0] != 0
         assert moved.any() == case.zeros
@@ -262,7 +288,7 @@ def test_exact_counts_are_exact(crowds: Crowds) -> None:
 # --- The same noise ---
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", shared)
 def test_a_statistic_has_one_value_in_every_table(name: str, crowds: Crowds) -> None:
     crowd = crowds(name)
     assert np.array_equal(crowd.parts("1"), crowd.parts("2"))
@@ -278,12 +304,12 @@ def one_thread() -> Iterator[DuckDB]:
 PEOPLE = people(300)
 
 
-@pytest.mark.parametrize("name", one_in(3, KEYED))
+@each("name", by_keys, every=8)
 def test_a_value_does_not_depend_on_run_threads_order_format_or_choice_of_tables(
     name: str, engine: DuckDB, one_thread: DuckDB, tmp_path: Path
 ) -> None:
     def cells(data: object, place: DuckDB = engine, tables: list[str] | None = None) -> dict[tuple[str, Cell], int]:
-        made = protect(data, TOWN, CASES[name].mechanism(TOWN), id="ID", engine=place, tables=tables)
+        made = protect(data, TOWN, cases()[name].mechanism(TOWN), id="ID", engine=place, tables=tables)
         return all_cells(made)
 
     pq.write_table(PEOPLE, tmp_path / "people.parquet")
@@ -301,9 +327,9 @@ def test_a_value_does_not_depend_on_run_threads_order_format_or_choice_of_tables
         assert cells(PEOPLE, tables=tables) == {place: value for place, value in first.items() if place[0] in tables}
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@each("name", drawn, every=3)
 def test_drawn_noise_is_repeated_by_its_seed_alone(name: str, engine: DuckDB, crowds: Crowds) -> None:
-    again = published(CASES[name].mechanism(CROWD), engine)
+    again = published(cases()[name].mechanism(CROWD), engine)
     assert np.array_equal(again.parts("1"), crowds(name).parts("1"))
 
 
@@ -320,25 +346,23 @@ BOTH_LARGE = LARGE.reshape(TOTALS.shape[0], 2, -1).all(axis=1)
 """Totals whose two parts are large."""
 
 
-@pytest.mark.parametrize("name", APART)
+@each("name", apart)
 def test_fresh_noise_of_one_statistic_is_independent_between_tables(name: str, crowds: Crowds) -> None:
     first, second = (noise_of(crowds(name), table)[LARGE] for table in "12")
     check_independent(first, second)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@each("name", drawn, every=3)
 def test_two_runs_of_drawn_noise_are_independent(name: str, engine: DuckDB) -> None:
-    case = CASES[name]
-    mechanism = case.mechanism(CROWD)
+    mechanism, crowd = made(name, engine)
     # The bits go on where the first run left them.
-    first, second = (noise_of(published(mechanism, engine))[LARGE] for _ in range(2))
-    check_independent(first, second)
+    check_independent(noise_of(crowd)[LARGE], noise_of(published(mechanism, engine))[LARGE])
 
 
 @pytest.mark.parametrize("name", ["fresh, p-table", "eps-dp"])
 def test_without_a_seed_no_run_is_like_another(name: str, engine: DuckDB) -> None:
     whole = EACH * output_of(CROWD).sensitivity(spsn=True)
-    mechanism = Fresh(PTABLE) if name.startswith("fresh") else EpsDP(Budget(whole))
+    mechanism = Fresh(ptable("p-table")) if name.startswith("fresh") else EpsDP(Budget(whole))
     first, second = (noise_of(published(mechanism, engine))[LARGE] for _ in range(2))
     # No seed: the limit is the one at which shared noise is rejected, so that it never fails by chance.
     assert dependence(first, second) > REJECT
@@ -361,7 +385,7 @@ def test_noises_of_a_part_and_its_total_are_independent(name: str, crowds: Crowd
     check_independent(noise[::2][BOTH_LARGE], total[BOTH_LARGE])
 
 
-@pytest.mark.parametrize("name", JOINTLY)
+@each("name", jointly)
 def test_noises_of_all_parts_and_their_total_are_independent(name: str, crowds: Crowds) -> None:
     noise, total = noise_of(crowds(name)), crowds(name).totals("1") - TOTALS
     check_independent((noise[::2] + noise[1::2])[BOTH_LARGE], total[BOTH_LARGE])
@@ -373,24 +397,24 @@ def test_plain_keys_leave_a_total_and_its_parts_dependent(crowds: Crowds) -> Non
     assert dependence((noise[::2] + noise[1::2])[BOTH_LARGE], total[BOTH_LARGE]) < REJECT
 
 
-@pytest.mark.parametrize("name", [name for name in NOISY if name.startswith(("coordinates", "fresh", "eps-dp"))])
+@each("name", lambda: [name for name in noisy() if name.startswith(("coordinates", "fresh", "eps-dp"))])
 def test_populations_get_noise_of_their_own(name: str, crowds: Crowds) -> None:
     check_independent(noise_of(crowds(name), "1")[LARGE], noise_of(crowds(name), "3")[LARGE])
 
 
-@pytest.mark.parametrize("name", [name for name in NOISY if name.startswith("cell-key")])
+@each("name", lambda: [name for name in noisy() if name.startswith("cell-key")])
 def test_the_same_participants_in_another_population_get_the_same_noise(name: str, crowds: Crowds) -> None:
     first, third = (noise_of(crowds(name), table) for table in "13")
     assert np.array_equal(first[COUNTS > 0], third[COUNTS > 0])
 
 
 @pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize("noise", [PTABLE, LAWS["geometric"][0]], ids=["p-table", "geometric"])
+@pytest.mark.parametrize("noise", ["p-table", "geometric"])
 def test_noise_by_coordinates_changes_with_the_version_and_with_the_count(
-    noise: PTable | Noise, zeros: bool, engine: DuckDB
+    noise: str, zeros: bool, engine: DuckDB
 ) -> None:
-    given = ZEROS if zeros and isinstance(noise, PTable) else noise
-    asked = zeros and not isinstance(noise, PTable)
+    given = LAWS["geometric"][0] if noise == "geometric" else ptable("p-table, zeros" if zeros else "p-table")
+    asked = zeros and noise == "geometric"
     first, again = (
         noise_of(published(Coordinates(given, SECRET, version=version, perturb_zeros=asked), engine))
         for version in ("1", "2")
