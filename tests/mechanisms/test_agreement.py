@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from discreet.errors import DisagreementError
@@ -23,6 +23,7 @@ from discreet.noise.ptable import PTable
 from tests.cli import town
 from tests.mechanisms.test_inputs import tables_in
 from tests.mechanisms.town import SECRET, SEX, TOWN, all_cells, frame, people, squares
+from tests.quick import examples
 from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -90,8 +91,7 @@ def differences(spec: Programme, folder: Path) -> dict[tuple[frozenset[str], Siz
     return found
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
+@examples(given(st.data()), quick=15, slow=60, suppress_health_check=[HealthCheck.too_slow])
 def test_tables_are_refused_if_and_only_if_they_disagree(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes(most=3))
     known = frame(spec, data.draw(records(spec)))

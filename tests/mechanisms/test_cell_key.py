@@ -30,6 +30,7 @@ from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.mechanisms.town import SECRET, all_cells, cells, frame, participants, squares
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.quick import examples
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -226,8 +227,7 @@ def everyone(release: Release, spec: Programme, people: list[dict[str, str]]) ->
     }
 
 
-@settings(max_examples=40)
-@given(st.data())
+@examples(given(st.data()), quick=12, slow=40)
 @pytest.mark.parametrize("mechanism", [CellKey(PTABLE, secret=SECRET), CellKey(PTABLE.on_grid(4096), mode="plain")])
 def test_the_same_participants_get_the_same_noise_in_every_table(
     mechanism: CellKey, engine: DuckDB, data: st.DataObject

@@ -31,6 +31,7 @@ from discreet.noise.ptable import PTable
 from discreet.release.tables import file_stem, write_table
 from tests.each import each
 from tests.mechanisms.town import GEO, SECRET, SEX, TOWN, all_cells, cells, frame, people
+from tests.quick import examples
 from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -160,8 +161,7 @@ def tables_in(folder: Path, spec: Programme, data: pa.Table, engine: DuckDB, for
     return folder
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
+@examples(given(st.data()), quick=8, slow=25, suppress_health_check=[HealthCheck.too_slow])
 def test_tables_that_are_counted_already_give_the_release_of_the_records(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes())
     known = frame(spec, data.draw(records(spec)))

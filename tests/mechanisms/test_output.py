@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from discreet.mechanisms.output import output_of
 from discreet.programme.load import load_programme
 from discreet.risk.assess import assess
 from tests.mechanisms.town import AGE, EMP, GEO, SEX, TOWN
+from tests.quick import examples
 from tests.tabulation.small_data import by, codes_of, in_universe, programme, programmes
 
 if TYPE_CHECKING:
@@ -49,16 +50,14 @@ def everybody(spec: Programme) -> list[Record]:
     return [dict(person) for person in product(*leaves)]
 
 
-@settings(max_examples=60)
-@given(programmes(shuffled=True, universes=False))
+@examples(given(programmes(shuffled=True, universes=False)), quick=25, slow=60)
 def test_delta_is_the_most_counts_that_a_person_changes(spec: Programme) -> None:
     for spsn in (True, False):
         most = max(changed(spec, person, spsn=spsn) for person in everybody(spec))
         assert output_of(spec).sensitivity(spsn=spsn) == most
 
 
-@settings(max_examples=60)
-@given(programmes(shuffled=True))
+@examples(given(programmes(shuffled=True)), quick=20, slow=60)
 def test_nobody_changes_more_where_there_are_several_populations(spec: Programme) -> None:
     for spsn in (True, False):
         most = max(changed(spec, person, spsn=spsn) for person in everybody(spec))

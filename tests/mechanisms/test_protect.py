@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from discreet.engines.duckdb import DuckDB
@@ -43,6 +43,7 @@ from discreet.programme.model import Programme, Table
 from discreet.release.release import open_release
 from tests.each import each
 from tests.mechanisms.town import SECRET, SEX, TOPICS, TOWN, all_cells, cells, frame, participants, people
+from tests.quick import examples
 from tests.tabulation.small_data import by, counted, programmes, records
 
 if TYPE_CHECKING:
@@ -84,9 +85,8 @@ class Both:
 # --- Counts ---
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-@pytest.mark.parametrize("key_space", [2**32, 10**8, 256])
+@examples(given(st.data()), quick=10, slow=30, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("key_space", [2**32, 256, pytest.param(10**8, marks=pytest.mark.slow)])
 def test_every_cell_has_the_count_and_the_key_of_a_direct_count(
     key_space: int, engine: DuckDB, data: st.DataObject
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import (
@@ -35,6 +35,7 @@ from discreet.noise.ptable import PTable
 from discreet.programme.choose import also_missing_category
 from tests.each import each
 from tests.mechanisms.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, cells, frame, people
+from tests.quick import examples
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -372,8 +373,7 @@ def test_data_of_which_nothing_is_left_cannot_be_counted() -> None:
         read(Silent(), data, missing="drop", id="id")
 
 
-@settings(max_examples=30)
-@given(st.data())
+@examples(given(st.data()), quick=12, slow=30)
 def test_missing_values_of_random_records_are_counted_as_by_hand(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes(universes=False))
     records_of: list[dict[str, Any]] = [dict(record) for record in data.draw(records(spec))]

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DataFileError, ParameterError, ReleaseError, SecretError
@@ -28,6 +28,7 @@ from discreet.release.release import open_release
 from discreet.release.tables import FORMATS, read_table, write_table
 from tests.mechanisms.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
 from tests.mechanisms.town import SECRET, TOWN, people
+from tests.quick import examples
 from tests.tabulation.small_data import by, topic
 
 if TYPE_CHECKING:
@@ -287,8 +288,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "rel"
 
 
-@settings(max_examples=30, deadline=None)
-@given(data=st.data())
+@examples(given(data=st.data()), quick=12, slow=30, deadline=None)
 def test_any_entry_that_is_changed_added_or_removed_is_found(published: Path, data: st.DataObject) -> None:
     path = published / "release.json"
     whole = path.read_bytes()

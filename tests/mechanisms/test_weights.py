@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from discreet.engines.duckdb import DuckDB
@@ -26,6 +26,7 @@ from discreet.tabulation import cells as cells_of_statistics
 from discreet.utility.measured import utility_of
 from tests.each import each
 from tests.mechanisms.town import SECRET, TOWN, cells, frame, participants, people
+from tests.quick import examples
 from tests.tabulation.small_data import counted, programmes, records
 
 if TYPE_CHECKING:
@@ -39,8 +40,12 @@ WEIGHTS = np.round(np.random.default_rng(5).gamma(3, 20, PEOPLE.num_rows), 2)
 WEIGHTED = PEOPLE.append_column("W", pa.array(WEIGHTS))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(st.data())
+@examples(
+    given(st.data()),
+    quick=10,
+    slow=30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @pytest.mark.parametrize("dense_most", [20_000_000, 0])
 def test_every_cell_has_its_sum_of_weights(
     dense_most: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch, data: st.DataObject
