@@ -1,7 +1,7 @@
 """Every hostile input through every reader: exit code 2 and one message, or 0, within limits of time and memory.
 
-Inputs that were made for a reader are tried in every run, all of them in `make test-slow`. The readers run in another
-process, for some inputs once ended the interpreter itself.
+One in three of the inputs that were made for a reader is tried in every run, all inputs in `make test-slow`. The
+readers run in another process, for some inputs once ended the interpreter itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check(outcome: Mapping[str, Any]) -> None:
 
 
 def test_inputs_that_were_made_for_a_reader_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    chosen = {reader: known.names for reader, known in READERS.items()}
+    chosen = {reader: known.names[::3] for reader, known in READERS.items()}
     found = outcomes(tmp_path, chosen)
     assert [(each["reader"], each["name"]) for each in found] == [(r, name) for r in chosen for name in chosen[r]]
     for outcome in found:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from discreet.cli.main import main
 from discreet.release.tables import read_table
 
 if TYPE_CHECKING:
@@ -20,7 +26,23 @@ Cells = dict[tuple[str, ...], int]
 
 
 def discreet(*arguments: str | Path) -> str:
-    """Run the command and return what it says; it must end well."""
+    """Run the command in this process and return what it says; it must end well."""
+    said, errors, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DISCREET_SECRET", raising=False)
+        patch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
+        patch.setattr(signal, "signal", lambda *_given: None)
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
+            try:
+                main()
+            except SystemExit as end:
+                code = int(end.code or 0)
+    assert code == 0, errors.getvalue()
+    return said.getvalue()
+
+
+def installed_discreet(*arguments: str | Path) -> str:
+    """Run the command as it is installed and return what it says; it must end well."""
     script = Path(sys.executable).with_name("discreet")
     # A secret in the environment of whoever runs the tests has no place here.
     environment = {name: value for name, value in os.environ.items() if name != "DISCREET_SECRET"}

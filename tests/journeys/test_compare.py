@@ -1,7 +1,7 @@
 """The page of comparisons shows what was measured, what it says of it is so, and it comes out again.
 
 The figures of docs/results/compare.md are made by `python -m benchmarks.compare --write` and kept in
-benchmarks/results/compare.json. Here two mechanisms are measured again, without attacks (all among the slow tests).
+benchmarks/results/compare.json. Slow tests measure them again: two mechanisms without attacks, and then all.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def test_the_page_says_what_the_figures_say() -> None:
     assert min(row["apart"] for row in (*ons.values(), *pt.values())) > 0.7
 
 
+@pytest.mark.slow
 def test_two_mechanisms_measured_again_give_the_same() -> None:
     source = SOURCES[0]
     data, programme = pq.read_table(ROOT / source.data), load_programme(str(ROOT / source.programme))

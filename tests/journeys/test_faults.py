@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from tests.journeys.disturbed import (
     left,
     put_old,
     run,
+    run_here,
     start,
     working,
 )
@@ -110,7 +112,7 @@ def release(office: Path, **how: Any) -> None:  # noqa: ANN401 - as in protect
 def test_a_file_that_cannot_be_read_is_named(office: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (office / name).write_bytes(content)
-    code, errors = run(office, arguments(name))
+    code, errors = run_here(office, arguments(name))
     assert code == 2
     assert errors.startswith(f"error: {message}")
     assert errors.count("\n") == 1
@@ -120,14 +122,14 @@ def test_a_file_that_cannot_be_read_is_named(office: Path, name: str, content: b
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
 def test_a_file_that_may_not_be_read_is_named(office: Path) -> None:
     (office / "people.parquet").chmod(0)
-    code, errors = run(office, arguments())
+    code, errors = run_here(office, arguments())
     assert (code, errors) == (2, "error: people.parquet cannot be read: Permission denied. Check the path.\n")
 
 
 def test_a_file_cut_in_the_middle_is_named(office: Path) -> None:
     data = (office / "people.parquet").read_bytes()
     (office / "people.parquet").write_bytes(data[: len(data) // 2])
-    code, errors = run(office, arguments())
+    code, errors = run_here(office, arguments())
     assert code == 2
     assert errors.startswith("error: people.parquet is no Parquet file, or it is damaged.")
     assert left(office) == []
@@ -137,7 +139,7 @@ def test_a_column_that_is_missing_is_told_with_its_tables_and_what_looks_close(o
     table = pq.read_table(office / "people.parquet")
     renamed = ["Sex" if name == "SEX" else name for name in table.column_names]
     pq.write_table(table.rename_columns(renamed), office / "people.parquet")
-    code, errors = run(office, arguments())
+    code, errors = run_here(office, arguments())
     assert code == 2
     for words in (
         "no column for topic SEX",
@@ -164,11 +166,15 @@ def rewrite(path: Path) -> None:
     path.write_bytes(path.read_bytes())
 
 
-@pytest.mark.parametrize("change", [append, replace, rewrite, Path.unlink])
-@pytest.mark.parametrize("stage", ["reading", "counting", "writing"])
+CHANGES = list(product(["reading", "counting", "writing"], [append, replace, rewrite, Path.unlink]))
+
+
+# Of those in every run the first appends while records are read; the others replace and rewrite later on.
+@pytest.mark.parametrize("stage_and_change", one_in(5, CHANGES))
 def test_a_file_that_changes_during_the_run_is_refused(
-    office: Path, change: Callable[[Path], None], stage: str, old: list[str]
+    office: Path, stage_and_change: tuple[str, Callable[[Path], None]], old: list[str]
 ) -> None:
+    stage, change = stage_and_change
     data = office / "people.parquet"
     seen: list[str] = []
 
@@ -215,7 +221,7 @@ def test_a_disk_without_space_is_told(office: Path, monkeypatch: pytest.MonkeyPa
     assert left(office) == []
 
 
-@pytest.mark.parametrize("place", ["nowhere", "people.parquet/spill"])
+@pytest.mark.parametrize("place", one_in(2, ["nowhere", "people.parquet/spill"]))
 def test_a_folder_for_temporary_files_that_is_not_there_is_told(office: Path, place: str) -> None:
     code, errors = run(office, arguments(), TMPDIR=str(office / place))
     assert code == 2
@@ -228,7 +234,7 @@ def test_a_folder_for_temporary_files_that_is_not_there_is_told(office: Path, pl
 @pytest.mark.parametrize("out", [".", "people.parquet", "nowhere/rel", "spill/..", "x" * 260])
 def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) -> None:
     begin = time.perf_counter()
-    code, errors = run(office, [*arguments(tables=MANY), "--out", out])
+    code, errors = run_here(office, [*arguments(tables=MANY), "--out", out])
     assert code == 2
     assert "cannot be written" in errors
     assert errors.count("\n") == 1
@@ -242,7 +248,7 @@ def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) 
 @pytest.mark.parametrize(
     ("number", "tables"),
     [
-        (signal.SIGINT, 0),
+        pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, 20, marks=pytest.mark.slow),
         pytest.param(signal.SIGTERM, 0, marks=pytest.mark.slow),
@@ -273,11 +279,20 @@ def test_a_terminal_that_is_closed_ends_a_run_too(office: Path) -> None:
     assert left(office) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("turned", ["RuntimeError('Query interrupted')", "ImportError('half')", "SystemExit(1)"])
+@pytest.mark.parametrize(
+    "number_and_turned",
+    one_in(
+        5,
+        product(
+            [signal.SIGINT, signal.SIGTERM],
+            ["RuntimeError('Query interrupted')", "ImportError('half')", "SystemExit(1)"],
+        ),
+    ),
+)
 def test_an_interrupt_that_a_library_turns_into_something_else_is_still_one(
-    office: Path, number: signal.Signals, turned: str
+    office: Path, number_and_turned: tuple[signal.Signals, str]
 ) -> None:
+    number, turned = number_and_turned
     given = f"""
 import os, signal
 from discreet.cli import main as command

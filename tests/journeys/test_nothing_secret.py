@@ -255,7 +255,7 @@ MODES: dict[str, tuple[list[str], dict[str, str], Callable[[], Hidden]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", one_in(3, MODES))
+@pytest.mark.parametrize("mode", one_in(5, MODES))
 def test_a_run_shows_nothing_secret(office: Office, mode: str) -> None:
     arguments, environment, known = MODES[mode]
     write(office.folder / "gaps.csv", [*PEOPLE, *WITHOUT_AREA])
@@ -423,7 +423,7 @@ FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", one_in(3, FAILURES))
+@pytest.mark.parametrize("kind", one_in(9, FAILURES))
 def test_a_failure_shows_nothing_secret_and_leaves_nothing(office: Office, kind: str) -> None:
     prepare, arguments, message = FAILURES[kind]
     prepare(office)
@@ -471,7 +471,7 @@ def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("form", one_in(2, ["csv", "parquet"]))
 def test_every_cell_of_a_census_is_the_true_count_with_noise_and_nothing_else(census: Path, form: str) -> None:
     flags = ["--programme", "eu2021:LU", "--tables", CENSUS_TABLES, "--id", "PERSON_ID", *BY_ID[2:], "--out", form]
     office = Office(census)
@@ -698,7 +698,7 @@ def test_a_run_of_the_library_leaves_nothing_secret(tmp_path: Path) -> None:
     assert town().found(_left_of_a_library_run(tmp_path)) == set()
 
 
-@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("kind", one_in(3, PLANTED))
 def test_a_planted_leak_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     plant, found = PLANTED[kind]
     plant(Planter(monkeypatch))

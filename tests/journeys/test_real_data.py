@@ -20,7 +20,7 @@ import pytest
 from discreet.errors import ReleaseError
 from discreet.microdata.ons import files as ons
 from discreet.release.release import Release, open_release
-from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, discreet, true_cells
+from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, installed_discreet, true_cells
 from tests.quick import one_in
 
 if TYPE_CHECKING:
@@ -155,11 +155,13 @@ def travel(persons: Persons, folder: Path) -> Journey:
     if persons is ONS:
         data, programme = ons.records(), ons.programme()
     secret, out = folder / "office.secret", folder / "release"
-    discreet("keys", "new", secret)
+    installed_discreet("keys", "new", secret)
     law = ("--variance", str(persons.variance), "--bound", str(persons.bound), "--threshold", str(persons.threshold))
     source = ("protect", data, "--programme", programme, "--id", persons.id)
-    told = discreet(*source, *law, *persons.flags, "--secret-file", secret, "--keep-exact", "--out", out, "--json")
-    assessed = discreet("assess", out, "--json")
+    told = installed_discreet(
+        *source, *law, *persons.flags, "--secret-file", secret, "--keep-exact", "--out", out, "--json"
+    )
+    assessed = installed_discreet("assess", out, "--json")
     return Journey(persons, data, out, secret, json.loads(told), json.loads(assessed))
 
 
@@ -333,6 +335,7 @@ def test_what_is_assessed_is_what_was_released(journey: Journey) -> None:
     assert any("Not in these figures" in warning for warning in journey.assessed["warnings"]) == left_out
 
 
+@pytest.mark.slow
 def test_missing_values_are_a_category_of_the_topics_that_need_one(journeys: Callable[[Persons], Journey]) -> None:
     journey = journeys(NIST)
     topics = {topic.column or name: topic for name, topic in journey.release.record.published().topics.items()}
@@ -343,6 +346,7 @@ def test_missing_values_are_a_category_of_the_topics_that_need_one(journeys: Cal
     assert journey.truth["2"]["_T", "_T", "_T", "_U"] == missing["MSP"]
 
 
+@pytest.mark.slow
 def test_a_region_of_one_province_has_its_noise(journeys: Callable[[Persons], Journey]) -> None:
     published = journeys(ITALY).published["provinces"]
     region = {cell[1:]: value for cell, value in published.items() if cell[0] == "IT-23"}
@@ -350,6 +354,7 @@ def test_a_region_of_one_province_has_its_noise(journeys: Callable[[Persons], Jo
     assert len(region) > 100
 
 
+@pytest.mark.slow
 def test_an_age_group_that_is_not_split_has_one_noise(journeys: Callable[[Persons], Journey]) -> None:
     published = journeys(ONS).published["everybody"]
     broad = {cell[:-1]: value for cell, value in published.items() if cell[-1] == "Y0-15"}

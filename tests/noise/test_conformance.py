@@ -117,7 +117,7 @@ def test_the_reference_is_complete() -> None:
     assert {wishes_of_file(name)["variance"] for name in listed - set(tables())} == {2}
 
 
-@each("name", lambda: [name for name in tables() if name != EXAMPLE])
+@each("name", lambda: [name for name in tables() if name != EXAMPLE], every=3)
 def test_table_conforms(name: str) -> None:
     ours = probabilities(solved(*wishes_of_file(name).items()))
     assert ours == pytest.approx(tables()[name], rel=0, abs=TOLERANCE)
@@ -132,7 +132,7 @@ def test_the_package_s_example_conforms() -> None:
     assert ours == pytest.approx(tables()[EXAMPLE], rel=0, abs=TOLERANCE)
 
 
-@each("line", solved_lines, ids=setting)
+@each("line", solved_lines, ids=setting, every=3)
 def test_variances_conform(line: dict[str, str]) -> None:
     variances = [row.variance for row in solved(*wishes_of_line(line).items()).rows[1:]]
     # An error of 2e-6 in a few probabilities, times squares of up to D^2.
@@ -150,7 +150,7 @@ def test_a_feasible_setting_that_ptable_fails_on_is_solved(line: dict[str, str])
         assert row.variance <= float(line["V"]) * (1 + 1e-11)
 
 
-@each("line", lambda: failed_lines(feasible=False), ids=setting, every=4)
+@each("line", lambda: failed_lines(feasible=False), ids=setting, every=8)
 def test_an_infeasible_setting_is_refused_with_one_of_its_rows(line: dict[str, str]) -> None:
     with pytest.raises(InfeasibleError) as refusal:
         PTable.max_entropy(**wishes_of_line(line))

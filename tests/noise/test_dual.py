@@ -117,7 +117,7 @@ def by_sequential_quadratic_programming(problem: RowProblem) -> Floats:
     return np.asarray(found.x, dtype=np.float64)
 
 
-@each("problem", small, ids=describe)
+@each("problem", small, ids=describe, every=3)
 def test_small_rows_agree_with_a_general_solver(problem: RowProblem) -> None:
     ours, theirs = solution(problem), by_sequential_quadratic_programming(problem)
     assert polytope(problem).violation(theirs) < 1e-7

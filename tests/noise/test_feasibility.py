@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from discreet.errors import InfeasibleError
@@ -18,6 +17,7 @@ from discreet.noise.feasibility import check_feasible, variance_limits
 from discreet.noise.ptable import PTable
 from discreet.noise.settings import PTableSettings
 from tests.noise.programs import positive_law_exists, variance_range
+from tests.quick import examples
 
 # Quarters are exact in binary and in a linear program, so that limits are met exactly.
 quarters = st.integers(1, 60).map(lambda quarter: quarter / 4)
@@ -54,16 +54,14 @@ def infeasible_rows(settings: PTableSettings) -> list[int]:
     return [count for count, problem in settings.row_problems().items() if not positive_law_exists(problem)]
 
 
-@examples(max_examples=60)
-@given(plain_wishes)
+@examples(given(plain_wishes), quick=25, slow=60)
 def test_plain_tables_are_feasible_where_linear_programs_say_so(settings: PTableSettings) -> None:
     refusal, rows = refusal_of(settings), infeasible_rows(settings)
     assert (refusal is None) == (not rows)
     assert refusal is None or refusal.row in rows
 
 
-@examples(max_examples=60)
-@given(shaped_wishes)
+@examples(given(shaped_wishes), quick=25, slow=60)
 def test_shaped_tables_are_feasible_where_linear_programs_say_so(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     rows = []
@@ -196,8 +194,7 @@ def ways_out(settings: PTableSettings, needs: str) -> list[tuple[PTableSettings,
     return found
 
 
-@examples(max_examples=40)
-@given(plain_wishes)
+@examples(given(plain_wishes), quick=12, slow=40)
 def test_every_way_out_of_a_plain_table_leads_out_and_none_is_longer_than_needed(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     assume(refusal is not None)
@@ -210,8 +207,7 @@ def test_every_way_out_of_a_plain_table_leads_out_and_none_is_longer_than_needed
             assert infeasible_rows(short) != []
 
 
-@examples(max_examples=40)
-@given(shaped_wishes)
+@examples(given(shaped_wishes), quick=15, slow=40)
 def test_every_way_out_of_a_shaped_table_leads_out(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     assume(refusal is not None)
