@@ -378,7 +378,7 @@ def test_a_kill_at_any_step_leaves_the_old_release_or_the_new_one(
     assert seen == {before, (NEW,) * 3}
 
 
-@pytest.mark.parametrize("one_step", [True, False])
+@pytest.mark.parametrize("one_step", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_kill_while_clearing_up_after_a_kill_is_made_good_too(tmp_path: Path, one_step: bool) -> None:
     total = steps(_start(tmp_path / "count", replace=True), "make", one_step=one_step)
     kills = 0

@@ -120,9 +120,9 @@ def check_sums(shape: tuple[int, ...], step: Step, found: Sums, key_space: int, 
         assert by_cell(made) == expected
 
 
+@each("key_space", KEY_SPACES)
 @settings(max_examples=25)
 @given(st.data())
-@each("key_space", KEY_SPACES)
 def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engine: DuckDB, data: st.DataObject) -> None:
     # Shuffled levels: the children of one category need not stand side by side.
     axis = axis_of(data.draw(topics("A", shuffled=True)))

@@ -15,10 +15,10 @@ from discreet.tabulation.steps import summed
 from tests.each import each
 
 
-@settings(max_examples=60)
-@given(st.data())
 @each("worth", [0, 8, 10**6])
 @each("kind", [np.uint32, np.uint64])
+@settings(max_examples=60)
+@given(st.data())
 def test_every_cell_has_the_sum_of_its_steps(kind: type[Any], worth: int, data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 6), max_size=4)))
     top = np.iinfo(kind).max

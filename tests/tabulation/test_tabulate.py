@@ -107,10 +107,10 @@ def everything(data: st.DataObject, key_space: int) -> tuple[Programme, Plan, li
 # --- Counts and keys ---
 
 
-@settings(max_examples=25)
-@given(st.data())
 @each("key_space", KEY_SPACES)
 @each("kept", DENSE)
+@settings(max_examples=25)
+@given(st.data())
 def test_every_statistic_has_the_counts_and_keys_of_a_direct_count(
     kept: str, key_space: int, engine: DuckDB, data: st.DataObject
 ) -> None:
