@@ -23,19 +23,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.clock import RESULTS
-from discreet.attacks.bipartitions import exact_success
-from discreet.design.experiments import publish_then_attack
+from discreet.attacks.attack_run import attack
+from discreet.attacks.bipartition_attack import exact_success
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
 from discreet.programme.load import load_programme
+from discreet.protection.pipeline import protect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from discreet.design.attack_report import AttackReport
-    from discreet.mechanisms.base import Mechanism
+    from discreet.attacks.attack_report import AttackReport
+    from discreet.mechanisms.mechanism import Mechanism
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/results/attacks.md"
@@ -76,8 +77,8 @@ class Source:
 SOURCES = (
     Source(
         "ONS teaching file, cell keys",
-        "src/discreet/microdata/ons/persons.parquet",
-        "src/discreet/microdata/ons/census.toml",
+        "src/discreet/sources/ons_sample/persons.parquet",
+        "src/discreet/sources/ons_sample/census.toml",
         lambda table: CellKey(table, secret=SECRET),
         {"id": "person_id"},
     ),
@@ -100,14 +101,11 @@ def ptable(variance: float, bound: int) -> PTable:
 def measure(source: Source, variance: float, bound: int) -> dict[str, Any]:
     """Return predicted and achieved success of every attack on one release."""
     mechanism = source.mechanism(ptable(variance, bound))
-    runs = publish_then_attack(
-        source.table(),
-        load_programme(str(ROOT / source.programme)),
-        [mechanism],
-        other=source.later(),
-        **source.reading,
-    )
-    _, report = next(iter(runs))
+    programme, later = load_programme(str(ROOT / source.programme)), source.later()
+    keep = {"keep_exact": True, "allow_disclosure": True, **source.reading}
+    release = protect(source.table(), programme, mechanism, **keep)
+    second = None if later is None else protect(later, programme, mechanism, **keep)
+    report = attack(release, other=second, budget=None)
     return {"data": source.name, "variance": variance, "bound": bound, "findings": list(_findings(report))}
 
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
+from discreet.accuracy.by_size import by_size
+from discreet.accuracy.count_pairs import pair_times
+from discreet.accuracy.distances import distances
+from discreet.accuracy.expected import expected
+from discreet.accuracy.hellinger import hellinger
+from discreet.accuracy.true_count_intervals import coverage
+from discreet.accuracy.zeros import zeros
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
-from discreet.utility.by_size import by_size
-from discreet.utility.distances import distances
-from discreet.utility.expected import expected
-from discreet.utility.hellinger import hellinger
-from discreet.utility.intervals import coverage
-from discreet.utility.pair_times import pair_times
-from discreet.utility.zeros import zeros
 
 if TYPE_CHECKING:
+    from discreet.accuracy.count_pairs import PairTimes
     from discreet.noise.arrays import Floats, Ints
     from discreet.noise.by_count import LawByCount
     from discreet.results import Result
-    from discreet.utility.pair_times import PairTimes
 
 CELLS = 10**7
 VARIANCE, BOUND = 2, 5

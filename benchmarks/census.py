@@ -15,15 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.mechanisms.reading import load
-from discreet.mechanisms.record_columns import RecordColumns
-from discreet.microdata.key_file import add_keys
-from discreet.microdata.sources import open_source
-from discreet.microdata.synthetic import synth
 from discreet.noise.ptable import PTable
-from discreet.programme.choose import choose_tables
 from discreet.programme.load import load_programme
+from discreet.programme.selection import choose_tables
+from discreet.protection.pipeline import protect
+from discreet.protection.reading import load
+from discreet.records.key_file import add_keys
+from discreet.records.record_columns import RecordColumns
+from discreet.sources.source import open_source
+from discreet.synthetic import synth
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:

@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from benchmarks.clock import RESULTS
+from discreet.accuracy.measured import utility_of
+from discreet.calibration.compare import AT, compare
 from discreet.charts.compare import draw_comparison
-from discreet.design.compare import AT, compare
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.eps_dp import EpsDP
-from discreet.mechanisms.output import output_of
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SeededBits
+from discreet.mechanisms.privacy_budget import Budget
+from discreet.noise.random_bits import SeededBits
 from discreet.programme.load import load_programme
-from discreet.report.comparison import LOSS, RISK, chart_of
-from discreet.utility.measured import utility_of
+from discreet.protection.pipeline import protect
+from discreet.reports.comparison import LOSS, RISK, chart_of
+from discreet.tabulation.output import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.design.compare import Comparison
+    from discreet.calibration.compare import Comparison
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/results/compare.md"
@@ -73,8 +73,8 @@ SOURCES = (
     Source(
         "ONS teaching file",
         "ons",
-        "src/discreet/microdata/ons/persons.parquet",
-        "src/discreet/microdata/ons/census.toml",
+        "src/discreet/sources/ons_sample/persons.parquet",
+        "src/discreet/sources/ons_sample/census.toml",
         {"id": "person_id"},
     ),
     Source(

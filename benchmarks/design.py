@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.clock import RESULTS
 from benchmarks.design_page import page
-from discreet.design.constraints import (
+from discreet.calibration.constraints import (
     ACCURATE_AREAS,
     AVERAGING,
     OPTIMAL,
@@ -32,10 +32,10 @@ from discreet.design.constraints import (
     hidden_bound,
     room,
 )
-from discreet.design.noise_design import MAX_BOUND, design
-from discreet.design.recommendation import best_setting
-from discreet.design.region import Plane
-from discreet.design.relaxation import least_confidence
+from discreet.calibration.noise_design import MAX_BOUND, design
+from discreet.calibration.recommendation import best_setting
+from discreet.calibration.region import Plane
+from discreet.calibration.relaxation import least_confidence
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
 from discreet.risk.averaging import ONE_SIGMA
@@ -45,8 +45,8 @@ from discreet.risk.residual_bound import LEVELS, noise_terms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.design.noise_design import Design
-    from discreet.design.relaxation import Relaxation
+    from discreet.calibration.noise_design import Design
+    from discreet.calibration.relaxation import Relaxation
     from discreet.risk.most_exposed import ExposedCell
 
 PAGE = Path(__file__).parents[1] / "docs/results/design.md"

@@ -6,7 +6,7 @@ from functools import cache
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from discreet.design.constraints import OPTIMAL, PAPER
+from discreet.calibration.constraints import OPTIMAL, PAPER
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census
 from discreet.risk.averaging import variance_needed

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
-from discreet.noise.bits import SYSTEM_BITS, SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SYSTEM_BITS, SeededBits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

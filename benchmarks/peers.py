@@ -17,11 +17,11 @@ from cell_key_perturbation.create_perturbed_table import create_perturbed_table
 from benchmarks.census import Spent, Watch
 from benchmarks.clock import Figure, report
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.noise.formats.files import read_ptable, write_ptable
+from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
+from discreet.protection.pipeline import protect
 
 CELLKEY_SECONDS = 37.1
 """CPU seconds of cellKey 1.0.3 in R 4.2.2 for 10^6 cells from 2 * 10^5 records: 35 to tabulate, 2.1 to perturb."""

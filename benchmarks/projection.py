@@ -21,8 +21,8 @@ from scipy.sparse.linalg import lsmr
 
 from benchmarks.clock import RESULTS, cpu_seconds
 from benchmarks.scale import COMMAND, timed
-from discreet.attacks.projection import TOLERANCE
-from discreet.equations.margins import MarginEquations
+from discreet.attacks.projection_attack import TOLERANCE
+from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
 

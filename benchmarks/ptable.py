@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from benchmarks.clock import Figure, cpu_seconds, report
 from discreet.noise.ptable import PTable
-from discreet.noise.settings import PTableSettings
+from discreet.noise.ptable_settings import PTableSettings
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Floats

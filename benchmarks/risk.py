@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
-from discreet.equations.margins import MarginEquations
+from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.eu2021.census import census, member_states
 from discreet.programme.lattice import RULES, Lattice, lattice
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic

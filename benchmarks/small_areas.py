@@ -17,14 +17,14 @@ import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
 from benchmarks.small_areas_page import EPSILONS, page
+from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.small_areas import small_areas
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.utility.area_files import load_areas
-from discreet.utility.small_areas import small_areas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.utility.areas import Areas
+    from discreet.accuracy.areas import Areas
 
     Ints = NDArray[np.int64]
 

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.accuracy.accuracy_bound import chance_within, epsilon_needed, exact_epsilon_needed
+from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.areas import SEXES, with_simulated_sexes
+from discreet.accuracy.distortion import RELATIVE, Number, Tails, more_than, no_less_than, reached
+from discreet.accuracy.lost_areas import lost
+from discreet.accuracy.small_areas import figure, small_areas
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.promised import promised_gaussian, promised_laplace
 from discreet.noise.ptable import PTable
-from discreet.utility.accuracy_bound import chance_within, epsilon_needed, exact_epsilon_needed
-from discreet.utility.area_files import load_areas
-from discreet.utility.areas import SEXES, with_simulated_sexes
-from discreet.utility.distortion import RELATIVE, Number, Tails, more_than, no_less_than, reached
-from discreet.utility.lost_areas import lost
-from discreet.utility.small_areas import figure, small_areas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from discreet.noise.base import Noise
-    from discreet.utility.areas import Areas
-    from discreet.utility.distortion import Sides
+    from discreet.accuracy.areas import Areas
+    from discreet.accuracy.distortion import Sides
+    from discreet.noise.distribution import Noise
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]

@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 from discreet.attacks.registry import attacks
 from discreet.cli.main import app
 from discreet.cli.protect import KINDS as SETTINGS
-from discreet.noise.formats.files import write_ptable
+from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.formats.registry import formats
 from discreet.noise.ptable import PTable
 from discreet.programme.toml_file import KEYS
 from discreet.release import journal
 from discreet.release.record import Record
-from discreet.release.tables import TableFile
+from discreet.release.table_files import TableFile
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ def loaded_by(statement: str) -> set[str]:
 
 def test_the_package_loads_nothing_heavy() -> None:
     loaded = loaded_by("from discreet import *")
-    assert "discreet.report.write" in loaded
+    assert "discreet.reports.release_report" in loaded
     assert loaded & HEAVY == set()
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from benchmarks.small_areas_page import PARTS
+from discreet.accuracy.accuracy_bound import epsilon_needed, exact_epsilon_needed
+from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.distortion import Tails
+from discreet.accuracy.small_areas import figure, small_areas
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.promised import promised_gaussian
 from discreet.noise.ptable import PTable
-from discreet.utility.accuracy_bound import epsilon_needed, exact_epsilon_needed
-from discreet.utility.area_files import load_areas
-from discreet.utility.distortion import Tails
-from discreet.utility.small_areas import figure, small_areas
 
 PAGE = (Path(__file__).parents[1] / "docs/results/small_areas.md").read_text(encoding="utf-8")
 

@@ -9,49 +9,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.design.compare import compare as compare
-    from discreet.design.experiments import attack as attack
-    from discreet.design.noise_design import design as design_noise  # noqa: F401 - a name of its own in the lobby
-    from discreet.design.paper.reproduce import reproduce_paper as reproduce_paper
+    from discreet.accuracy.area_files import load_areas as load_areas
+    from discreet.accuracy.measured import utility_of as utility_of
+    from discreet.accuracy.small_areas import small_areas as small_areas
+    from discreet.attacks.attack_run import attack as attack
+    from discreet.calibration.compare import compare as compare
+    from discreet.calibration.noise_design import design as design_noise  # noqa: F401 - a name of its own in the lobby
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InputError as InputError
     from discreet.errors import ReleaseWarning as ReleaseWarning
-    from discreet.mechanisms.budget import Budget as Budget
     from discreet.mechanisms.cell_key import CellKey as CellKey
     from discreet.mechanisms.coordinates import Coordinates as Coordinates
     from discreet.mechanisms.eps_dp import EpsDP as EpsDP
     from discreet.mechanisms.exact import Exact as Exact
     from discreet.mechanisms.fresh import Fresh as Fresh
-    from discreet.mechanisms.protect import protect as protect
-    from discreet.microdata.secret import read_secret as read_secret
-    from discreet.noise.bits import SeededBits as SeededBits
-    from discreet.noise.bits import SystemBits as SystemBits
+    from discreet.mechanisms.privacy_budget import Budget as Budget
     from discreet.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
-    from discreet.noise.formats.files import read_ptable as read_ptable
-    from discreet.noise.formats.files import write_ptable as write_ptable
+    from discreet.noise.formats.ptable_files import read_ptable as read_ptable
+    from discreet.noise.formats.ptable_files import write_ptable as write_ptable
     from discreet.noise.gaussian import Gaussian as Gaussian
     from discreet.noise.geometric import TwoSidedGeometric as TwoSidedGeometric
     from discreet.noise.laplace import Laplace as Laplace
     from discreet.noise.max_entropy import MaxEntropy as MaxEntropy
     from discreet.noise.ptable import PTable as PTable
     from discreet.noise.ptable import ptable as ptable
+    from discreet.noise.random_bits import SeededBits as SeededBits
+    from discreet.noise.random_bits import SystemBits as SystemBits
     from discreet.noise.truncated import Truncated as Truncated
     from discreet.noise.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
     from discreet.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
     from discreet.noise.uniform import Uniform as Uniform
+    from discreet.paper.reproduction import reproduce_paper as reproduce_paper
     from discreet.programme.load import load_programme as load_programme
     from discreet.programme.model import Programme as Programme
+    from discreet.protection.pipeline import protect as protect
+    from discreet.records.secret import read_secret as read_secret
     from discreet.release.record import Record as Record
     from discreet.release.release import Release as Release
     from discreet.release.release import open_release as open_release
-    from discreet.report.write import write_report as write_report
-    from discreet.risk.assess import assess as assess
-    from discreet.utility.area_files import load_areas as load_areas
-    from discreet.utility.measured import utility_of as utility_of
-    from discreet.utility.small_areas import small_areas as small_areas
+    from discreet.reports.release_report import write_report as write_report
+    from discreet.risk.assessment import assess as assess
 
 HOMES = {
-    "Budget": "mechanisms.budget",
+    "Budget": "mechanisms.privacy_budget",
     "CellKey": "mechanisms.cell_key",
     "Coordinates": "mechanisms.coordinates",
     "DiscreetError": "errors",
@@ -68,29 +68,29 @@ HOMES = {
     "Record": "release.record",
     "Release": "release.release",
     "ReleaseWarning": "errors",
-    "SeededBits": "noise.bits",
-    "SystemBits": "noise.bits",
+    "SeededBits": "noise.random_bits",
+    "SystemBits": "noise.random_bits",
     "Truncated": "noise.truncated",
     "TruncatedGaussian": "noise.truncated_gaussian",
     "TruncatedLaplace": "noise.truncated_laplace",
     "TwoSidedGeometric": "noise.geometric",
     "Uniform": "noise.uniform",
-    "assess": "risk.assess",
-    "attack": "design.experiments",
-    "compare": "design.compare",
-    "design_noise": "design.noise_design:design",
-    "load_areas": "utility.area_files",
+    "assess": "risk.assessment",
+    "attack": "attacks.attack_run",
+    "compare": "calibration.compare",
+    "design_noise": "calibration.noise_design:design",
+    "load_areas": "accuracy.area_files",
     "load_programme": "programme.load",
     "open_release": "release.release",
-    "protect": "mechanisms.protect",
+    "protect": "protection.pipeline",
     "ptable": "noise.ptable",
-    "read_ptable": "noise.formats.files",
-    "read_secret": "microdata.secret",
-    "reproduce_paper": "design.paper.reproduce",
-    "small_areas": "utility.small_areas",
-    "utility_of": "utility.measured",
-    "write_ptable": "noise.formats.files",
-    "write_report": "report.write",
+    "read_ptable": "noise.formats.ptable_files",
+    "read_secret": "records.secret",
+    "reproduce_paper": "paper.reproduction",
+    "small_areas": "accuracy.small_areas",
+    "utility_of": "accuracy.measured",
+    "write_ptable": "noise.formats.ptable_files",
+    "write_report": "reports.release_report",
 }
 """The module of every name, and what it is called there where that is something else."""
 

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 
 from discreet.attacks.truth import TrueCounts
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.microdata.ons import files as ons
-from discreet.microdata.synthetic.write import synth
 from discreet.noise.ptable import PTable
 from discreet.programme.load import load_programme
+from discreet.protection.pipeline import protect
+from discreet.sources.ons_sample import files as ons
+from discreet.synthetic.write import synth
 from tests.attacks.scenes import sight_with_law
 from tests.tabulation.small_data import by, programme, topic
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 
 from discreet.attacks.belief import belief_of
 from discreet.attacks.sight import Knowledge, Sight, View, sight_of
-from discreet.cells.layout import Layout, layouts
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
+from discreet.protection.pipeline import protect
 from discreet.release.record import Record
-from tests.mechanisms.town import SECRET, TOWN, people
+from discreet.tabulation.layout import Layout, layouts
+from tests.protection.town import SECRET, TOWN, people
 from tests.tabulation.small_data import by, in_universe, programme, topic
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
-    from discreet.engines.base import Engine
-    from discreet.mechanisms.base import Mechanism
+    from discreet.engines.engine import Engine
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Breakdown, Level, Programme, Table
     from discreet.release.release import Release
 

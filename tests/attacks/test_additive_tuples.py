@@ -14,10 +14,10 @@ from discreet.attacks.sight import sight_of
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SeededBits
 from discreet.noise.ptable import PTable
-from tests.mechanisms.town import SECRET, TOWN, people
+from discreet.noise.random_bits import SeededBits
+from discreet.protection.pipeline import protect
+from tests.protection.town import SECRET, TOWN, people
 
 if TYPE_CHECKING:
     from discreet.attacks.sight import View

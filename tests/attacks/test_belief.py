@@ -17,11 +17,11 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.release.record import Record
-from tests.mechanisms.town import SECRET
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
+from tests.protection.town import SECRET
 
 if TYPE_CHECKING:
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.mechanism import Mechanism
 
 COUNTS = np.arange(40)
 

@@ -19,11 +19,11 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
 from tests.attacks.scenes import KnownTruth, sight_with_law, town_release
-from tests.mechanisms.town import SECRET
+from tests.protection.town import SECRET
 
 if TYPE_CHECKING:
-    from discreet.engines.base import Engine
-    from discreet.mechanisms.base import Mechanism
+    from discreet.engines.engine import Engine
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
 

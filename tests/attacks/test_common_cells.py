@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.common_cells import common_cells
-from discreet.cells.layout import layouts
+from discreet.tabulation.layout import layouts
 from tests.attacks.scenes import cell_codes
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
     from random import Random
 
-    from discreet.cells.layout import Layout
     from discreet.programme.model import Programme
+    from discreet.tabulation.layout import Layout
 
 GEO = topic("GEO", {"a": "", "b": "", "a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"})
 SEX = topic("SEX", "F M")

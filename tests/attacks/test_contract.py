@@ -18,19 +18,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.attack_run import mount
 from discreet.attacks.belief import CountNoise, belief_of
 from discreet.attacks.interface import Interface
 from discreet.attacks.registry import attacks, attacks_named
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Overlaps, sight_of
-from discreet.attacks.targets import draw_targets
+from discreet.attacks.target_cells import draw_targets
 from discreet.attacks.truth import TrueCounts
-from discreet.design.experiments import mount
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
+from discreet.protection.pipeline import protect
 from discreet.release.release import Release
 from tests.tabulation.small_data import by, programme, topic
 

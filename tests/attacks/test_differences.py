@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.belief import belief_of
+from discreet.attacks.count_prior import empirical_prior
 from discreet.attacks.differences import ADDED, Differences, averaged, kinds, predicted, skellam, turnover
-from discreet.attacks.prior import empirical_prior
 from discreet.release.record import Record
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from discreet.attacks import registry
-from discreet.attacks.averaging import averaging
+from discreet.attacks.attack_run import attack
+from discreet.attacks.averaging_attack import averaging
 from discreet.attacks.finding import Finding
-from discreet.attacks.projection import projection
-from discreet.design.experiments import attack
+from discreet.attacks.projection_attack import projection
 from discreet.errors import ParameterError, UnknownNameError
 from tests.attacks.scenes import town_release
 
 if TYPE_CHECKING:
     from discreet.attacks.sight import Sight
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
 
 MODULE = """
 import numpy as np

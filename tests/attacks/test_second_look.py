@@ -12,8 +12,8 @@ from discreet.attacks.sight import Knowledge, sight_of
 from discreet.attacks.truth import TrueCounts
 from discreet.attacks.two_releases import two_releases
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
+from discreet.protection.pipeline import protect
 from tests.attacks.test_contract import COUNTRY, persons
 
 

@@ -9,16 +9,16 @@ import pytest
 
 from discreet.attacks.belief import belief_of, belief_told
 from discreet.attacks.sight import Knowledge, Sight, sight_of
-from discreet.cells.layout import layouts
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.noise.bits import SeededBits
+from discreet.noise.random_bits import SeededBits
+from discreet.tabulation.layout import layouts
 from tests.attacks.scenes import PTABLE, town_release
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
     from discreet.release.release import Release
 
 

@@ -6,27 +6,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from discreet.attacks.attack_run import attack
 from discreet.attacks.belief import belief_of
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Overlaps, sight_of
 from discreet.attacks.slivers import slivers
 from discreet.attacks.truth import TrueCounts
-from discreet.design.experiments import attack
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.protect import protect
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
+from discreet.protection.pipeline import protect
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.attacks.finding import Finding
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
     Ints = NDArray[np.int64]

@@ -11,26 +11,26 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.truth import TrueCounts
-from discreet.cells.layout import layouts
 from discreet.errors import InputError, ReleaseError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.noise.bits import SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SeededBits
 from discreet.release.release import open_release
-from discreet.release.tables import read_table, write_table
+from discreet.release.table_files import read_table, write_table
+from discreet.tabulation.layout import layouts
 from tests.attacks.scenes import PTABLE, cells_by_hand, town_release
-from tests.mechanisms.town import SECRET, people
+from tests.protection.town import SECRET, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from discreet.engines.base import Engine
-    from discreet.mechanisms.base import Mechanism
+    from discreet.engines.engine import Engine
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
 

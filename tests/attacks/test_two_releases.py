@@ -7,28 +7,28 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.attack_run import attack
 from discreet.attacks.belief import belief_of
 from discreet.attacks.scoring import score
 from discreet.attacks.sight import Knowledge, Sight, sight_of
 from discreet.attacks.truth import TrueCounts
 from discreet.attacks.two_releases import Comparison, regime, two_releases
-from discreet.design.experiments import attack
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.protect import protect
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
-from tests.mechanisms.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, people
+from discreet.protection.pipeline import protect
+from tests.protection.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, people
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
     from discreet.attacks.finding import Finding
     from discreet.engines.duckdb import DuckDB
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme
     from discreet.release.release import Release
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.charts.bars import Bar, BarChart
 from discreet.charts.columns import Column, ColumnChart
-from discreet.charts.crossed_topics import CrossedChart, Crossing
 from discreet.charts.epsilon_line import EpsilonChart, EpsilonLimit
 from discreet.charts.plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
 from discreet.charts.ranges import Range, RangeChart
+from discreet.charts.topic_matrix import CrossedChart, Crossing
 
 if TYPE_CHECKING:
     from discreet.charts.chart import Chart, Spec

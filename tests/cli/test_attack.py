@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.design import predictions
-from discreet.release.tables import read_table, write_table
+from discreet.attacks import expected_success
+from discreet.release.table_files import read_table, write_table
 from tests.cli import town
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
     from tests.cli.town import Command, Done
 
 ATTACK = ("attack", "out", "--quiet")
@@ -28,7 +28,7 @@ BOTH = (*ATTACK, "--attacks", "averaging,projection")
 def _few_draws() -> Iterator[None]:
     """Predict from few draws: here it matters what is printed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictions, "MOST", 3)
+        patch.setattr(expected_success, "MOST", 3)
         yield
 
 

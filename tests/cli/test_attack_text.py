@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from discreet.attacks.attack_report import AttackReport, Outcome
+from discreet.attacks.expected_success import Predicted
 from discreet.attacks.finding import Finding
 from discreet.attacks.scoring import CLASSES, score
 from discreet.cli.attack_text import MOST_STATISTICS, NAME, PRECISION, RECALL, show
-from discreet.design.attack_report import AttackReport, Outcome
-from discreet.design.predictions import Predicted
 from discreet.tabulation.distinct_cells import ProgrammeSize
 from tests.attacks.scenes import BELIEF, KnownTruth
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from discreet.accuracy import measured
+from discreet.calibration.compare import compare
 from discreet.cli import compare as command_module
-from discreet.design.compare import compare
-from discreet.report.comparison import LOSS, RISK
-from discreet.utility import measured
+from discreet.reports.comparison import LOSS, RISK
+from tests.accuracy import by_hand
+from tests.accuracy.small_release import TOML
 from tests.cli import town
-from tests.utility import by_hand
-from tests.utility.small_release import TOML
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from discreet.accuracy import measured
+from discreet.calibration.noise_design import design
 from discreet.cli.demo import Country, Places, choose, run, said
-from discreet.design.noise_design import design
-from discreet.microdata.ons import files as ons
 from discreet.programme.load import load_programme
 from discreet.release.release import open_release
-from discreet.utility import measured
+from discreet.sources.ons_sample import files as ons
 from tests.cli import town
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from discreet.report.write import Report
+    from discreet.reports.release_report import Report
     from tests.cli.town import Command
 
 MADE = {"index.html", "people.parquet", "office.secret", "release", "release.curator"}

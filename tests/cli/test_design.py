@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from discreet.calibration.noise_design import design
 from discreet.cli import design as command_module
-from discreet.design.noise_design import design
 from tests.cli import town
 
 if TYPE_CHECKING:

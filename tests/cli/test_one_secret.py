@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import discreet as dc
-from discreet.mechanisms.again import protect_again
-from discreet.mechanisms.verify import verify
-from discreet.microdata import secret as secret_files
 from discreet.noise import mixing
+from discreet.protection.again import protect_again
+from discreet.protection.verify import verify
+from discreet.records import secret as secret_files
 from tests.cli import town
-from tests.mechanisms.office import files
+from tests.protection.office import files
 
 if TYPE_CHECKING:
     from tests.cli.town import Command

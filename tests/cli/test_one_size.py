@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from discreet.programme.load import load_programme
-from discreet.release.tables import read_table
+from discreet.release.table_files import read_table
 from discreet.tabulation.distinct_cells import ProgrammeSize, programme_size
 from tests.cli import town
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.microdata.sketch import sketch_programme
+from discreet.records.programme_sketch import sketch_programme
 from tests.cli.town import PROGRAMME
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.microdata.keys import RecordKeys, keys_of
-from discreet.noise.formats.files import write_ptable
+from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.ptable import PTable, PTableRow
+from discreet.records.keys import RecordKeys, keys_of
 from tests.cli import town
 from tests.cli.town import PERSONS, SECRET, Done, exact, people, published
 

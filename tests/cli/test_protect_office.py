@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.engines.duckdb import DuckDB
-from discreet.release import shelf as shelves
+from discreet.release import release_writer as shelves
 from discreet.release.locks import alone
 from tests.cli import town
-from tests.mechanisms.office import files
+from tests.protection.office import files
 
 if TYPE_CHECKING:
     from tests.cli.town import Command

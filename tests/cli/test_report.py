@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from discreet.report.document import SECTIONS
-from discreet.utility import measured
+from discreet.accuracy import measured
+from discreet.reports.html_page import SECTIONS
 from tests.cli import town
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
     from tests.cli.town import Command
 
 REPORT = ("report", "out", "--out", "report.html", "--quiet")

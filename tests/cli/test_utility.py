@@ -10,25 +10,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.accuracy import measured
+from discreet.accuracy.measured import CURATOR, MEANS, utility_of
 from discreet.cli.utility_text import AS_TABLES, SAID
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.eps_dp import EpsDP
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SeededBits
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.ptable import PTable
-from discreet.release.tables import read_table, write_table
-from discreet.utility import measured
-from discreet.utility.measured import CURATOR, MEANS, utility_of
+from discreet.noise.random_bits import SeededBits
+from discreet.protection.pipeline import protect
+from discreet.release.table_files import read_table, write_table
+from tests.accuracy import by_hand
+from tests.accuracy.small_release import TOML
 from tests.cli import town
-from tests.utility import by_hand
-from tests.utility.small_release import TOML
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
     from tests.cli.town import Command, Done
 
 UTILITY = ("utility", "out", "--quiet")

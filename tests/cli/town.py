@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.cli.main import main
-from discreet.equations import residuals
+from discreet.equations import residual_terms
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
-from discreet.release.tables import read_table
+from discreet.protection.pipeline import protect
+from discreet.release.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
 
 SECRET = "a secret of the town, long enough"  # noqa: S105 - of these tests alone
 PROGRAMME = """
@@ -124,7 +124,7 @@ def publish(folder: Path, engine: Engine) -> None:
 def few_rounds() -> Iterator[None]:
     """Let few probes tell how residuals share noise, for tests of what is told and not of how exact it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(residuals, "MOST_ROUNDS", 2)
+        patch.setattr(residual_terms, "MOST_ROUNDS", 2)
         yield
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.equations.closed_form import best_ratios, precision, success
-from discreet.equations.margins import MarginEquations
+from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes

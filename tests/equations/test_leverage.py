@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from discreet.equations.leverage import probe_leverages
-from discreet.equations.margins import MarginEquations, containing
+from discreet.equations.margin_equations import MarginEquations, containing
 from discreet.programme.lattice import lattice
-from tests.equations.test_margins import unequal
+from tests.equations.test_margin_equations import unequal
 from tests.programme.small import programme
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.equations.margins import MarginEquations
+from discreet.equations.margin_equations import MarginEquations
 from discreet.equations.solver import MOST_STEPS, fit
 from discreet.equations.sums import Link, margin_sums
 from discreet.noise.ptable import PTable

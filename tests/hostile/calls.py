@@ -18,15 +18,15 @@ from discreet.attacks.overlap_file import read_overlaps
 from discreet.cli.protect import KINDS
 from discreet.cli.settings_file import with_settings
 from discreet.errors import InputError
-from discreet.mechanisms.budget import read_budget
-from discreet.microdata.secret import read_secret
-from discreet.microdata.sources import open_source
-from discreet.noise.formats.files import read_ptable, write_ptable
+from discreet.mechanisms.privacy_budget import read_budget
+from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
 from discreet.programme.load import load_programme
 from discreet.programme.regions import with_regions
+from discreet.records.secret import read_secret
 from discreet.release.record import read_record
 from discreet.release.release import open_release
+from discreet.sources.source import open_source
 from tests.cli.town import PROGRAMME
 from tests.hostile.mutations import mutated
 from tests.hostile.readers import CODES, HOME, MEMORY, PEOPLE, SMALL, furnish

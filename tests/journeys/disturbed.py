@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.cli.main import main
-from discreet.microdata.synthetic.write import synth
 from discreet.release.release import open_release
+from discreet.synthetic.write import synth
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.mechanisms.verify import verify
-from discreet.release.folder import recover
+from discreet.protection.verify import verify
+from discreet.release.release_folder import recover
 from tests.journeys.disturbed import (
     answered,
     arguments,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.cli.main import main
-from discreet.release.tables import read_table
+from discreet.release.table_files import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.compare import ALIKE, BUDGETS, MEASURED, PAGE, ROOT, SOURCES, budgets, page, rows_of, spent, table
-from discreet.design.compare import AT, compare
+from discreet.calibration.compare import AT, compare
 from discreet.programme.load import load_programme
 
 FOUND: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))

@@ -16,9 +16,9 @@ import pytest
 from discreet.cli import main as command
 from discreet.errors import DataFileError, FileWriteError
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
-from discreet.release import shelf as shelves
+from discreet.protection.pipeline import protect
+from discreet.release import release_writer as shelves
 from tests.journeys.disturbed import (
     FEW,
     MANY,
@@ -47,7 +47,7 @@ from tests.quick import one_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.release.tables import TableFile
+    from discreet.release.table_files import TableFile
 
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))\n"
 

@@ -32,10 +32,10 @@ import pytest
 
 import discreet as dc
 from discreet.errors import InputError, RecordIdError
-from discreet.microdata.synthetic import synth
-from discreet.programme.choose import choose_tables
-from discreet.release import shelf, tables
-from discreet.release.tables import read_table
+from discreet.programme.selection import choose_tables
+from discreet.release import release_writer, table_files
+from discreet.release.table_files import read_table
+from discreet.synthetic import synth
 from tests.journeys.leaks import Hidden, Record, hidden, left_in
 from tests.quick import one_in
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.output import Output
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.tabulation.output import Output
 
 SECRET = "6f1d2c83b9a04e57d8cc3f0a91b7e2645a0bb8d3179c4e62f5a83d0e7c91b4f6"  # noqa: S105 - of this test alone
 SHORT = "canary-secret"
@@ -585,8 +585,10 @@ def test_other_true_counts_behind_the_same_published_ones_change_no_byte(tmp_pat
 
 
 def test_a_number_of_records_in_a_release_would_change_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_usual: Callable[..., dict[str, Any]] = vars(shelf)["describe"]
-    monkeypatch.setattr(shelf, "describe", lambda record, *given: {**as_usual(record, *given), "n": record.records})
+    as_usual: Callable[..., dict[str, Any]] = vars(release_writer)["describe"]
+    monkeypatch.setattr(
+        release_writer, "describe", lambda record, *given: {**as_usual(record, *given), "n": record.records}
+    )
     some, others = _two_towns()
     assert _released(tmp_path / "first", some) != _released(tmp_path / "second", others)
 
@@ -606,22 +608,22 @@ class Planter:
 
     def parquet(self, write: Callable[[pa.Table, Path], object]) -> None:
         """Write the public tables in another way; those of true counts stay as they are."""
-        as_usual = tables._write_parquet  # noqa: SLF001
+        as_usual = table_files._write_parquet  # noqa: SLF001
 
         def choose(rows: pa.Table, path: Path) -> None:
             (as_usual if path.parent.name == "exact" else write)(rows, path)
 
-        self.patch.setattr(tables, "_write_parquet", choose)
+        self.patch.setattr(table_files, "_write_parquet", choose)
 
     def column(self, values: Sequence[int], kind: pa.DataType) -> None:
         """Add a column to the public tables."""
-        as_usual = tables._write_parquet  # noqa: SLF001
+        as_usual = table_files._write_parquet  # noqa: SLF001
         more = list(values) * 99
         self.parquet(lambda rows, path: as_usual(rows.append_column("k", pa.array(more[: len(rows)], kind)), path))
 
     def beside(self, ending: str, content: bytes) -> None:
         """Write another file beside every public table."""
-        as_usual = tables._write_parquet  # noqa: SLF001
+        as_usual = table_files._write_parquet  # noqa: SLF001
 
         def write(rows: pa.Table, path: Path) -> None:
             as_usual(rows, path)
@@ -631,8 +633,8 @@ class Planter:
 
     def description(self, **more: object) -> None:
         """Say more in release.json."""
-        as_usual: Callable[..., dict[str, Any]] = vars(shelf)["describe"]
-        self.patch.setattr(shelf, "describe", lambda *given: {**as_usual(*given), **more})
+        as_usual: Callable[..., dict[str, Any]] = vars(release_writer)["describe"]
+        self.patch.setattr(release_writer, "describe", lambda *given: {**as_usual(*given), **more})
 
     def record(self, text: str) -> None:
         """Write more into record.json."""
@@ -641,8 +643,10 @@ class Planter:
 
     def exact_tables(self) -> None:
         """Put the true counts among the public tables."""
-        as_usual = shelf.FolderShelf.put
-        self.patch.setattr(shelf.FolderShelf, "put", lambda own, name, _, exact, __: as_usual(own, name, exact, None))
+        as_usual = release_writer.FolderShelf.put
+        self.patch.setattr(
+            release_writer.FolderShelf, "put", lambda own, name, _, exact, __: as_usual(own, name, exact, None)
+        )
 
 
 def _derived() -> tuple[bytes, bytes]:
@@ -716,7 +720,7 @@ def test_a_planted_id_in_a_message_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_planted_number_in_a_log_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.cli.progress import Stages
+    from discreet.cli.progress_bars import Stages
 
     note = Stages._note  # noqa: SLF001
     with Stages(shown=False, log=tmp_path / "log") as stages:

@@ -17,24 +17,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.protect import protect
-from discreet.mechanisms.verify import verify
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.ptable import PTable
-from discreet.release import folder as folders
+from discreet.protection.pipeline import protect
+from discreet.protection.verify import verify
 from discreet.release import journal
-from discreet.release import shelf as shelves
-from discreet.release.folder import recover
+from discreet.release import release_folder as folders
+from discreet.release import release_writer as shelves
 from discreet.release.journal import JOURNAL
 from discreet.release.release import open_release
-from discreet.release.tables import FORMATS
-from tests.mechanisms.office import cell_key, curator, files, make, put, put_people
-from tests.mechanisms.town import SECRET, TOWN, people
+from discreet.release.release_folder import recover
+from discreet.release.table_files import FORMATS
+from tests.protection.office import cell_key, curator, files, make, put, put_people
+from tests.protection.town import SECRET, TOWN, people
 from tests.quick import one_in
 from tests.tabulation.small_data import programmes
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.engines.duckdb import DuckDB
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme
     from discreet.release.release import Release
-    from discreet.release.tables import TableFile
+    from discreet.release.table_files import TableFile
 
 
 SOLVED = PTable.max_entropy(variance=2, bound=5)
@@ -305,7 +305,7 @@ def test_data_that_moved_are_the_same_data(left: Path, engine: DuckDB) -> None:
 def test_tables_of_another_version_of_the_program_are_not_taken_over(
     left: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.mechanisms.protect.version", lambda _name: "0.0.1")
+    monkeypatch.setattr("discreet.protection.pipeline.version", lambda _name: "0.0.1")
     assert resumed(resume(left, engine)) == 0
 
 

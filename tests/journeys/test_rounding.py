@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.noise.formats.files import write_ptable
+from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.release.release import open_release
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from tests.journeys.running import DATA, PROGRAMMES, discreet
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.mechanisms.base import Lot
+from discreet.mechanisms.mechanism import Lot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

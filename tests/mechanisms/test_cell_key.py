@@ -15,28 +15,28 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.noise.base import WORDS
 from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.distribution import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.truncated import Truncated
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
+from discreet.protection.pipeline import protect
 from discreet.release.record import Record as ReleaseRecord
 from discreet.release.record import record_from_json
 from tests.each import each
 from tests.mechanisms.lots import lot
-from tests.mechanisms.town import SECRET, all_cells, cells, frame, participants, squares
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.protection.town import SECRET, all_cells, cells, frame, participants, squares
 from tests.quick import examples
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
 if TYPE_CHECKING:
     from discreet.engines.duckdb import DuckDB
     from discreet.noise.arrays import Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
     from discreet.release.release import Release
     from tests.tabulation.small_data import Cell

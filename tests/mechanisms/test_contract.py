@@ -19,34 +19,34 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.engines.duckdb import DuckDB
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.mechanisms.output import output_of
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SeededBits
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SeededBits
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
+from discreet.protection.pipeline import protect
+from discreet.tabulation.output import output_of
 from tests.each import each
-from tests.mechanisms.crowd import COUNTS, CROWD, TOTALS, Crowd, published
 from tests.mechanisms.independence import dependence, one_in_ten_shared
-from tests.mechanisms.town import SECRET, TOWN, all_cells, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.protection.crowd import COUNTS, CROWD, TOTALS, Crowd, published
+from tests.protection.town import SECRET, TOWN, all_cells, people
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from discreet.mechanisms.base import Mechanism
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.noise.arrays import Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
     from tests.tabulation.small_data import Cell
 

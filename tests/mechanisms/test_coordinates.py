@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, SecretError
-from discreet.mechanisms.again import protect_again
 from discreet.mechanisms.coordinates import Coordinates
-from discreet.mechanisms.protect import protect
-from discreet.mechanisms.verify import verify
-from discreet.noise.base import WORDS
-from discreet.noise.bits import SeededBits
+from discreet.noise.distribution import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SeededBits
+from discreet.protection.again import protect_again
+from discreet.protection.pipeline import protect
+from discreet.protection.verify import verify
 from discreet.release.record import Record
 from discreet.release.release import open_release
 from tests.each import each
 from tests.mechanisms.lots import lot
-from tests.mechanisms.office import files, make, put_people
-from tests.mechanisms.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.protection.office import files, make, put_people
+from tests.protection.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
 from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:

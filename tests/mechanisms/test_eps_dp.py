@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError, ParameterError
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.eps_dp import EpsDP
-from discreet.mechanisms.output import output_of
-from discreet.mechanisms.protect import protect
-from discreet.noise.bits import SYSTEM_BITS, SeededBits
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.exact_inverse import ExactGeometric
 from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.random_bits import SYSTEM_BITS, SeededBits
+from discreet.protection.pipeline import protect
 from discreet.release.record import Record, record_from_json
+from discreet.tabulation.output import output_of
 from tests.each import each
 from tests.mechanisms.lots import lot
-from tests.mechanisms.town import AGE, SEX, TOWN, cells, listed, people
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.protection.town import AGE, SEX, TOWN, cells, listed, people
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:

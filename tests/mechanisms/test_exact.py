@@ -9,9 +9,9 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.exact import Exact
-from discreet.mechanisms.protect import protect
+from discreet.protection.pipeline import protect
 from tests.mechanisms.lots import lot
-from tests.mechanisms.town import TOWN, cells, participants, people
+from tests.protection.town import TOWN, cells, participants, people
 
 if TYPE_CHECKING:
     from discreet.engines.duckdb import DuckDB

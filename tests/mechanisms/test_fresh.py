@@ -7,10 +7,10 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.fresh import Fresh
-from discreet.noise.base import WORDS
-from discreet.noise.bits import SYSTEM_BITS, SeededBits
+from discreet.noise.distribution import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SYSTEM_BITS, SeededBits
 from discreet.release.record import Record
 from tests.each import each
 from tests.mechanisms.lots import lot

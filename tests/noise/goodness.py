@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 ACCEPT = 1e-6
 """A sample of the law itself has a p-value above this (seeded samples always do)."""

@@ -19,7 +19,7 @@ from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 INNER = (Gaussian(sigma=1.0), TwoSidedGeometric(epsilon=0.5), Laplace(scale=2.0))
 """Laws to be cut: the bound is the only parameter that Truncated itself declares."""

@@ -6,7 +6,7 @@ import re
 
 import discreet.noise
 from discreet.noise import LAWS
-from discreet.noise.base import Noise
+from discreet.noise.distribution import Noise
 from discreet.noise.parameters import parameters
 from tests.each import each
 

@@ -23,7 +23,7 @@ from tests.noise.laws import ends, every_law, is_whole, label, make, stretchable
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 SAMPLE = 20_000
 KEY_SPACES = [256, 1000, 4096]

@@ -12,7 +12,7 @@ from discreet.noise.cut import cut_bias
 from tests.each import each
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 ROW = PTable.max_entropy(variance=2, bound=5).rows[3]
 LAWS: list[Noise] = [

@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.noise import PTable
 from discreet.noise.disclosure import check_disclosure, posterior_of_one, posteriors_of_one, surest_count
-from discreet.noise.formats.files import read_ptable
+from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTableRow
 from discreet.noise.truncated import Truncated
@@ -19,7 +19,7 @@ from discreet.noise.uniform import Uniform
 from tests.each import each
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 DATA = Path(__file__).parents[1] / "data"
 TABLES: list[dict[str, Any]] = [

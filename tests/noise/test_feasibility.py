@@ -15,7 +15,7 @@ from discreet.errors import InfeasibleError
 from discreet.noise.dual import RowProblem
 from discreet.noise.feasibility import check_feasible, variance_limits
 from discreet.noise.ptable import PTable
-from discreet.noise.settings import PTableSettings
+from discreet.noise.ptable_settings import PTableSettings
 from tests.noise.programs import positive_law_exists, variance_range
 from tests.quick import examples
 

@@ -21,7 +21,7 @@ from tests.each import each
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 every = pytest.mark.parametrize("promised", PROMISED.values(), ids=PROMISED)
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
 from discreet.noise import MaxEntropy, PTable, SeededBits
-from discreet.noise.formats.files import read_ptable
+from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.ptable import KEY_SPACE, PTableRow, ptable
+from discreet.noise.ptable_settings import PTableSettings
 from discreet.noise.rounded import RoundedRow
-from discreet.noise.settings import PTableSettings
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 

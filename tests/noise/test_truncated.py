@@ -15,7 +15,7 @@ from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, Trun
 from tests.each import each
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 INNER: list[Noise] = [
     Gaussian(sigma=2),

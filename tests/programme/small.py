@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

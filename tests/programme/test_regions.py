@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import InputError, ProgrammeFileError, UnknownNameError
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
-from discreet.mechanisms.protect import protect
+from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.ptable import PTable
-from discreet.programme.json_form import programme_from_json, programme_to_json
+from discreet.programme.programme_json import programme_from_json, programme_to_json
 from discreet.programme.regions import with_regions
+from discreet.protection.pipeline import protect
 from tests.each import each
-from tests.mechanisms.town import GEO, SECRET, SEX, TOWN, cells, people
+from tests.protection.town import GEO, SECRET, SEX, TOWN, cells, people
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:

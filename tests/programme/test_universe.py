@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.programme.toml_file import __doc__ as toml_example
-from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import (
     MOST_JOINED,
     MOST_MEMBERS,

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.ptable import PTable
 from discreet.programme.model import Programme, Table
+from discreet.protection.pipeline import protect
 from tests.tabulation.small_data import by, topic
 
 if TYPE_CHECKING:

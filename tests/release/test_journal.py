@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.release.journal import JOURNAL, begin, finished, is_as_noted, note
-from discreet.release.tables import TableFile
+from discreet.release.table_files import TableFile
 from tests.each import each
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from discreet.errors import (
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.noise.ptable import PTable
-from discreet.programme.json_form import programme_from_json, programme_to_json
 from discreet.programme.load import load_programme
+from discreet.programme.programme_json import programme_from_json, programme_to_json
 from discreet.release.record import Record, record_from_json
 from tests.each import each
 from tests.release.small_release import PROGRAMME, SECRET

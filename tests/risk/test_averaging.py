@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.equations.closed_form import success
-from discreet.noise.bits import SeededBits
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SeededBits
 from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Programme

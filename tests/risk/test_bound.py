@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.bits import SeededBits
 from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.random_bits import SeededBits
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from discreet.risk.bound import bound_disclosure, bounds_told_apart, disclosure_at, largest_variance

@@ -16,10 +16,10 @@ from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTab
 from discreet.noise.ptable import PTableRow
 from discreet.risk.composition import compose, compose_large, compose_rows
 from discreet.risk.neighbours import Neighbours
-from discreet.risk.wording import downwards
+from discreet.risk.sentences import downwards
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 SMALL, LARGE = MaxEntropy(variance=2, bound=5), MaxEntropy(variance=3, bound=10)
 """The two settings of Bach (2020)."""

@@ -23,7 +23,7 @@ from discreet.risk.neighbours import Neighbours
 from discreet.risk.pairs import law_pair
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 SMALL, LARGE = MaxEntropy(variance=2, bound=5), MaxEntropy(variance=3, bound=10)
 """The two settings of Bach (2020)."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import Gaussian, MaxEntropy, PTable, TwoSidedGeometric, Uniform
-from discreet.noise.settings import PTableSettings
+from discreet.noise.ptable_settings import PTableSettings
 from discreet.risk.epsilon_delta import by_threshold, delta_at, deltas_by_pair, epsilon_at, membership_advantage
 
 SMALL, LARGE = MaxEntropy(variance=2, bound=5), MaxEntropy(variance=3, bound=10)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.noise.bits import SeededBits
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.random_bits import SeededBits
 from discreet.noise.uniform import Uniform
 from discreet.risk.gap import as_drawn, check_tuples, extreme_gap, gap_law, largest_noise, probabilities
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.design.counted import counted
-from discreet.equations.grouped import GroupedEquations
-from discreet.equations.joint import JointEquations
+from discreet.calibration.counted import counted
+from discreet.equations.grouped_equations import GroupedEquations
+from discreet.equations.joint_equations import JointEquations
 from discreet.errors import TooLargeError
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.lattice import lattice
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
 from discreet.risk import most_exposed as module
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from discreet.risk.most_exposed import most_exposed
-from tests.mechanisms.town import TOWN
 from tests.programme.small import programme, with_universes
+from tests.protection.town import TOWN
 
 
 def smallest(made: Programme, *, spsn: bool = True) -> float:
@@ -160,7 +160,7 @@ def test_too_many_groups_for_one_statistic_are_refused(monkeypatch: pytest.Monke
 def test_tables_with_universes_that_are_too_large_take_the_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
     assert module.solvable(TOWN)
     counted_before = counted(TOWN, "levels", None)
-    monkeypatch.setattr("discreet.equations.joint.MOST_CELLS", 3)
+    monkeypatch.setattr("discreet.equations.joint_equations.MOST_CELLS", 3)
     module._KEPT.clear()  # noqa: SLF001 - a search must be made
     assert not module.solvable(TOWN)
     assert counted(TOWN, "levels", None).scope is None

@@ -14,7 +14,7 @@ from discreet.noise.ptable import PTableRow
 from discreet.risk.pairs import law_pair, pairs, row_pair
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 
 def shifted(law: Noise, epsilon: float, shift: int, edge: int) -> float:

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.mechanisms.budget import Budget
 from discreet.mechanisms.eps_dp import EpsDP
-from discreet.mechanisms.output import output_of
-from discreet.noise.formats.own_toml import OwnToml
+from discreet.mechanisms.privacy_budget import Budget
+from discreet.noise.formats.ptable_toml import OwnToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated_laplace import TruncatedLaplace
-from discreet.programme.json_form import programme_to_json
 from discreet.programme.load import load_programme
+from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from discreet.risk.composition import compose
+from discreet.tabulation.output import output_of
 from tests.programme.small import programme as small_programme
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.results import Result
 
 STAY: dict[str, Any] = {"variance": 2, "bound": 5, "stay": 0.6}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from tests.programme.small import programme
 
 TOWN = programme([("A", "S"), ("S", "B")], {"A": [2, 6], "B": [3], "S": [2]})

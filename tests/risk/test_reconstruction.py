@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.noise.bits import SeededBits
 from discreet.noise.laplace import Laplace
+from discreet.noise.random_bits import SeededBits
 from discreet.risk.reconstruction import (
     PolynomialAttack,
     epsilon_of_reconstruction,

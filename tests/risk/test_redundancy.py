@@ -7,7 +7,7 @@ import pytest
 from discreet.equations.closed_form import success
 from discreet.programme.load import load_programme
 from discreet.release.record import Record
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from discreet.risk.averaging import variance_needed
 from tests.programme.small import programme
 

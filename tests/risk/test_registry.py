@@ -14,7 +14,7 @@ import pytest
 from discreet.errors import UnknownNameError
 from discreet.results import Result
 from discreet.risk import registry
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from tests.programme.small import programme
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
-from discreet.noise.smoothed import bhattacharyya
+from discreet.noise.smoothed_noise import bhattacharyya
 from discreet.programme.load import load_programme
+from discreet.protection.pipeline import protect
 from discreet.risk import residual_bound
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from discreet.risk.residual_bound import noise_terms, noise_terms_in, rivals
-from tests.mechanisms.town import SECRET, TOWN, people
 from tests.programme.small import programme
+from tests.protection.town import SECRET, TOWN, people
 
 SMALL = programme([("S", "A")], {"S": (2,), "A": (9,)})
 NOISE = np.arange(-6, 7)
@@ -73,7 +73,7 @@ def test_unbounded_noise_has_no_bound() -> None:
 
 
 def test_all_populations_reveal_one_bound() -> None:
-    every = load_programme("src/discreet/microdata/ons/census.toml")
+    every = load_programme("src/discreet/sources/ons_sample/census.toml")
     assert len(every.populations) > 1
     terms = [noise_terms(every, populations=[name]) for name in every.populations]
     together = noise_terms(every)

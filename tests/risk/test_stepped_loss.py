@@ -14,7 +14,7 @@ from discreet.risk.pairs import law_pair
 from discreet.risk.stepped_loss import SteppedLoss, spacing
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 EXACT = [
     MaxEntropy(variance=2, bound=5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
-from discreet.risk.assess import assess
+from discreet.risk.assessment import assess
 from discreet.risk.averaging import averaging
 from discreet.risk.tuples import tuples_by_size
 from tests.programme.small import programme

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
-from discreet.tabulation.tabulate import Records
+from discreet.tabulation.counting import Records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from discreet.engines.base import Engine
+    from discreet.engines.engine import Engine
     from discreet.tabulation.plan import Plan, Statistic
 
 Record = dict[str, str]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from discreet.programme.choose import choose_tables
 from discreet.programme.lattice import lattice
 from discreet.programme.load import load_programme
+from discreet.programme.selection import choose_tables
 from discreet.tabulation.plan import contains
 from discreet.tabulation.plan import plan as plan_tables
 from tests.tabulation.small_data import by, programme, programmes, topic

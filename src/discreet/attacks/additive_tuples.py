@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.sight import View
-from discreet.cells.layout import Layout
+from discreet.tabulation.layout import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

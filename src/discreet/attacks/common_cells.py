@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.cells.layout import Layout
+    from discreet.tabulation.layout import Layout
 
     Ints = NDArray[np.int64]
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.prior import SMALL, empirical_prior
+from discreet.attacks.count_prior import SMALL, empirical_prior
 from discreet.attacks.scoring import CLASSES
 
 if TYPE_CHECKING:

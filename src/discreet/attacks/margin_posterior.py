@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.prior import mean_noise
+from discreet.attacks.count_prior import mean_noise
 from discreet.attacks.scoring import CLASSES, class_numbers
 from discreet.attacks.tuple_messages import Tuples
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.attacks.belief import CountNoise
-    from discreet.attacks.intervals import Intervals
-    from discreet.attacks.prior import MeanNoise
+    from discreet.attacks.count_prior import MeanNoise
+    from discreet.attacks.feasible_counts import Intervals
     from discreet.attacks.sight import View
     from discreet.equations.sums import Link
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.averaging import chance_right
+from discreet.attacks.averaging_attack import chance_right
 from discreet.attacks.cell_estimates import CellEstimates, cells_finding, settled
 from discreet.attacks.scoring import CLASSES
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.attacks.belief import belief_told
-from discreet.cells.layout import JointLayout, layouts, unit_layouts
 from discreet.errors import InternalError
+from discreet.tabulation.layout import JointLayout, layouts, unit_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.interface import Interface
-    from discreet.cells.layout import Layout
     from discreet.equations.leverage import Equations
     from discreet.programme.model import Programme
     from discreet.release.release import Release
+    from discreet.tabulation.layout import Layout
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

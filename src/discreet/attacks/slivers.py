@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.attacks.count_prior import SMALL, empirical_prior
 from discreet.attacks.differences import averaged
 from discreet.attacks.finding import Finding
 from discreet.attacks.overlap_graph import bridges
-from discreet.attacks.prior import SMALL, empirical_prior
 from discreet.attacks.registry import attack
 from discreet.errors import ParameterError, UnknownNameError
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from discreet.attacks.finding import Truth
     from discreet.attacks.overlap_graph import Bridges
     from discreet.attacks.sight import Overlaps, Sight, View
-    from discreet.cells.layout import Layout
+    from discreet.tabulation.layout import Layout
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.belief import belief_of, belief_told
-from discreet.cells.layout import layouts, unit_layouts
-from discreet.cells.true_tables import KEEP, TrueTables
 from discreet.errors import ReleaseError
+from discreet.release.true_tables import KEEP, TrueTables
+from discreet.tabulation.layout import layouts, unit_layouts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,9 @@ from discreet.cli.answer import answer
 from discreet.errors import ParameterError
 from discreet.noise.catalogue import LAWS
 from discreet.programme.lattice import RULES
-from discreet.release.folder import recover
-from discreet.risk.assess import Assessment
-from discreet.risk.assess import assess as assess_risk
+from discreet.release.release_folder import recover
+from discreet.risk.assessment import Assessment
+from discreet.risk.assessment import assess as assess_risk
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.registry import measures as known_measures
 

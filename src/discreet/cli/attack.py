@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.attacks.targets import BUDGET
+from discreet.attacks.attack_run import attack as attack_release
+from discreet.attacks.target_cells import BUDGET
 from discreet.cli.answer import answer
 from discreet.cli.attack_text import show
-from discreet.cli.progress import Stages
-from discreet.design.experiments import attack as attack_release
+from discreet.cli.progress_bars import Stages
 from discreet.errors import ParameterError
-from discreet.release.folder import recover
+from discreet.release.release_folder import recover
 
 if TYPE_CHECKING:
-    from discreet.design.attack_report import AttackReport
+    from discreet.attacks.attack_report import AttackReport
 
 BUDGET_HELP = "Target cells of attacks that work cell by cell, or none for all."
 

@@ -11,8 +11,8 @@ import typer
 from discreet.attacks.scoring import CLASSES, FEW
 
 if TYPE_CHECKING:
+    from discreet.attacks.attack_report import AttackReport, Outcome
     from discreet.attacks.scoring import Rate, Share
-    from discreet.design.attack_report import AttackReport, Outcome
 
 NEEDS = {
     "bi-partitions": ": it needs a query interface, from Python",

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.attacks.targets import BUDGET
+from discreet.attacks.target_cells import BUDGET
+from discreet.calibration.compare import AT, ATTACKS, BOUND, VARIANCE
+from discreet.calibration.compare import compare as compare_mechanisms
 from discreet.charts.compare import draw_comparison
 from discreet.cli.answer import answer
 from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.compare_text import show
 from discreet.cli.picture import check_picture
-from discreet.cli.progress import Stages
-from discreet.design.compare import AT, ATTACKS, BOUND, VARIANCE
-from discreet.design.compare import compare as compare_mechanisms
+from discreet.cli.progress_bars import Stages
 from discreet.errors import ParameterError
-from discreet.microdata.coding import MISSING
-from discreet.report.comparison import chart_of
+from discreet.records.coding import MISSING
+from discreet.reports.comparison import chart_of
 
 
 def compare(

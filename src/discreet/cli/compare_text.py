@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.report.comparison import LOSS, RISK
+from discreet.reports.comparison import LOSS, RISK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from discreet.design.compare import Comparison
-    from discreet.report.comparison import Column
+    from discreet.calibration.compare import Comparison
+    from discreet.reports.comparison import Column
 
 WIDEST = 120
 CELL = 8

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.progress import Stages
-from discreet.design.constraints import PAPER
-from discreet.design.noise_design import design
+from discreet.calibration.constraints import PAPER
+from discreet.calibration.noise_design import design
+from discreet.cli.progress_bars import Stages
 from discreet.errors import FileExistsAlreadyError, FileWriteError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
-from discreet.mechanisms.protect import protect
-from discreet.microdata.ons import files as ons
-from discreet.microdata.secret import new_secret, read_secret, write_secret
-from discreet.microdata.synthetic.write import synth
 from discreet.noise.ptable import PTable
 from discreet.programme.load import load_programme
-from discreet.release.folder import check_free, recover
-from discreet.report.write import write_report
+from discreet.protection.pipeline import protect
+from discreet.records.secret import new_secret, read_secret, write_secret
+from discreet.release.release_folder import check_free, recover
+from discreet.reports.release_report import write_report
+from discreet.sources.ons_sample import files as ons
+from discreet.synthetic.write import synth
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from discreet.design.noise_design import Design
-    from discreet.design.recommendation import Setting
+    from discreet.calibration.noise_design import Design
+    from discreet.calibration.recommendation import Setting
     from discreet.programme.model import Programme
     from discreet.release.release import Release
-    from discreet.report.write import Report
+    from discreet.reports.release_report import Report
 
 STEPS = 5
 SYNTHETIC, ONS = "synthetic", "ons"

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.calibration.constraints import ATTACKERS
+from discreet.calibration.noise_design import CUTS, MAX_BOUND
+from discreet.calibration.noise_design import design as design_noise
+from discreet.charts.figure_files import check_figures
 from discreet.cli.answer import answer
 from discreet.cli.design_text import settings_text, show
 from discreet.cli.picture import check_picture
-from discreet.cli.progress import Stages
-from discreet.design.constraints import ATTACKERS
-from discreet.design.noise_design import CUTS, MAX_BOUND
-from discreet.design.noise_design import design as design_noise
+from discreet.cli.progress_bars import Stages
 from discreet.errors import ParameterError
-from discreet.microdata.coding import MISSING
 from discreet.programme.lattice import RULES
-from discreet.report.design_picture import draw_design, draw_plane
-from discreet.report.figure_files import check_figures
+from discreet.records.coding import MISSING
+from discreet.reports.design_picture import draw_design, draw_plane
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from discreet.design.noise_design import Design
+    from discreet.calibration.noise_design import Design
 
 
 def design(

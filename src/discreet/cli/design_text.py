@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from discreet.design.region import phrase
+from discreet.calibration.region import phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from discreet.design.noise_design import Design
+    from discreet.calibration.noise_design import Design
     from discreet.results import Result
 
 WIDEST = 120

@@ -9,8 +9,8 @@ import typer
 
 from discreet.cli.answer import answer
 from discreet.errors import SecretError
-from discreet.microdata.key_file import COLUMN, add_keys
-from discreet.microdata.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
+from discreet.records.key_file import COLUMN, add_keys
+from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
 
 app = typer.Typer(
     rich_markup_mode=None,

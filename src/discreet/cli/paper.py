@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.answer import answer
-from discreet.cli.progress import Stages
-from discreet.design.paper.published import PARTS
-from discreet.design.paper.reproduce import ALL_PARTS, chosen_parts, reproduce_paper
-from discreet.report.paper_figures import figures_of
-from discreet.report.paper_page import PAGE, check_folder, ours, write_paper
+from discreet.cli.progress_bars import Stages
+from discreet.paper.paper_figures import figures_of
+from discreet.paper.paper_page import PAGE, check_folder, ours, write_paper
+from discreet.paper.published import PARTS
+from discreet.paper.reproduction import ALL_PARTS, chosen_parts, reproduce_paper
 
 if TYPE_CHECKING:
-    from discreet.design.paper.reproduce import Paper
+    from discreet.paper.reproduction import Paper
 
 WIDEST = 120
 

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.progress import Stages
+from discreet.cli.progress_bars import Stages
 from discreet.cli.protect_runs import Face, run, run_again, say_what_it_takes
 from discreet.cli.settings_file import with_settings
 from discreet.errors import ParameterError
-from discreet.mechanisms.noise_choice import CHOICES
-from discreet.microdata.coding import MISSING
+from discreet.noise.noise_choice import CHOICES
 from discreet.noise.ptable import KEY_MODES
+from discreet.records.coding import MISSING
 from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import MECHANISMS
-from discreet.release.tables import FORMATS
+from discreet.release.table_files import FORMATS
 
 OTHER_LAWS = tuple(name for name in CHOICES if name != "max-entropy")
 KINDS: dict[str, type] = {

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from discreet.cli.answer import answer
-from discreet.cli.protect_text import estimate_text, noise_results, protect_text
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning, UnknownNameError
 from discreet.limits import MAX_THREADS
-from discreet.mechanisms.again import protect_again
-from discreet.mechanisms.choice import mechanism_named
-from discreet.mechanisms.estimate import estimate
-from discreet.mechanisms.protect import check_protects, protect
-from discreet.mechanisms.record_columns import RecordColumns
-from discreet.microdata.coding import MISSING
-from discreet.microdata.secret import read_secret, secret_as_given, secret_warnings
+from discreet.mechanisms.mechanism_by_name import mechanism_named
 from discreet.noise.ptable import KEY_MODES
-from discreet.release.folder import check_free, curator_folder, recover, unfinished_tables
+from discreet.protection.again import protect_again
+from discreet.protection.dry_run import estimate
+from discreet.protection.pipeline import check_protects, protect
+from discreet.protection.sentences import estimate_text, noise_results, protect_text
+from discreet.records.coding import MISSING
+from discreet.records.record_columns import RecordColumns
+from discreet.records.secret import read_secret, secret_as_given, secret_warnings
 from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import MECHANISMS
-from discreet.release.tables import FORMATS
+from discreet.release.release_folder import check_free, curator_folder, recover, unfinished_tables
+from discreet.release.table_files import FORMATS
 
 if TYPE_CHECKING:
-    from discreet.cli.progress import Stages
-    from discreet.mechanisms.base import Mechanism
+    from discreet.cli.progress_bars import Stages
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
     Flags = dict[str, Any]

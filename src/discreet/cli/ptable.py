@@ -12,13 +12,13 @@ from discreet.cli.answer import answer
 from discreet.cli.picture import check_picture
 from discreet.cli.ptable_text import closing, describe, table
 from discreet.errors import ParameterError
-from discreet.noise.explain import results, warnings
-from discreet.noise.formats.files import format_for, read_ptable, write_ptable
+from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.registry import format_named
 from discreet.noise.parameters import parameters
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.ptable import ptable as make_ptable
-from discreet.noise.settings import OBJECTIVES, PTableSettings
+from discreet.noise.ptable_settings import OBJECTIVES, PTableSettings
+from discreet.noise.sentences import results, warnings
 from discreet.whole_file import check_writable
 
 if TYPE_CHECKING:

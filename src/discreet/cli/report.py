@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.attacks.targets import BUDGET
+from discreet.attacks.target_cells import BUDGET
 from discreet.cli.answer import answer
 from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.progress import Stages
+from discreet.cli.progress_bars import Stages
 from discreet.errors import ParameterError
-from discreet.release.folder import recover
-from discreet.report.write import write_report
+from discreet.release.release_folder import recover
+from discreet.reports.release_report import write_report
 from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
-    from discreet.report.write import Report
+    from discreet.reports.release_report import Report
 
 WIDEST = 120
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli.answer import answer
-from discreet.microdata.synthetic.write import synth as write_synthetic
+from discreet.synthetic.write import synth as write_synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from discreet.microdata.synthetic.write import Synthetic
+    from discreet.synthetic.write import Synthetic
 
 
 def synth(

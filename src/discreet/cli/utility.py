@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from discreet.accuracy.area_files import PREFIX, load_areas
+from discreet.accuracy.measured import utility_of
+from discreet.accuracy.small_areas import small_areas
 from discreet.cli.answer import answer
-from discreet.cli.progress import Stages
+from discreet.cli.progress_bars import Stages
 from discreet.cli.utility_text import show, show_areas
 from discreet.errors import ParameterError
-from discreet.mechanisms.noise_choice import CHOICES, noise_named
-from discreet.release.folder import recover
-from discreet.utility.area_files import PREFIX, load_areas
-from discreet.utility.measured import utility_of
-from discreet.utility.small_areas import small_areas
+from discreet.noise.noise_choice import CHOICES, noise_named
+from discreet.release.release_folder import recover
 
 ENDINGS = (".csv", ".parquet")
 

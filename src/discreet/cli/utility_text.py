@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from discreet.utility.small_areas import figure
+from discreet.accuracy.small_areas import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from discreet.accuracy.by_size import SizeClass
+    from discreet.accuracy.measured import Utility
+    from discreet.accuracy.rejection_rates import Rejections
+    from discreet.accuracy.size_bins import Line
+    from discreet.accuracy.small_areas import SmallAreas
     from discreet.results import Result
-    from discreet.utility.by_size import SizeClass
-    from discreet.utility.measured import Utility
-    from discreet.utility.significance import Rejections
-    from discreet.utility.size_bins import Line
-    from discreet.utility.small_areas import SmallAreas
 
 LABEL = 14
 WIDEST = 120

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from discreet.cli.answer import answer
-from discreet.cli.progress import Stages
-from discreet.mechanisms.verify import verify as verify_release
-from discreet.microdata.secret import secret_as_given, secret_warnings
-from discreet.release.folder import recover
+from discreet.cli.progress_bars import Stages
+from discreet.protection.verify import verify as verify_release
+from discreet.records.secret import secret_as_given, secret_warnings
+from discreet.release.release_folder import recover
 from discreet.results import Result
 
 

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from discreet.engines.spill import SpillFolder
+from discreet.engines.spill_folder import SpillFolder
 from discreet.engines.undisturbed import undisturbed
 from discreet.errors import EngineError, ParameterError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.equations.margins import TOLERANCE, VARIANCE_TOLERANCE
+from discreet.equations.margin_equations import TOLERANCE, VARIANCE_TOLERANCE
 from discreet.equations.solver import fit
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
-from discreet.microdata.keys import DIGEST_BITS
+from discreet.noise.drawing import described_law, noisy, perturbs_zeros
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
+from discreet.records.keys import DIGEST_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.output import Output
-    from discreet.noise.base import Noise
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.noise.distribution import Noise
+    from discreet.tabulation.output import Output
 
 WIDEST_KEY_SPACE = 1 << 32
 EARLIER_BITS = 32

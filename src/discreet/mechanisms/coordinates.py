@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError
-from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
+from discreet.noise.drawing import described_law, noisy, perturbs_zeros
 from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import KEY_SPACE
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.output import Output
-    from discreet.noise.base import Noise
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
+    from discreet.tabulation.output import Output
 
 
 @dataclass(frozen=True)

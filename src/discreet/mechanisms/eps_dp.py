@@ -13,18 +13,18 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import InternalError
-from discreet.noise.bits import SYSTEM_BITS
 from discreet.noise.exact_inverse import ExactGeometric
 from discreet.noise.ptable import KEY_SPACE
+from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.budget import Budget
-    from discreet.mechanisms.output import Output, Shown
-    from discreet.noise.bits import BitSource
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.mechanisms.privacy_budget import Budget
+    from discreet.noise.random_bits import BitSource
+    from discreet.tabulation.output import Output, Shown
 
 CONDITION = (
     "for one person more or less, each with one record, who may be in every population of the programme; where a "

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.output import Output
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.tabulation.output import Output
 
 
 @dataclass(frozen=True)

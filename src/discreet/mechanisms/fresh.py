@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.mechanisms.drawing import described_law, noisy, perturbs_zeros
-from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.drawing import described_law, noisy, perturbs_zeros
 from discreet.noise.ptable import KEY_SPACE
+from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.base import Lot
-    from discreet.mechanisms.output import Output
-    from discreet.noise.base import Noise
-    from discreet.noise.bits import BitSource
+    from discreet.mechanisms.mechanism import Lot
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
+    from discreet.noise.random_bits import BitSource
+    from discreet.tabulation.output import Output
 
 
 @dataclass(frozen=True)

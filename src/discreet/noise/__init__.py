@@ -1,6 +1,5 @@
 """Laws of noise for counts, p-tables, and the key grids that draw from them."""
 
-from discreet.noise.bits import SYSTEM_BITS, SeededBits, SystemBits
 from discreet.noise.catalogue import LAWS
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.gaussian import Gaussian
@@ -8,6 +7,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SYSTEM_BITS, SeededBits, SystemBits
 from discreet.noise.truncated import Truncated
 from discreet.noise.truncated_gaussian import TruncatedGaussian
 from discreet.noise.truncated_laplace import TruncatedLaplace

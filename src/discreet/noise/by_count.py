@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.noise.base import Noise
-    from discreet.noise.settings import PTableSettings
+    from discreet.noise.distribution import Noise
+    from discreet.noise.ptable_settings import PTableSettings
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from discreet.noise.truncated_laplace import TruncatedLaplace
 from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 LAWS: dict[str, type[Noise]] = {
     law.name: law

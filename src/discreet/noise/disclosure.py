@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.base import Noise
+from discreet.noise.distribution import Noise
 from discreet.results import Result
 
 if TYPE_CHECKING:

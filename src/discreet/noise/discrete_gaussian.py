@@ -11,16 +11,16 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.arrays import whole
-from discreet.noise.base import WIDEST, Noise, Table
-from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.distribution import WIDEST, Noise, Table
 from discreet.noise.exact import exact_discrete_gaussian
 from discreet.noise.parameters import parameter, positive
+from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.bits import BitSource
+    from discreet.noise.random_bits import BitSource
 
 
 @dataclass(frozen=True, kw_only=True)

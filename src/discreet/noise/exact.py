@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet.noise.bits import BitSource
+    from discreet.noise.random_bits import BitSource
 
 
 def bernoulli(p: Fraction, bits: BitSource) -> bool:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.base import WIDEST
-from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.distribution import WIDEST
+from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Ints, Words
-    from discreet.noise.bits import BitSource
+    from discreet.noise.random_bits import BitSource
 
 GUARD_BITS = 128
 """Bits carried beyond those of a word when all thresholds are made together."""

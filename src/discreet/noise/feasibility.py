@@ -18,7 +18,7 @@ from discreet.errors import InfeasibleError
 
 if TYPE_CHECKING:
     from discreet.noise.dual import RowProblem
-    from discreet.noise.settings import PTableSettings
+    from discreet.noise.ptable_settings import PTableSettings
 
 
 def check_feasible(settings: PTableSettings) -> None:

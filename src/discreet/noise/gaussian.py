@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.noise.arrays import whole
-from discreet.noise.base import Noise
+from discreet.noise.distribution import Noise
 from discreet.noise.parameters import parameter, positive
 
 if TYPE_CHECKING:

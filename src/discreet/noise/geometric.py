@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.noise.arrays import whole
-from discreet.noise.base import Noise
-from discreet.noise.bits import SYSTEM_BITS
+from discreet.noise.distribution import Noise
 from discreet.noise.exact import exact_geometric
 from discreet.noise.parameters import parameter, positive
+from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.bits import BitSource
+    from discreet.noise.random_bits import BitSource
 
 
 @dataclass(frozen=True, kw_only=True)

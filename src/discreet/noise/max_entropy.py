@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.base import Table, TabulatedNoise
+from discreet.noise.distribution import Table, TabulatedNoise
 from discreet.noise.dual import RowProblem, solve
 from discreet.noise.parameters import parameter, positive, positive_whole
 

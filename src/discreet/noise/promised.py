@@ -18,7 +18,7 @@ from discreet.noise.truncated_laplace import TruncatedLaplace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 _Law = TypeVar("_Law", TruncatedLaplace, TruncatedGaussian)
 

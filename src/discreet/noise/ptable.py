@@ -15,14 +15,14 @@ import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.arrays import whole
-from discreet.noise.base import WORDS, Table, TabulatedNoise
+from discreet.noise.distribution import WORDS, Table, TabulatedNoise
 from discreet.noise.dual import ACCEPTABLE, solve
 from discreet.noise.feasibility import check_feasible
 from discreet.noise.least_disclosure import least_disclosure_laws
 from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
 from discreet.noise.mixing import KeyMixer
+from discreet.noise.ptable_settings import PTableSettings
 from discreet.noise.rounded import RoundedRow, check_key_space, round_centred
-from discreet.noise.settings import PTableSettings
 
 if TYPE_CHECKING:
     from typing import Self

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.noise.base import Noise, Table, TabulatedNoise
+from discreet.noise.distribution import Noise, Table, TabulatedNoise
 from discreet.noise.parameters import parameter, positive_whole
 
 

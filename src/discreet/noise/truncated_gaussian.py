@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from discreet.noise.base import Table, TabulatedNoise
 from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.distribution import Table, TabulatedNoise
 from discreet.noise.parameters import parameter, positive, positive_whole
 from discreet.noise.truncated import Truncated
 

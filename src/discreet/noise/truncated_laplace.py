@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from discreet.noise.base import Table, TabulatedNoise
+from discreet.noise.distribution import Table, TabulatedNoise
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameter, positive, positive_whole
 from discreet.noise.truncated import Truncated

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.programme.category_tree import CategoryTree
     from discreet.programme.model import Level, Programme, Table
-    from discreet.programme.tree import CategoryTree
 
     OwnRows = Mapping[int, NDArray[np.bool_]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import UnknownNameError
 from discreet.programme.eu2021.census import census_named, countries
 from discreet.programme.eu2021.grid import grid
-from discreet.programme.sdmx import programme_from_dsd
+from discreet.programme.sdmx_definition import programme_from_dsd
 from discreet.programme.toml_file import read_programme
 
 if TYPE_CHECKING:

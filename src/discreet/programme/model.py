@@ -12,7 +12,7 @@ from discreet.errors import ProgrammeError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from discreet.programme.tree import CategoryTree
+    from discreet.programme.category_tree import CategoryTree
 
 
 MOST_LEVELS = 100

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeFileError, UnknownNameError
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Topic
-from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import narrowed_universe
 
 if TYPE_CHECKING:

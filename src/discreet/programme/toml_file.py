@@ -37,9 +37,9 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ProgrammeError, ProgrammeFileError, UnknownNameError
 from discreet.limits import bounded_toml, read_named
+from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
 from discreet.programme.universe import narrowed_universe, universe_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ReleaseError, UnreadableFileError
 from discreet.limits import MAX_JSON_BYTES, read_bounded_json
-from discreet.release.folder import RELEASE, TABLES
 from discreet.release.record import SCHEMA
+from discreet.release.release_folder import RELEASE, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

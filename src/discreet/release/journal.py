@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import UnreadableFileError
 from discreet.limits import bounded_json, read_bounded
-from discreet.release.tables import TableFile
+from discreet.release.table_files import TableFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

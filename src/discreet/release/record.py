@@ -20,20 +20,20 @@ from discreet.errors import ParameterError, RecordFileError, UnknownNameError, U
 from discreet.limits import MAX_RELEASE_BYTES, bounded_json, read_bounded
 from discreet.noise.by_count import by_count
 from discreet.noise.catalogue import LAWS
-from discreet.noise.explain import law_warnings
-from discreet.noise.explain import warnings as noise_warnings
-from discreet.noise.formats.own_toml import OwnToml
+from discreet.noise.formats.ptable_toml import OwnToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameters, required
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
-from discreet.noise.settings import PTableSettings
+from discreet.noise.ptable_settings import PTableSettings
+from discreet.noise.sentences import law_warnings
+from discreet.noise.sentences import warnings as noise_warnings
 from discreet.noise.truncated import Truncated
-from discreet.programme.json_form import programme_from_json
 from discreet.programme.load import load_programme
+from discreet.programme.programme_json import programme_from_json
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
     from discreet.noise.by_count import LawByCount
+    from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
 
 SCHEMA = "discreet/1"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, UnknownNameError, UnreadableFileError
 from discreet.limits import MAX_RELEASE_BYTES, read_bounded
-from discreet.programme.json_form import programme_from_json
+from discreet.programme.programme_json import programme_from_json
 from discreet.release.description import AGAIN, KIND, read_description
-from discreet.release.folder import EXACT, RECORD, RELEASE, curator_folder, recover
 from discreet.release.record import FIXED_CHANGE, ROUNDING, SCHEMA, Record, record_from_json
-from discreet.release.tables import TableFile, read_table
+from discreet.release.release_folder import EXACT, RECORD, RELEASE, curator_folder, recover
+from discreet.release.table_files import TableFile, read_table
 from discreet.release.told import typical_change
 
 if TYPE_CHECKING:

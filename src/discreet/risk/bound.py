@@ -27,7 +27,7 @@ from discreet.risk.gap import check_tuples, extreme_gap, gap_law, largest_noise,
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.noise.rounded import RoundedRow
 
 CONFIDENCE = 0.6827

@@ -23,11 +23,11 @@ from discreet.risk.arguments import COUNT, DELTA, EPSILON, EXCESS, STATISTICS, S
 from discreet.risk.composed_loss import ComposedLoss
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair, row_pair
+from discreet.risk.sentences import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
 from discreet.risk.stepped_loss import SteppedLoss, spacing
-from discreet.risk.wording import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
     from discreet.risk.loss import PrivacyLoss
 

@@ -21,11 +21,11 @@ from discreet.results import Result
 from discreet.risk.arguments import EXCESS, SLACK
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
 from discreet.risk.pairs import law_pair
-from discreet.risk.wording import INDEPENDENT, condition, law_used, promise, upwards
+from discreet.risk.sentences import INDEPENDENT, condition, law_used, promise, upwards
 from discreet.risk.zcdp import bun_steinke_epsilon, cks_epsilon
 
 if TYPE_CHECKING:
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
 
 
 @dataclass(frozen=True, kw_only=True)

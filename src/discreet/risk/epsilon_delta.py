@@ -19,12 +19,12 @@ from discreet.noise.ptable import PTable
 from discreet.results import Result
 from discreet.risk.arguments import DELTA, EPSILON
 from discreet.risk.pairs import pairs
-from discreet.risk.wording import downwards, law_used, promise, upwards
+from discreet.risk.sentences import downwards, law_used, promise, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.settings import PTableSettings
+    from discreet.noise.ptable_settings import PTableSettings
     from discreet.risk.pairs import Pair, Source
 
 

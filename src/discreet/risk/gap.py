@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.noise.arrays import Floats
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
     from discreet.noise.rounded import RoundedRow
     from discreet.risk.tuple_model import Prior

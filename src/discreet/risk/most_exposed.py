@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.equations.closed_form import best_ratios
-from discreet.equations.grouped import GroupedEquations
-from discreet.equations.joint import JointEquations
+from discreet.equations.grouped_equations import GroupedEquations
+from discreet.equations.joint_equations import JointEquations
 from discreet.equations.leverage import probe_leverages
-from discreet.equations.margins import containing
+from discreet.equations.margin_equations import containing
 from discreet.errors import TooLargeError
-from discreet.programme.json_form import programme_to_json
 from discreet.programme.lattice import lattice, publishes_meets
+from discreet.programme.programme_json import programme_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.base import WIDEST, Noise, Table, TabulatedNoise
+from discreet.noise.distribution import WIDEST, Noise, Table, TabulatedNoise
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable

@@ -15,7 +15,7 @@ from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruc
 from discreet.risk.redundancy import PLAIN
 from discreet.risk.registry import measure
 from discreet.risk.sensitivity import sensitivity
-from discreet.risk.wording import INDEPENDENT, downwards, upwards
+from discreet.risk.sentences import INDEPENDENT, downwards, upwards
 
 if TYPE_CHECKING:
     from discreet.release.record import Record

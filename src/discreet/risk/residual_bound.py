@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.cells.layout import JointLayout, unit_layouts
-from discreet.equations.margins import MOST_CELLS, MarginEquations
-from discreet.equations.residuals import (
+from discreet.equations.margin_equations import MOST_CELLS, MarginEquations
+from discreet.equations.residual_terms import (
     closed_form_leverages,
     concentration,
     first_cells,
@@ -29,25 +28,26 @@ from discreet.equations.residuals import (
     success_of,
 )
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.smoothed import bhattacharyya
+from discreet.noise.smoothed_noise import bhattacharyya
 from discreet.noise.uniform import Uniform
-from discreet.programme.json_form import programme_to_json
 from discreet.programme.lattice import lattice
+from discreet.programme.programme_json import programme_to_json
 from discreet.risk.bound import LEAST_SURE, NOISES, RESIDUALS, identified, upper_limit
+from discreet.tabulation.layout import JointLayout, unit_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from discreet.cells.layout import Layout
-    from discreet.equations.residuals import Leverages
+    from discreet.equations.residual_terms import Leverages
     from discreet.noise.arrays import Floats
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
     from discreet.release.release import Release
     from discreet.results import Result
+    from discreet.tabulation.layout import Layout
 
 PREDICTED = "Phi(sqrt(2 B S)), B = sum of -log(integral of sqrt(f_E f_(E+1))) over all residuals, S their concentration"
 PROVEN = "(1 + sqrt(1 - exp(-2 B))) / 2, B = -noises log(sum sqrt(p_E p_(E+1)))"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from discreet.results import Result
 from discreet.risk.arguments import BUDGET, SLACK, STATISTICS
 from discreet.risk.neighbours import ONE_PERSON, Neighbours
-from discreet.risk.wording import upwards
+from discreet.risk.sentences import upwards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
     from discreet.noise.arrays import Floats, Ints
-    from discreet.noise.base import Noise
+    from discreet.noise.distribution import Noise
     from discreet.risk.loss import PrivacyLoss
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.rival import rival
+from discreet.noise.rival_noise import rival
 from discreet.risk.bound import bound_disclosure
 from discreet.risk.margins import forced_tuples
-from discreet.risk.patterns import pattern_table
 from discreet.risk.registry import measure
+from discreet.risk.tuple_patterns import pattern_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

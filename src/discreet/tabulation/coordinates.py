@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.programme.axis import codes
 from discreet.programme.universe import finest_codes, universe_of
-from discreet.tabulation.axes import codes
 from discreet.tabulation.code_hashes import CodeHashes, column_of
 from discreet.tabulation.joint_words import JointAxis, joint_words
 from discreet.tabulation.steps import summed
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.programme.axis import TopicAxis
     from discreet.programme.model import Programme, Table, Topic
     from discreet.programme.universe import Factor
-    from discreet.tabulation.axes import TopicAxis
     from discreet.tabulation.plan import Plan, Statistic
 
     Shown = tuple[TopicAxis, int]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.tabulation.axes import in_counted_order
+from discreet.programme.axis import in_counted_order
 from discreet.tabulation.coordinates import Places
 from discreet.tabulation.plan import plan
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.programme.axis import TopicAxis
     from discreet.programme.model import Programme
-    from discreet.tabulation.axes import TopicAxis
     from discreet.tabulation.plan import Plan, Statistic
 
     Bools = NDArray[np.bool_]

@@ -15,13 +15,13 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from discreet.tabulation.axes import columns, topic_axes
+from discreet.programme.axis import columns, topic_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.programme.axis import Column, TopicAxis
     from discreet.programme.model import Programme, Table
-    from discreet.tabulation.axes import Column, TopicAxis
 
 Statistic = tuple[int, ...]
 """The depth on every axis, in the order of the plan's axes."""

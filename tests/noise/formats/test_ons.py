@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import PTableFileError
-from discreet.noise.formats.files import read_ptable
+from discreet.noise.formats.ptable_files import read_ptable
 
 RULE = Path(__file__).parents[2] / "data/ons/ptable_10_5_rule.csv.gz"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import PTableFileError
-from discreet.noise.formats.files import read_ptable
+from discreet.noise.formats.ptable_files import read_ptable
 from tests.each import each
 
 DATA = Path(__file__).parents[2] / "data/formats"

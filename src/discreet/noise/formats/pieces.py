@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from discreet.noise.settings import PTableSettings
+    from discreet.noise.ptable_settings import PTableSettings
 
 LARGEST_NOISE = 10_000
 DECIMALS = 10**8

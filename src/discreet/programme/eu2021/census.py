@@ -17,9 +17,9 @@ from importlib.resources import files
 from typing import Any
 
 from discreet.errors import UnknownNameError
-from discreet.programme.eu2021.areas import Areas, areas_of
+from discreet.programme.category_tree import Category, CategoryTree
+from discreet.programme.eu2021.country_areas import Areas, areas_of
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.tree import Category, CategoryTree
 
 UNITS = {"total population": "persons"}
 """Our word for the regulation's; the others (private households, families, ..) are used as they are."""

@@ -1,0 +1,68 @@
+"""Hellinger's distance between a table of true counts and the published one: how much its shape has changed.
+
+With p and q the shares of the cells in the two totals
+
+    H = sqrt(1/2 sum (sqrt(p) - sqrt(q))^2),
+
+0 for equal shares and 1 where no cell is above 0 in both. Disclosure control also uses the counts n and y
+themselves, sqrt(1/2 sum (sqrt(y) - sqrt(n))^2), which grows with the number of cells and feels a change of the total
+(Shlomo, Antal and Elliot, Measuring disclosure risk and data utility for flexible table generators, Journal of
+Official Statistics 31, 2015). A published count below 0 is taken as 0 in both. Both belong to one statistic, whose
+cells are each counted once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.accuracy.count_pairs import pair_times
+from discreet.errors import NothingToCountError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from discreet.accuracy.count_pairs import PairTimes
+    from discreet.noise.arrays import Floats, Ints
+
+
+def hellinger(true: ArrayLike, published: ArrayLike) -> float:
+    """Return H of the shares of one statistic's cells, from 0 to 1.
+
+    >>> round(hellinger([1, 0], [0, 5]), 12), hellinger([1, 2], [10, 20])
+    (1.0, 0.0)
+    """
+    return _of_shares(pair_times(true, published))
+
+
+def hellinger_of_counts(true: ArrayLike, published: ArrayLike) -> float:
+    """Return the distance on the counts themselves, 0 or more.
+
+    >>> hellinger_of_counts([1, 1], [4, 4])
+    1.0
+    """
+    return _of_counts(pair_times(true, published))
+
+
+def _of_shares(found: PairTimes) -> float:
+    shown = np.maximum(found.published, 0)
+    totals = [int(counts @ found.times) for counts in (found.true, shown)]
+    for total, which in zip(totals, ("true", "published"), strict=True):
+        if not total:
+            raise NothingToCountError(
+                f"The {which} table has no count above 0, so its cells have no shares. Leave such a table out, or "
+                "compare counts with hellinger_of_counts."
+            )
+    return _apart(found.true / totals[0], shown / totals[1], found.times)
+
+
+def _of_counts(found: PairTimes) -> float:
+    if not found.cells:
+        raise NothingToCountError("There is no cell to compare. Give a table with at least one.")
+    return _apart(found.true, np.maximum(found.published, 0), found.times)
+
+
+def _apart(before: Ints | Floats, after: Ints | Floats, times: Ints) -> float:
+    return math.sqrt(float((np.sqrt(after) - np.sqrt(before)) ** 2 @ times) / 2)

@@ -1,0 +1,222 @@
+"""A part of the population and the whole in one release: their difference counts those left out.
+
+Tables of all persons beside tables of, say, usual residents: for every statistic that both publish
+n(rest) = n(whole) - n(part), with two noises. Under noise by participants an empty rest means that
+whole and part are the same persons and published alike; unequal values prove that somebody is in the
+rest. The posterior of n(rest) is that of `differences` with nobody going:
+
+    P(c | part, whole)  proportional to  rho(c) sum_n pi(n) P(part | n) P(whole | n + c),   c >= 0.
+
+Hundepool et al. (2012), Statistical Disclosure Control, on disclosure by differencing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.attacks.common_cells import common_cells, statistics_of
+from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
+from discreet.attacks.finding import Finding
+from discreet.attacks.registry import attack
+from discreet.programme.universe import universe_of
+from discreet.tabulation.layout import JointLayout, unit_layouts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.common_cells import CommonCells
+    from discreet.attacks.differences import Guesses
+    from discreet.attacks.finding import Truth
+    from discreet.attacks.scoring import Score
+    from discreet.attacks.sight import Sight, View
+    from discreet.programme.model import Programme
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Those of one population who are not in another.
+
+    Attributes:
+        part: the narrower population as published.
+        whole: the wider one.
+        common: the cells that both publish and that their universes leave open.
+    """
+
+    part: View
+    whole: View
+    common: CommonCells
+
+    @cached_property
+    def of_part(self) -> Ints:
+        """Return the published counts of the part."""
+        return np.rint(self.part.published[self.common.first]).astype(np.int64)
+
+    @cached_property
+    def of_whole(self) -> Ints:
+        """Return the published counts of the whole."""
+        return np.rint(self.whole.published[self.common.second]).astype(np.int64)
+
+    def true(self, truth: Truth) -> Ints:
+        """Return the true counts."""
+        whole, part = truth.counts(self.whole.layout.name), truth.counts(self.part.layout.name)
+        found: Ints = whole[self.common.second] - part[self.common.first]
+        return found
+
+    @property
+    def name(self) -> str:
+        """Return who is meant."""
+        return f"{self.whole.layout.name} without {self.part.layout.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Guessed:
+    """What is believed about some cells of a rest."""
+
+    rest: Rest
+    cells: Ints
+    guesses: Guesses
+
+
+def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
+    """Return pairs of populations of one unit, part and whole, with the topics by which the part is narrower."""
+    universes = {
+        name: (tables[0].unit, universe_of(programme, tables[0])) for name, tables in programme.populations.items()
+    }
+    found = []
+    for part, (unit, universe) in universes.items():
+        for whole, (other, wider) in universes.items():
+            if unit == other and all(universe.implies(factor) for factor in wider.factors):
+                topics = frozenset(
+                    topic for factor in universe.factors if not wider.implies(factor) for topic in factor.topics
+                )
+                found += [(part, whole, topics)] if topics else []
+    return found
+
+
+@attack("complement")
+def complement(sight: Sight) -> list[Finding]:
+    """Return the counts of those who are in a population and not in a narrower one."""
+    rests = [rest for rest in _rests(sight) if len(rest.common.first)]
+    if not rests:
+        return []
+    # Empty cells that carry noise have it by their codes: they may differ where nobody is.
+    alike = sight.noise.shared == "participants" and not sight.noise.zeros_are_noisy
+    found = _guessed(sight, rests, alike=alike)
+    about: dict[str, Any] = {
+        "attack": "complement",
+        "assumptions": (
+            "how large a rest is beside its part is learnt from the published differences of like statistics",
+        ),
+    }
+    counts = _counts_finding(found, **about)
+    return [counts, _presence_finding(found, **about)] if alike and sight.noise.variance else [counts]
+
+
+def _rests(sight: Sight) -> Iterator[Rest]:
+    """Give every pair of a part and its whole with the cells that their universes leave open.
+
+    Universes and codes by themselves tell that nobody of a part can be in some cells, and that everybody of the whole
+    is in the part in others: what is left out there is not learnt from the published counts.
+    """
+    everybody: dict[str, Ints] = {}
+    possible: dict[str, NDArray[np.bool_]] = {}
+    for layout in unit_layouts(sight.programme, spsn=True).values():
+        start = 0
+        for own in layout.layouts if isinstance(layout, JointLayout) else (layout,):
+            cells = slice(start, start + own.cells)
+            everybody[own.name] = layout.equations.unknowns[cells]
+            possible[own.name] = layout.equations.spread[cells] > 0
+            start = cells.stop
+    for part, whole, _ in narrower(sight.programme):
+        first, second = sight.view(part), sight.view(whole)
+        common = common_cells(first.layout, second.layout)
+        same = everybody[part][common.first] == everybody[whole][common.second]
+        yield Rest(first, second, common.chosen(possible[part][common.first] & ~same))
+
+
+def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> list[Guessed]:
+    """Return what is believed of each kind of cells."""
+    found: list[Guessed] = []
+    for number, rest in enumerate(rests):
+        common = rest.common
+        kind = kinds(rest.of_part, common.statistic_of, common.first_tables, common.second_tables)
+        total = int(kind.max()) + 1
+        for which in range(total):
+            cells = np.flatnonzero(kind == which)
+            one = common.statistic_of[cells[0]]
+            guesses = Differences(
+                rest.of_part[cells],
+                rest.of_whole[cells],
+                averaged(sight.noise, int(common.first_tables[one])),
+                averaged(sight.noise, int(common.second_tables[one])),
+                sight.random(number, which),
+                ADDED,
+                alike=alike,
+                exchange=False,
+            ).guesses()
+            found.append(Guessed(rest, cells, guesses))
+            if sight.tell:
+                sight.tell("complement", which + 1, total)
+    return found
+
+
+def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
+
+    def actual(truth: Truth) -> Ints:
+        return np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
+
+    estimate = np.maximum(np.concatenate([part.guesses.estimate for part in parts]), 0)
+    return Finding(
+        subject="counts of those left out",
+        variant="counts",
+        estimate=estimate,
+        confidence=np.concatenate([part.guesses.confidence for part in parts]),
+        naive=np.maximum(np.concatenate([(p.rest.of_whole - p.rest.of_part)[p.cells] for p in parts]), 0),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        predicted=predicted([part.guesses for part in parts]),
+        method="the tables of a whole minus those of a part of it",
+        **about,
+    )
+
+
+def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+    """Return where there is somebody in the rest: unequal values prove it."""
+    groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
+    differs = np.concatenate([(part.rest.of_whole != part.rest.of_part)[part.cells] for part in parts])
+    alike = np.concatenate([part.guesses.alike for part in parts])
+
+    def actual(truth: Truth) -> Ints:
+        true = np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
+        return (true > 0).astype(np.int64)
+
+    def sentence(score: Score) -> str:
+        proven = score.finding.certain & (score.finding.estimate == 1)
+        right, total = int(score.right[proven].sum()), int(proven.sum())
+        return f"In {total:,} cells somebody is left out, with certainty: {right:,} of {total:,} right."
+
+    return Finding(
+        subject="answers to whether somebody is left out",
+        variant="presence",
+        answers=True,
+        estimate=(differs | (alike < EVEN)).astype(np.int64),
+        predicted=proven(differs, alike),
+        confidence=np.where(differs, 1.0, np.maximum(alike, 1 - alike)),
+        naive=np.zeros(len(differs), dtype=np.int64),
+        actual=actual,
+        groups=groups,
+        group_of=group_of,
+        sentence=sentence,
+        method="whole and part are published alike where they are the same persons",
+        **about,
+    )

@@ -1,0 +1,149 @@
+"""The optimal linear attack: published counts are projected onto the counts that add up.
+
+Every published cell is an unknown; parents are the sums of their children, at all nested
+levels and across all tables. The counts nearest to the published ones that fit are the
+best linear unbiased estimate (METHODS 5); cell c has variance V |P e_c|^2. All cells weigh
+alike: weights that depend on a cell's own published value would bias its estimate, and sums
+of thousands of estimates far more. Totals that are public elsewhere carry no noise at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.averaging_attack import WELL_ABOVE, chance_right
+from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.registry import attack
+from discreet.attacks.sight import PUBLIC_TOTALS
+from discreet.equations.closed_form import best_ratios
+from discreet.equations.leverage import probe_leverages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.finding import Finding
+    from discreet.attacks.sight import Sight, UnitView, View
+
+    Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-4
+"""How far the gaps must fall: estimates are then exact to about 0.005 (measured on Luxembourg)."""
+PROBES = 4
+"""Random probes of the leverages, of which statistics take the mean over their cells."""
+TRUSTED = 8
+"""How many cells' worth the closed form counts beside the probed leverages of a statistic's cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Least squares on the populations that one set of equations relates."""
+
+    sight: Sight
+    view: UnitView
+
+    @cached_property
+    def centred(self) -> Floats:
+        """Return the published values without the mean of their noise."""
+        return self.sight.noise.centred(self.view.pooled)
+
+    @cached_property
+    def start(self) -> tuple[Floats, Floats]:
+        """Return the values to fit and the standard deviation of each, 0 where the true count is public."""
+        values, spread = self.centred.copy(), self.view.equations.spread.copy()
+        for view, cells in self.view.parts():
+            equations = view.layout.equations
+            for name, counts in self.known(view).items():
+                inside = equations.cells_of(view.layout.lattice.position(name))
+                values[cells][inside], spread[cells][inside] = counts, 0.0
+        return values, spread
+
+    def known(self, view: View) -> dict[str, Floats]:
+        """Return the statistics of a population whose true counts are public elsewhere."""
+        known = self.sight.knowledge.known
+        return {name: counts for (population, name), counts in known.items() if population == view.layout.name}
+
+    @cached_property
+    def fitted(self) -> Floats:
+        """Return the counts nearest to the published ones that add up."""
+        return self.sight.once("least squares", self.view.name, lambda: self.fit(*self.start))
+
+    def fit(self, values: Floats, spread: Floats) -> Floats:
+        """Return the counts nearest to some values that add up."""
+        return self.view.equations.project(values, spread, tolerance=TOLERANCE).values
+
+    @cached_property
+    def leverages(self) -> Floats:
+        """Return the leverage of every cell: the mean over its statistic, from random probes."""
+
+        def probed() -> Floats:
+            found = probe_leverages(self.view.equations, self.sight.random(1), probes=PROBES, spread=self.start[1])
+            statistic_of, free = self.view.statistic_of, self.start[1] > 0
+            cells = np.bincount(statistic_of, free)
+            mean = np.bincount(statistic_of, found) / np.maximum(cells, 1)
+            return np.where(free, mean[statistic_of], 0.0)
+
+        return self.sight.once("leverages", self.view.name, probed)
+
+    @cached_property
+    def confidence(self) -> Floats:
+        """Return the chance that every rounded estimate is right, its error taken as normal.
+
+        The variance of a statistic's estimates is the mean of the probed ones and the closed form, which counts where
+        cells are few.
+        """
+        statistic_of = self.view.statistic_of
+        cells = np.bincount(statistic_of)[statistic_of]
+        closed = np.concatenate([self._closed_form(view) for view in self.view.views])[statistic_of]
+        own = 1 / self.view.noises
+        ratio = np.minimum((TRUSTED * closed + cells * self.leverages * own) / (TRUSTED + cells), own)
+        return chance_right(np.where(self.start[1] > 0, self.sight.noise.variance * ratio, 0.0))
+
+    def _closed_form(self, view: View) -> Floats:
+        """Return the variance of the estimates of every published statistic of a population, in units of V."""
+        equations, lattice = view.layout.equations, view.layout.lattice
+        times = equations.noises.astype(float)
+        # Several known statistics together tell no less than the one that tells most.
+        ratios = [best_ratios(lattice, times, name)[equations.statistics] for name in (self.known(view) or [None])]
+        found: Floats = np.minimum.reduce(ratios)
+        return found
+
+    def estimates(self, values: Floats, confidence: Floats) -> Iterator[CellEstimates]:
+        """Give the estimates of every population's cells that are not known beforehand."""
+        free = self.start[1] > 0
+        for view, cells in self.view.parts():
+            places = np.flatnonzero(free[cells])
+            yield CellEstimates(view, places, values[cells][places], confidence[cells][places])
+
+
+@attack("projection")
+def projection(sight: Sight) -> list[Finding]:
+    """Return every count by the optimal linear attack."""
+    parts: list[CellEstimates] = []
+    views = sight.units()
+    for number, view in enumerate(views):
+        attacker = Projection(sight, view)
+        parts += attacker.estimates(attacker.fitted, attacker.confidence)
+        if sight.tell:
+            sight.tell("projection", number + 1, len(views))
+    return [
+        cells_finding(
+            sight,
+            parts,
+            attack="projection",
+            subject="counts",
+            rerun=True,
+            method="the counts nearest to the published ones that add up everywhere",
+            assumptions=(WELL_ABOVE, *public_totals(sight)),
+        )
+    ]
+
+
+def public_totals(sight: Sight) -> tuple[str, ...]:
+    """Return the assumption that known totals are right, where there are any."""
+    return (PUBLIC_TOTALS,) if sight.knowledge.known else ()

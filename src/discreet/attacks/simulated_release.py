@@ -1,0 +1,110 @@
+"""The same tables published again: given counts with fresh noise, shared by the cells that share it.
+
+With the true counts this predicts the success of any attack, linear or not; with estimated counts
+an attacker learns how far to trust them (a parametric bootstrap).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.common_cells import common_cells
+from discreet.attacks.complement_attack import narrower
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.sight import Sight
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+def noise_groups(sight: Sight, counts: Mapping[str, Ints], noise: CountNoise) -> dict[str, Ints]:
+    """Return by population a number for every cell, the same for cells that share their noise.
+
+    Under noise by participants a part that holds everybody of its total has the same participants, and so has a cell
+    of a population of which everybody is in a narrower one. Noise on empty cells goes by codes, not by participants.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    layouts = {name: sight.view(name).layout for name in counts}
+    starts = dict(zip(counts, np.cumsum([0, *(layout.cells for layout in layouts.values())]).tolist(), strict=False))
+    pairs: list[tuple[Ints, Ints]] = [(np.zeros(0, dtype=np.int64),) * 2]
+    for unit in sight.units():
+        cells = np.concatenate([starts[view.layout.name] + np.arange(view.layout.cells) for view in unit.views])
+        first = np.unique(unit.equations.unknowns, return_index=True)[1][unit.equations.unknowns]
+        # Cells that nobody can be in are one unknown, which is 0, and need not share their noise.
+        possible = unit.equations.spread > 0
+        pairs.append((cells[possible], cells[first][possible]))
+    if noise.shared == "participants":
+        for name, layout in layouts.items():
+            here = counts[name]
+            for link in layout.equations.links:
+                above, below = link.coarse + link.parent, link.fine + np.arange(len(link.parent))
+                alike = _same_persons(here[above], here[below], noise)
+                pairs.append((starts[name] + above[alike], starts[name] + below[alike]))
+        for part, whole, _ in narrower(sight.programme):
+            common = common_cells(layouts[part], layouts[whole])
+            alike = _same_persons(counts[whole][common.second], counts[part][common.first], noise)
+            pairs.append((starts[whole] + common.second[alike], starts[part] + common.first[alike]))
+    upper, lower = (np.concatenate(ends) for ends in zip(*pairs, strict=True))
+    total = sum(layout.cells for layout in layouts.values())
+    same = csr_array((np.ones(len(upper), dtype=np.int8), (upper, lower)), shape=(total, total))
+    groups: Ints = connected_components(same, directed=False)[1].astype(np.int64)
+    return {name: groups[start : start + layouts[name].cells] for name, start in starts.items()}
+
+
+def _same_persons(whole: Ints, part: Ints, noise: CountNoise) -> NDArray[np.bool_]:
+    """Return where a part holds everybody of its whole, so that both have one noise."""
+    found: NDArray[np.bool_] = (whole == part) & ((whole > 0) | (not noise.zeros_are_noisy))
+    return found
+
+
+def published_again(
+    sight: Sight,
+    counts: Mapping[str, Ints],
+    noise: CountNoise,
+    groups: Mapping[str, Ints],
+    random: np.random.Generator,
+) -> Sight:
+    """Return what an attacker would see of the same tables with these counts and fresh noise.
+
+    Args:
+        sight: what was published.
+        counts: the counts of every cell, by population.
+        noise: the noise distribution.
+        groups: which cells share their noise, as `noise_groups` returns it.
+        random: the source of the noise.
+    """
+    if noise.shared == "nothing":
+        return sight.with_published(
+            {name: _mean_of_tables(sight, name, here, noise, random) for name, here in counts.items()}
+        )
+    all_counts, all_groups = (np.concatenate([part[name] for name in counts]) for part in (counts, groups))
+    _, first, place = np.unique(all_groups, return_index=True, return_inverse=True)
+    shown = noise.publish(all_counts[first], random)[place].astype(float)
+    ends = np.cumsum([len(here) for here in counts.values()])[:-1]
+    return sight.with_published(dict(zip(counts, np.split(shown, ends), strict=True)))
+
+
+def _mean_of_tables(
+    sight: Sight, population: str, counts: Ints, noise: CountNoise, random: np.random.Generator
+) -> Floats:
+    """Return the mean over the tables that show each cell, every one with noise of its own."""
+    layout = sight.view(population).layout
+    # What tables show in one row has one noise.
+    _, first, place = np.unique(layout.equations.unknowns, return_index=True, return_inverse=True)
+    times = layout.equations.noises[layout.equations.statistics][layout.statistic_of[first]]
+    total = np.zeros(len(first))
+    for number in range(int(times.max())):
+        shown = number < times
+        total[shown] += noise.publish(counts[first[shown]], random)
+    found: Floats = (total / times)[place]
+    return found

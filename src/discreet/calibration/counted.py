@@ -1,0 +1,115 @@
+"""What a programme publishes of one unit, population by population: tables with a universe count some of the persons.
+
+An attacker has all of it, and one noise law serves all of it: the most exposed statistic of any population counts, and
+the sets of parts and totals of all populations show one bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from discreet.calibration.constraints import OPTIMAL
+from discreet.calibration.exposure import Exposure, exposures
+from discreet.errors import ParameterError, TooLargeError
+from discreet.programme.lattice import lattice
+from discreet.risk.averaging import averaging
+from discreet.risk.most_exposed import most_exposed, solvable
+from discreet.risk.tuples import tuples_by_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from discreet.programme.lattice import Lattice
+    from discreet.programme.model import Programme
+
+
+NOTHING_LEFT = "Nothing is left to hide: all that is published follows from what is known. Name a coarser one, or none."
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The statistics of a programme.
+
+    Attributes:
+        lattices: by population, that with most tables first.
+        scope: the programme of these tables where the optimal attacker is solved exactly, None for the closed form.
+    """
+
+    lattices: dict[str, Lattice]
+    scope: Programme | None = None
+
+    @property
+    def statistics(self) -> int:
+        """Return how many statistics count a person who is in every population."""
+        return sum(int(each.published.sum()) for each in self.lattices.values())
+
+    def exposed(
+        self,
+        *,
+        spsn: bool,
+        known: str | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> dict[str, Exposure]:
+        """Return, by attacker, the statistic that is known best; with a scope by exact solutions to the optimal one."""
+        found = self.by_population(spsn=spsn, known=known)
+        worst = {}
+        for attacker in next(iter(found.values())):
+            population = min(found, key=lambda name: found[name][attacker].ratio)
+            each = found[population][attacker]
+            if math.isinf(each.ratio):
+                raise ParameterError(NOTHING_LEFT, parameter="known")
+            of = f" of {population}" if len(found) > 1 else ""
+            worst[attacker] = Exposure(f"{each.statistic}{of}", each.ratio)
+        if self.scope is not None:
+            try:
+                searched = most_exposed(self.scope, spsn=spsn, known=known, progress=progress)
+            except TooLargeError:
+                return worst
+            if not searched.solved:
+                raise ParameterError(NOTHING_LEFT, parameter="known")
+            worst[OPTIMAL] = Exposure(searched.worst.statistic, searched.worst.ratio, exact=True)
+        return worst
+
+    def by_population(self, *, spsn: bool = True, known: str | None = None) -> dict[str, dict[str, Exposure]]:
+        """Return, by population and attacker, the statistic she knows best; what is known there is left out."""
+        self._check_known(known)
+        return {
+            name: exposures(averaging(each, spsn=spsn, known=known if known and each.publishes(known) else None))
+            for name, each in self.lattices.items()
+        }
+
+    @property
+    def sets(self) -> dict[int, int]:
+        """Return, by number of parts, how many sets of parts and their total the paper's attacker looks at.
+
+        The paper takes the level that has most sets of a size, as sexes.
+        """
+        found: Counter[int] = Counter()
+        for each in self.lattices.values():
+            found.update({parts: many for parts, (_, many) in tuples_by_size(each, spsn=True).items()})
+        return dict(sorted(found.items()))
+
+    def _check_known(self, known: str | None) -> None:
+        if known is not None and not any(each.publishes(known) for each in self.lattices.values()):
+            # Names the statistics there are.
+            next(iter(self.lattices.values())).position(known)
+
+
+def counted(programme: Programme, rule: str, population: str | None, *, closed_form: bool = False) -> Counted:
+    """Return what is published of one population, or of all that count the unit of most tables.
+
+    Args:
+        programme: all tables.
+        rule: `levels` or `flat`.
+        population: which one; all of the unit if None.
+        closed_form: whether the optimal attacker is measured by the closed form for equal blocks alone.
+    """
+    units = Counter(table.unit for table in programme.tables)
+    unit = max(units, key=units.__getitem__)
+    tables = programme.of(population) if population else tuple(t for t in programme.tables if t.unit == unit)
+    scope = replace(programme, tables=tables)
+    lattices = {name: lattice(scope, rule, population=name) for name in scope.populations}
+    return Counted(lattices, scope if rule == "levels" and not closed_form and solvable(scope) else None)

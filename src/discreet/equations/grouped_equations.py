@@ -1,0 +1,268 @@
+"""The margin equations with cells that are alike taken together: exact variances of any census on a laptop.
+
+Categories that can be exchanged without changing any block (equal subtrees below equal parents) are alike, and so are
+cells whose categories are alike on every axis: the best linear estimate knows them equally well. On every axis one
+category of each kind is kept as a representative, its parent being the representative of its own kind; the others are
+grouped by kind. A group of m cells has one value, the mean, published with variance V / m, and
+
+    parent = sum over groups of (members of the group in one parent) * value.
+
+A cell whose categories are all representatives stands alone, so that its variance here is its variance in the whole
+system; Luxembourg's 3 million cells become some ten thousand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.equations.margin_equations import containing, linked
+from discreet.equations.sums import MarginSums, scaled_rows
+from discreet.equations.unknowns import UnknownEquations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.programme.lattice import Axis, Lattice
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedAxis:
+    """One axis with alike categories grouped, by depth from the total on.
+
+    Attributes:
+        members: how many categories every group has.
+        ups: the group at the depth above that contains each group.
+        first: the first category of every group.
+    """
+
+    members: tuple[Ints, ...]
+    ups: tuple[Ints, ...]
+    first: tuple[Ints, ...]
+
+    def up(self, fine: int, coarse: int) -> Ints:
+        """Return for every group at the fine depth the group at the coarse depth that contains it."""
+        found = np.arange(len(self.members[fine]))
+        for depth in range(fine, coarse, -1):
+            found = self.ups[depth][found]
+        return found
+
+
+def grouped(axis: Axis, marks: Sequence[Ints] | None = None, apart: int | None = None) -> GroupedAxis:
+    """Return an axis with alike categories grouped around one representative of each kind.
+
+    Args:
+        axis: the axis with its tree.
+        marks: for every depth from 1 on a number for each category; alike ones have the same.
+        apart: the finest depth with representatives, by default the finest there is; categories below it are grouped
+            without.
+
+    >>> from discreet.programme.lattice import Axis
+    >>> age = Axis("AGE", ("AGE1", "AGE2"), (3, 6), (None, None))
+    >>> [each.tolist() for each in grouped(age).members]
+    [[1], [1, 2], [1, 1, 4]]
+    >>> [each.tolist() for each in grouped(age, apart=1).members]
+    [[1], [1, 2], [2, 4]]
+    """
+    deepest = len(axis.sizes)
+    above = [containing(axis, depth, depth - 1) for depth in range(1, deepest + 1)]
+    forms = [marks[-1] if marks else np.zeros(axis.sizes[-1] if deepest else 1, dtype=np.int64)]
+    for depth in range(deepest, 0, -1):
+        size = axis.sizes[depth - 2] if depth > 1 else 1
+        below: list[list[int]] = [[] for _ in range(size)]
+        for category, own_form in zip(above[depth - 1].tolist(), forms[0].tolist(), strict=True):
+            below[category].append(own_form)
+        own_mark = marks[depth - 2].tolist() if marks and depth > 1 else [0] * size
+        known: dict[tuple[int, ...], int] = {}
+        kinds = [(mark, *sorted(each)) for mark, each in zip(own_mark, below, strict=True)]
+        forms.insert(0, np.array([known.setdefault(each, len(known)) for each in kinds]))
+    groups, chosen = [np.zeros(1, dtype=np.int64)], np.ones(1, dtype=bool)
+    members, ups, firsts = [np.ones(1, dtype=np.int64)], [np.zeros(1, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+    for depth in range(1, deepest + 1):
+        parent, form = above[depth - 1], forms[depth]
+        kind = groups[-1][parent] * (int(form.max()) + 1) + form
+        _, first = np.unique(kind, return_index=True)
+        own = np.zeros(len(kind), dtype=bool)
+        if apart is None or depth <= apart:
+            # The first child of a kind below a representative represents it.
+            own[first] = chosen[parent[first]]
+        _, first, group, count = np.unique(2 * kind + ~own, return_index=True, return_inverse=True, return_counts=True)
+        groups.append(group.reshape(-1))
+        members.append(count)
+        ups.append(groups[-2][parent[first]])
+        firsts.append(first)
+        chosen = own
+    return GroupedAxis(tuple(members), tuple(ups), tuple(firsts))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedEquations(UnknownEquations):
+    """The equations between groups of alike cells of all published statistics.
+
+    Attributes:
+        lattice: the statistics.
+        spsn: whether a statistic has one noise; if not, it is the mean of one noise per table.
+        target: the statistic whose cells stand alone, by default every statistic. With a target the system is many
+            times smaller, and exact for the representatives of that statistic.
+    """
+
+    lattice: Lattice
+    spsn: bool = True
+    target: int | None = None
+
+    @cached_property
+    def axes(self) -> tuple[GroupedAxis, ...]:
+        """Return every axis with its groups."""
+        every = range(len(self.lattice.axes))
+        marks = [None if self.spsn else self._marks(number) for number in every]
+        apart = [None for _ in every] if self.target is None else self.lattice.depths[self.target].tolist()
+        return tuple(map(grouped, self.lattice.axes, marks, apart))
+
+    def _marks(self, number: int) -> list[Ints]:
+        """Return for every depth of an axis numbers of categories, the same for those with rows in the same tables."""
+        sizes = self.lattice.axes[number].sizes
+        flags: list[dict[bytes, NDArray[np.bool_]]] = [{b"": np.ones(size, dtype=bool)} for size in sizes]
+        for statistic, repeated in self.lattice.repeated.items():
+            for _, own in repeated:
+                if number in own:
+                    flags[self.lattice.depths[statistic, number] - 1][own[number].tobytes()] = own[number]
+        return [np.unique(list(each.values()), axis=1, return_inverse=True)[1].reshape(-1) for each in flags]
+
+    @cached_property
+    def statistics(self) -> Ints:
+        """Return the positions of the published statistics in the lattice."""
+        return np.flatnonzero(self.lattice.published)
+
+    def shape(self, statistic: int) -> tuple[int, ...]:
+        """Return the number of groups per axis of a statistic."""
+        depths = self.lattice.depths[statistic].tolist()
+        return tuple(len(axis.members[depth]) for axis, depth in zip(self.axes, depths, strict=True))
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Return where the groups of every published statistic begin, and where the last end."""
+        sizes = np.array([np.prod(self.shape(s), dtype=np.int64) for s in self.statistics.tolist()])
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    @property
+    def cells(self) -> int:
+        """Return the number of groups."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def members(self) -> Floats:
+        """Return how many cells every group has."""
+        found = []
+        for statistic in self.statistics.tolist():
+            members = np.ones(1)
+            for axis, depth in zip(self.axes, self.lattice.depths[statistic].tolist(), strict=True):
+                members = (members[:, None] * axis.members[depth][None, :]).ravel()
+            found.append(members)
+        return np.concatenate(found)
+
+    @cached_property
+    def _rows(self) -> Ints:
+        """Return for every group how many tables show each of its cells in a row of its own."""
+        return np.concatenate([self.lattice.rows(s, self._first(s)) for s in self.statistics.tolist()])
+
+    def _first(self, statistic: int) -> list[Ints]:
+        """Return for every axis of a statistic the first category of each group."""
+        depths = self.lattice.depths[statistic].tolist()
+        return [axis.first[depth] for axis, depth in zip(self.axes, depths, strict=True)]
+
+    @cached_property
+    def terms(self) -> Ints:
+        """Return for every cell of a group how many noise terms there are: one, or one per row without SPSN."""
+        if self.spsn:
+            return np.ones(self.cells, dtype=np.int64)
+        # Of cells that are one unknown one has rows of its own.
+        found: Ints = np.bincount(self.unknowns, self._rows).astype(np.int64)[self.unknowns]
+        return found
+
+    @cached_property
+    def spread(self) -> Floats:
+        """Return the standard deviation of the mean of every group, in units of one noise term."""
+        found: Floats = np.sqrt(np.bincount(self.unknowns)[self.unknowns] / (self.members * self.terms))
+        return found
+
+    @property
+    def sums(self) -> MarginSums:
+        """Return the equations between unknowns."""
+        return self._system[0]
+
+    @property
+    def unknowns(self) -> Ints:
+        """Return the unknown of every group."""
+        return self._system[1]
+
+    def cell(self, place: int) -> tuple[int, tuple[int, ...]]:
+        """Return the statistic and the categories of a group that is a single cell."""
+        number = int(np.searchsorted(self.starts, place, side="right")) - 1
+        statistic = int(self.statistics[number])
+        groups = np.unravel_index(place - self.starts[number], self.shape(statistic))
+        depths = self.lattice.depths[statistic].tolist()
+        return statistic, tuple(
+            int(axis.first[depth][group]) for axis, depth, group in zip(self.axes, depths, groups, strict=True)
+        )
+
+    @cached_property
+    def _system(self) -> tuple[MarginSums, Ints]:
+        """Return the equations between unknowns, and the unknown of every group."""
+        from scipy.sparse import coo_array, csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        place = dict(zip(self.statistics.tolist(), range(len(self.statistics)), strict=True))
+        rows: list[Ints] = []
+        columns: list[Ints] = []
+        values: list[Floats] = []
+        joined = np.arange(self.cells)
+        height, starts, members = 0, self.starts.tolist(), self.members
+        for fine, coarse in linked(self.lattice):
+            a, b = place[fine], place[coarse]
+            parent = self._parents(fine, coarse)
+            below = np.arange(starts[a], starts[a + 1])
+            above = np.arange(starts[b], starts[b + 1])
+            rows += [np.arange(len(above)) + height, parent + height]
+            columns += [above, below]
+            values += [np.ones(len(above)), -members[below] / members[above][parent]]
+            height += len(above)
+            moved = None if self.spsn else self.lattice.moved(fine, coarse, self._first(fine))
+            if moved is not None:
+                joined[below[moved]] = above[parent[moved]]
+        empty = np.zeros(0, dtype=np.int64)
+        entries = (
+            np.concatenate([*values, empty]),
+            (np.concatenate([*rows, empty]), np.concatenate([*columns, empty])),
+        )
+        matrix = csr_array(coo_array(entries, shape=(height, self.cells)))
+        if self.spsn:
+            # A category with a single child is that child, published twice with one noise.
+            single = np.flatnonzero(np.diff(matrix.indptr) == 2)
+            ends = matrix.indices[matrix.indptr[single][:, None] + np.arange(2)]
+            same = np.abs(matrix.data[matrix.indptr[single][:, None] + np.arange(2)]).max(axis=1) == 1
+            ends = ends[same]
+        else:
+            ends = np.column_stack([np.arange(self.cells), joined])
+        graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.cells, self.cells))
+        unknowns = connected_components(graph, directed=False)[1].astype(np.int64)
+        by_unknown = csr_array((np.ones(self.cells), (np.arange(self.cells), unknowns)))
+        matrix = csr_array(matrix @ by_unknown)
+        matrix.eliminate_zeros()
+        matrix = matrix[np.flatnonzero(np.diff(matrix.indptr))]
+        return MarginSums(scaled_rows(matrix)), unknowns
+
+    def _parents(self, fine: int, coarse: int) -> Ints:
+        position = np.zeros(1, dtype=np.int64)
+        depths = self.lattice.depths
+        for axis, a, b in zip(self.axes, depths[fine].tolist(), depths[coarse].tolist(), strict=True):
+            if a:
+                position = (position[:, None] * len(axis.members[b]) + axis.up(a, b)[None, :]).ravel()
+        return position

@@ -1,0 +1,143 @@
+"""A privacy budget and how it is split over the tables of an output.
+
+Evenly: every count that a person changes spends the same, epsilon / Delta. By weights or table by table: table t spends
+epsilon_t, the m_t statistics it shows epsilon_t / m_t each; a statistic that several tables share and that gets its
+noise once spends what all of them allow it, so that the sum over statistics is the sum over tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.limits import read_named
+from discreet.programme.selection import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from discreet.tabulation.output import Output, Shown
+
+WEIGHT, EPSILON = "weight", "epsilon"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent on a whole output.
+
+    Attributes:
+        epsilon: in all; None if every table says what it spends.
+        weights: by id or pattern of tables, their shares of epsilon; evenly over all counts if left out.
+        per_table: by id or pattern of tables, the epsilon each spends.
+    """
+
+    epsilon: float | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    per_table: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.per_table and (self.epsilon is not None or self.weights):
+            raise ParameterError(
+                "If every table says what epsilon it spends, the whole is their sum: leave out --epsilon and weights.",
+                parameter=EPSILON,
+            )
+        if not self.per_table and self.epsilon is None:
+            raise ParameterError("A budget needs --epsilon, or an epsilon for every table.", parameter=EPSILON)
+        for what, value in ((EPSILON, self.epsilon), *self.weights.items(), *self.per_table.items()):
+            if value is not None and not 0 < value < float("inf"):
+                raise ParameterError.outside("privacy budget", what, value, "a positive number")
+
+    def split(self, output: Output, *, spsn: bool) -> dict[tuple[str, Shown], float]:
+        """Return the epsilon of every count that gets noise, by table and statistic.
+
+        With the same noise everywhere, every table that shows a statistic is given the same epsilon for it.
+        """
+        if not self.weights and not self.per_table:
+            each = _rounded_down(Fraction(self.epsilon or 0) / output.sensitivity(spsn=spsn))
+            return {(table, shown): each for table, statistics in output.statistics.items() for shown in statistics}
+        tables = self._of_tables(output)
+        alone = {
+            (table, shown): tables[table] / len(statistics)
+            for table, statistics in output.statistics.items()
+            for shown in statistics
+        }
+        if not spsn:
+            return {count: _rounded_down(epsilon) for count, epsilon in alone.items()}
+        together: defaultdict[Shown, Fraction] = defaultdict(Fraction)
+        for (_, shown), epsilon in alone.items():
+            together[shown] += epsilon
+        spent = {shown: _rounded_down(epsilon) for shown, epsilon in together.items()}
+        return {(table, shown): spent[shown] for table, shown in alone}
+
+    def of_tables(self, output: Output) -> dict[str, float]:
+        """Return the epsilon of every table."""
+        return {table: float(epsilon) for table, epsilon in self._of_tables(output).items()}
+
+    def _of_tables(self, output: Output) -> dict[str, Fraction]:
+        given = {table: Fraction(share) for table, share in _by_table(self.per_table or self.weights, output).items()}
+        if self.per_table:
+            return given
+        whole = sum(given.values())
+        return {table: Fraction(self.epsilon or 0) * weight / whole for table, weight in given.items()}
+
+
+def _rounded_down(epsilon: Fraction) -> float:
+    """Return the double that is not above it: together counts spend the budget, and never a bit more."""
+    nearest = float(epsilon)
+    return math.nextafter(nearest, 0) if Fraction(nearest) > epsilon else nearest
+
+
+def _by_table(given: Mapping[str, float], output: Output) -> dict[str, float]:
+    """Return the entry of every table: its own, else that of the first pattern that fits."""
+    for pattern in given:
+        if not any(matches(table, pattern) for table in output.statistics):
+            raise UnknownNameError.among("table in the budget", pattern, list(output.statistics))
+    found = {}
+    for table in output.statistics:
+        fits = [table, *(pattern for pattern in given if matches(table, pattern))]
+        chosen = next((name for name in fits if name in given), None)
+        if chosen is None:
+            raise ParameterError(
+                f"The budget says nothing of table {table}. Add a line for it, or one with the pattern *.",
+                parameter="budget",
+            )
+        found[table] = given[chosen]
+    return found
+
+
+def read_budget(path: Path, epsilon: float | None) -> Budget:
+    """Return the budget in a CSV file with the columns `table` and `weight`, or `table` and `epsilon`."""
+    try:
+        text = read_named(path).decode("utf-8-sig")
+        lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or "it is no CSV text"
+        raise ParameterError(f"{path} cannot be read ({why}). Give a CSV file.", parameter="budget") from error
+    columns = {name for line in lines for name in line}
+    kind = next((name for name in (WEIGHT, EPSILON) if {"table", name} == columns), None)
+    if kind is None:
+        raise ParameterError(
+            f"{path} must have the columns table and weight, or table and epsilon, and a line per table or pattern.",
+            parameter="budget",
+        )
+    twice = next((name for name, times in Counter(line["table"] for line in lines).items() if times > 1), None)
+    if twice is not None:
+        raise ParameterError(f"{path} has two lines for {twice}. Leave one out.", parameter="budget")
+    entries = {line["table"]: _number(path, number, line[kind]) for number, line in enumerate(lines, start=2)}
+    return Budget(epsilon, weights=entries) if kind == WEIGHT else Budget(epsilon, per_table=entries)
+
+
+def _number(path: Path, line: int, text: str | None) -> float:
+    try:
+        # Python reads 1_0 as 10; nobody means that.
+        return float((text or "").replace("_", "?"))
+    except ValueError as error:
+        what = f"{text!r} is no number" if text else "a number is missing"
+        raise ParameterError(f"{path}, line {line}: {what}. Write one, such as 0.5.", parameter="budget") from error

@@ -1,0 +1,220 @@
+"""What a p-table says of itself: results, warnings and sentences, computed once for every face."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.noise.disclosure import NEARLY_CERTAIN, posterior_of_one, surest_count
+from discreet.noise.distribution import WORDS
+from discreet.results import Result
+
+if TYPE_CHECKING:
+    from discreet.noise.distribution import Noise
+    from discreet.noise.ptable import PTable
+
+
+COARSE = 0.01
+"""A relative change of variance by rounding that is worth a warning."""
+FEW_KEYS = 1 << 16
+MANY = 10_000
+"""Counts of one row whose summed noise is an example."""
+ROUNDING = (
+    "The p-table is a rounding rule: every count is always changed in the same way. Rounding is not random, so that "
+    "figures of averaging do not apply."
+)
+FIXED = (
+    "The p-table has no random noise: every count is always changed in the same way, and no two counts are published "
+    "as one. Anyone who knows the p-table recovers all counts: it protects nothing."
+)
+CENTRED = 1e-6
+"""A mean below this is due to the decimals of a file."""
+
+
+def results(ptable: PTable) -> list[Result]:
+    """Return the figures worth reading first."""
+    found = [_typical_noise(ptable), _largest_noise(ptable)]
+    if ptable.shortfalls():
+        found.append(_shortfall(ptable))
+    if len(ptable.rows) > 1 and (posterior := posterior_of_one(ptable)):
+        found.append(posterior)
+    return found
+
+
+def warnings(ptable: PTable, keys: str | None = None, *, non_negative: bool = False) -> list[str]:
+    """Return what could surprise: tails cut by the grid, rows that are not centred, too few keys, negative counts.
+
+    Args:
+        ptable: the p-table.
+        keys: what draws the noise: `mixed` or `plain` keys, or `words` that are uniform on 64 bits. All warnings if
+            left out, as for a p-table of which that is not known yet.
+        non_negative: whether what would be negative is published as 0.
+    """
+    found = _on_grid(ptable) if keys in {None, "plain"} else _tilted(ptable, _means_of_words(ptable))
+    if keys in {None, "mixed"} and ptable.key_space < FEW_KEYS:
+        found += _few_keys(ptable)
+    last = ptable.rows[-1]
+    if ptable.repeat == 1 and not ptable.perturbs_zeros and min(last.values) > -ptable.bound:
+        found.append(
+            f"The last row, {last.count}, cannot fall by the bound of {ptable.bound}, as rows for large counts do. "
+            "A row may be missing at the end."
+        )
+    below = [row.count for row in ptable.rows if row.count + min(row.values) < 0]
+    if below and not ptable.perturbs_zeros and not non_negative:
+        found.append(
+            f"Counts of {_rows(below)} may be published as negative numbers, which reveal that they are not 0."
+        )
+    if ptable.perturbs_zeros and not non_negative:
+        by_hand = " All empty cells have cell key 0: their noise must be drawn by coordinates."
+        found.append("Zeros are perturbed and counts may become negative." + ("" if keys else by_hand))
+    return [*_disclosure(ptable, plain=keys == "plain"), *found]
+
+
+def _on_grid(ptable: PTable) -> list[str]:
+    """Return what the grid of plain keys does to the rows."""
+    pairs, found = list(zip(ptable.rows, ptable.rounded, strict=True)), []
+    cut = [row.count for row, grid in pairs if grid.bound < row.bound]
+    if cut:
+        reached = max(ptable.rounded[count].bound for count in cut)
+        found.append(
+            f"On a key space of {ptable.key_space} the outermost noise of {_rows(cut)} is rarer than one key and is "
+            f"never drawn with plain keys: there the bound is ±{reached} instead of ±{ptable.bound}."
+        )
+    found += _tilted(ptable, [float(grid.moment(1)) for grid in ptable.rounded])
+    coarse = [row.count for row, grid in pairs if abs(float(grid.variance) - row.variance) > COARSE * row.variance]
+    if coarse:
+        worst = max(coarse, key=lambda count: abs(float(ptable.rounded[count].variance) - ptable.rows[count].variance))
+        found.append(
+            f"The key space of {ptable.key_space} is coarse: on its keys the variance of {_rows(coarse)} differs by "
+            f"more than {COARSE:.0%}; for a count of {worst} it is {float(ptable.rounded[worst].variance):.3g} instead "
+            f"of {ptable.rows[worst].variance:.3g}."
+        )
+    return found
+
+
+def _means_of_words(ptable: PTable) -> list[float]:
+    return [row.mean_on_grid(WORDS) / WORDS for row in ptable.rows]
+
+
+def _tilted(ptable: PTable, means: list[float]) -> list[str]:
+    """Return a sentence if rows are biased."""
+    tilted = [row.count for row, mean in zip(ptable.rows, means, strict=True) if mean]
+    if not tilted:
+        return []
+    worst = max(tilted, key=lambda count: abs(means[count]))
+    return [f"The noise of {_rows(tilted)} does not average 0; most for a count of {worst}: {means[worst]:.2g}."]
+
+
+def _few_keys(ptable: PTable) -> list[str]:
+    """Return by how much the mean of a row is off: its K draws are fixed, and their mean has variance V / K."""
+    worst = max(ptable.rows, key=lambda row: row.variance)
+    if not worst.variance:
+        return []
+    error = (worst.variance / ptable.key_space) ** 0.5
+    sums = f"{MANY * error:,.0f} instead of {(MANY * worst.variance) ** 0.5:,.0f}"
+    told = (
+        f"There are only {ptable.key_space} keys: with mixed keys a secret fixes that many draws per row. Their mean "
+        f"is off by {error:.2g} (standard deviation, for a count of {worst.count}). This bias does not average out: "
+        f"the sum of {MANY:,} such counts has a standard error of {sums}. Use a larger key space, or plain keys."
+    )
+    return [told]
+
+
+def _disclosure(ptable: PTable, *, plain: bool) -> list[str]:
+    """Return a sentence where a published count is as good as true: there is no noise, or next to none."""
+    if ptable.is_deterministic:
+        return deterministic_warnings(ptable)
+    return _revealing("p-table", *surest_count(ptable, plain=plain))
+
+
+def law_warnings(law: Noise, *, zeros: bool) -> list[str]:
+    """Return a sentence where a law, the same for all counts, has next to no noise.
+
+    Args:
+        law: the law.
+        zeros: whether empty cells have noise too.
+    """
+    return _revealing(f"law {law.name}", *surest_count(law, zeros=zeros))
+
+
+def _revealing(what: str, published: int, posterior: float) -> list[str]:
+    if posterior <= NEARLY_CERTAIN:
+        return []
+    told = (
+        f"A published {published} has one true count with probability {posterior:.4g}, if every true count is equally "
+        f"likely beforehand. The {what} protects next to nothing."
+    )
+    return [told]
+
+
+def deterministic_warnings(ptable: PTable) -> list[str]:
+    """Return a sentence where a p-table has no random noise: it rounds, or changes counts in a fixed way."""
+    if not ptable.is_deterministic:
+        return []
+    if not ptable.rounds:
+        return [FIXED]
+    large = ptable.large
+    exact = f" Counts of {large.count} and more change by {large.mean:+g} and are known exactly."
+    return [ROUNDING + ("" if large.variance else exact)]
+
+
+def _rows(counts: list[int]) -> str:
+    """Return row numbers as words, runs joined.
+
+    >>> _rows([3, 4, 5])
+    'rows 3 to 5'
+    """
+    if len(counts) == 1:
+        return f"row {counts[0]}"
+    if counts[-1] - counts[0] == len(counts) - 1:
+        return f"rows {counts[0]} to {counts[-1]}"
+    shown = ", ".join(map(str, counts[:5])) + (", .." if len(counts) > 5 else "")
+    return f"rows {shown}"
+
+
+def _typical_noise(ptable: PTable) -> Result:
+    """Return the root mean square change of large counts, over the rows that serve them in turn."""
+    serving = ptable.rows[-ptable.repeat :]
+    size = (sum(row.second_moment for row in serving) / len(serving)) ** 0.5
+    centred = all(abs(row.mean) < CENTRED for row in serving)
+    stay = sum(row.stay for row in serving) / len(serving)
+    return Result(
+        name="typical_noise",
+        equation="sqrt(sum v^2 p)",
+        value=size,
+        unit="persons",
+        sentence=f"Counts of {serving[0].count} and more change by ±{size:.2f} "
+        f"({'one standard deviation' if centred else 'root mean square'}) and stay as they are in {stay:.1%} of cases.",
+        worst=f"row {serving[-1].count}" if len(serving) == 1 else None,
+        assumptions=("law before rounding to keys",),
+    )
+
+
+def _largest_noise(ptable: PTable) -> Result:
+    return Result(
+        name="largest_noise",
+        equation="max |v|",
+        value=ptable.bound,
+        unit="persons",
+        sentence=f"No count ever changes by more than ±{ptable.bound}.",
+    )
+
+
+def _shortfall(ptable: PTable) -> Result:
+    short = ptable.shortfalls()
+    worst = max(short, key=lambda count: short[count])
+    row, wanted = ptable.rows[worst], ptable.rows[worst].variance + short[worst]
+    wish = ptable.settings
+    shape = [name for name in ("stay", "floor", "monotone") if wish and getattr(wish, name)]
+    asked = f", with {' and '.join(shape)} as asked for," if shape else ""
+    rest = sorted((missing for count, missing in short.items() if count != worst), reverse=True)
+    more = f" {len(rest)} more rows fall short, by {rest[0]:.3g} at most." if rest else ""
+    return Result(
+        name="variance_shortfall",
+        equation="V - sum v^2 p",
+        value=short[worst],
+        unit="persons squared",
+        sentence=f"Row {worst} reaches variance {row.variance:.3g} of {wanted:g}: a count of {worst} falls by "
+        f"{-min(row.values)} at most, and a wider law of mean 0{asked} would have less entropy.{more}",
+        worst=f"row {worst}",
+        assumptions=("law before rounding to keys",),
+    )

@@ -1,0 +1,224 @@
+"""The parameter space: what all constraints leave of variance, bound and epsilon, read strictly and with some slack.
+
+Sections 4.3 and 5 of the paper and its figure 6. Strictly, every Member State must be safe: the smallest k / t^2, the
+sets of Germany, the areas of France. Relaxed, the constraint of the most favourable country is taken instead: the
+paper's yellow regions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from discreet.accuracy.accuracy_bound import epsilon_needed
+from discreet.calibration.constraints import (
+    ACCURATE,
+    OPTIMAL,
+    PAPER,
+    acceptable_bound,
+    accurate_areas,
+    averaging_epsilon,
+    averaging_variance,
+    hidden_bound,
+    room,
+)
+from discreet.calibration.region import Allowed, Plane, allowed
+from discreet.equations.closed_form import success
+from discreet.paper.number_comparison import PROGRAMME, number
+from discreet.paper.published import LAUS, NEXT_FRESH, SHARED, SMALLEST, SMALLEST_FRESH, TUPLES
+from discreet.paper.sources import COUNTRIES, KEPT, RULES
+from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from discreet.calibration.constraints import Constraint
+    from discreet.paper.number_comparison import Number
+    from discreet.paper.sources import Sources
+
+MOST_BOUND = 10
+"""The largest bound that the paper takes users to accept."""
+STRICT, RELAXED = "strict", "relaxed"
+PUBLISHED_INPUTS = "published"
+WORST = "the worst statistic"
+ROUNDED_SIGMA = 0.68
+"""The confidence of the paper's constraint on areas."""
+MANY_AREAS = 1000
+"""Areas that most countries have more of, as the paper says."""
+RATIOS = {PAPER: "greedy", OPTIMAL: "optimal"}
+"""By attacker, the ratios she reaches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One reading of all constraints.
+
+    Attributes:
+        name: `strict` or `relaxed`.
+        ratio: the ratio of averaging with SPSN.
+        tuples: sets of women, men and total.
+        fresh: the ratio of averaging without SPSN.
+        country: whose areas are to be accurate.
+        attacker: who averages and looks for the bound.
+    """
+
+    name: str
+    ratio: float
+    tuples: int
+    fresh: float
+    country: str
+    attacker: str = PAPER
+
+    @property
+    def basis(self) -> str:
+        """Return the inputs in words."""
+        sets = "Germany's" if self.name == STRICT else "Malta's"
+        return f"ratio {self.ratio:.4g} and {sets} {self.tuples:,} sets"
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Return all constraints: on variance, bound and epsilon."""
+        return (
+            averaging_variance(self.ratio, WORST, ONE_SIGMA, attacker=self.attacker),
+            hidden_bound({2: self.tuples}, ONE_SIGMA, self.attacker),
+            room(),
+            acceptable_bound(MOST_BOUND),
+            averaging_epsilon(self.fresh, WORST, ONE_SIGMA, attacker=self.attacker),
+            accurate_areas(LAUS[self.country], ROUNDED_SIGMA),
+        )
+
+    @cached_property
+    def plane(self) -> Plane:
+        """Return what is left of variance and bound."""
+        return Plane(tuple(each for each in self.constraints if each.about != "epsilon"), MOST_BOUND)
+
+    @property
+    def line(self) -> Allowed:
+        """Return what is left of epsilon."""
+        return allowed(self.constraints, "epsilon")
+
+    def limits(self, name: str) -> tuple[float, ...]:
+        """Return what one constraint on the variance gives, for every acceptable bound."""
+        limit = next(each.limit for each in self.constraints if (each.name, each.about) == (name, "variance"))
+        return tuple(limit(row.bound) for row in self.plane.rows)
+
+    def errors(self, epsilons: Sequence[float]) -> tuple[float, ...]:
+        """Return the error that no total exceeds, log(t / (1 - alpha)) / epsilon."""
+        return tuple(epsilon_needed(epsilon, LAUS[self.country], ROUNDED_SIGMA) for epsilon in epsilons)
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The parameter space under one attacker.
+
+    Attributes:
+        inputs: `published`, or the rule by which the programme was counted.
+        attacker: who is held off.
+        strict: every Member State is safe.
+        relaxed: the most favourable constraint of each kind.
+    """
+
+    inputs: str
+    attacker: str
+    strict: Reading
+    relaxed: Reading
+
+
+def numbers(sources: Sources) -> Iterator[Number]:
+    """Give the numbers of this part."""
+    space = published_space()
+    yield from _band(space)
+    yield from _least_variances(space)
+    yield from _least_bounds(space)
+    yield from _window(space)
+    for rule in RULES:
+        yield from _own(sources, rule)
+
+
+def _band(space: Space) -> Iterator[Number]:
+    """Give both ends as the paper argues for them: averaging from 0.3 on, distorted areas up to 0.4."""
+    note = f"sqrt(8 x {SMALLEST_FRESH}), above which the worst count is averaged away: the limit of section 3.3 again"
+    yield number("band-least", space.strict.line.high, note)
+    needed = epsilon_needed(ACCURATE, MANY_AREAS, ROUNDED_SIGMA)
+    note = f"log({MANY_AREAS:,} / 0.32) / {ACCURATE}, below which most countries are distorted: as said in section 4.3"
+    yield number("band-most", needed, note)
+
+
+def _least_variances(space: Space) -> Iterator[Number]:
+    low = space.strict.plane.needed
+    yield number("variance-range", low, f"strictly, variances are left from {low:.2f} on (ratio {SMALLEST})")
+    right = success(2, SMALLEST)
+    note = (
+        f"strictly, averaging asks for {low:.2f}: at V = 2 the worst count is right in {right:.1%} of cases instead of "
+        f"68 %. Relaxed (ratio {SHARED}) it asks for {space.relaxed.plane.needed:.2f}"
+    )
+    yield number("least-variance", low, note)
+
+
+def _window(space: Space) -> Iterator[Number]:
+    """Give the yellow band and its middle."""
+    strict, (low, high) = space.strict.line, (space.relaxed.line.low, space.relaxed.line.high)
+    yield number("window-least", low, f"log(68 / 0.32) / {ACCURATE}, Malta; France needs {strict.low:.2f}")
+    note = f"sqrt(8 x {NEXT_FRESH:.4f}), the next smallest ratio; the smallest gives {strict.high:.2f}"
+    yield number("window-most", high, note)
+    note = f"the middle of {low:.3f} and {high:.3f}, both relaxed; read strictly there is no window"
+    yield number("window-middle", (low + high) / 2, note)
+
+
+def _least_bounds(space: Space) -> Iterator[Number]:
+    for reading, variant in ((space.strict, "strict"), (space.relaxed, "relaxed")):
+        first = reading.plane.feasible[0]
+        note = f"{reading.basis}: variances of {first.low:.2f} to {first.high:.2f} are left at E = {first.bound}"
+        yield number("least-bound", float(first.bound), note, variant=variant)
+
+
+def _own(sources: Sources, rule: str) -> Iterator[Number]:
+    strict = programme_space(sources, rule, PAPER, keep_single=True).strict
+    note = f"rule {rule}, {KEPT}: {strict.basis}, read strictly"
+    first = strict.plane.smallest_bound()
+    yield number("variance-range", strict.plane.needed, note, variant=rule, basis=PROGRAMME)
+    yield number("least-bound", None if first is None else float(first), note, variant=rule, basis=PROGRAMME)
+    found = sources.next_smallest(rule, spsn=False)
+    note = (
+        f"rule {rule}, {KEPT}: sqrt(8 x {found.ratio:.4f}), the next smallest ratio without SPSN, {found.statistic} of "
+        f"{found.country}"
+    )
+    yield number("window-most", epsilon_allowed(found.ratio), note, variant=rule, basis=PROGRAMME)
+
+
+def published_space() -> Space:
+    """Return figure 6 from the published ratios, sets and areas."""
+    return Space(
+        PUBLISHED_INPUTS,
+        PAPER,
+        Reading(STRICT, SMALLEST, TUPLES["DE"], SMALLEST_FRESH, "France"),
+        Reading(RELAXED, SHARED, TUPLES["MT"], NEXT_FRESH, "Malta"),
+    )
+
+
+def programme_space(sources: Sources, rule: str, attacker: str, *, keep_single: bool) -> Space:
+    """Return the same for the programme as it is, under a rule of counting and an attacker.
+
+    Args:
+        sources: the programmes.
+        rule: of counting levels.
+        attacker: `paper` or `optimal`.
+        keep_single: whether levels of one category are kept.
+    """
+    kind = RATIOS[attacker]
+
+    def most_exposed(*, spsn: bool) -> list[float]:
+        return sorted(
+            sources.smallest(rule, spsn=spsn, keep_single=keep_single, attacker=kind, country=country).ratio
+            for country in sources.countries
+        )
+
+    shared, fresh = most_exposed(spsn=True), most_exposed(spsn=False)
+    tuples = [sources.tuples(country, rule, keep_single=keep_single) for country in COUNTRIES]
+    return Space(
+        rule,
+        attacker,
+        Reading(STRICT, shared[0], tuples[0], fresh[0], "France", attacker),
+        Reading(RELAXED, shared[-1], tuples[1], fresh[-1], "Malta", attacker),
+    )

@@ -1,0 +1,135 @@
+"""Whether tables that were counted elsewhere agree: a statistic that several of them show must have the same counts.
+
+The finest statistic that two tables have in common has the smaller depth of the two on every axis. Where its cells
+agree, those of all coarser statistics do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import DisagreementError
+from discreet.programme.axis import codes
+from discreet.tabulation.counting import ROWS, Records
+from discreet.tabulation.plan import contains
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from discreet.engines.engine import Engine
+    from discreet.tabulation.plan import Plan, Statistic
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """The tables of one population, each counted elsewhere.
+
+    Attributes:
+        plan: the tables.
+        places: the engine's table with the finest cells of each, by id; a table that is not there is not compared.
+        columns: the coded column of a level, by the level's name.
+        engine: where they are.
+    """
+
+    plan: Plan
+    places: Mapping[str, str]
+    columns: Mapping[str, str]
+    engine: Engine
+
+    def check(self) -> None:
+        """Refuse tables that disagree, with the coarsest statistic in which two of them differ."""
+        agreed: list[tuple[Statistic, str, str]] = []
+        for common in self._commons:
+            # Tables that agree in a finer statistic need not be compared again.
+            known = [pair for finer, *pair in agreed if contains(finer, common)]
+            first, *others = _apart([name for name, base in self._bases.items() if contains(base, common)], known)
+            for other in others:
+                self._compare(first, other, common)
+                agreed.append((common, first, other))
+
+    @cached_property
+    def _bases(self) -> dict[str, Statistic]:
+        return {table.table.id: table.base for table in self.plan.tables if table.table.id in self.places}
+
+    @property
+    def _commons(self) -> list[Statistic]:
+        """Return the finest statistics that two tables have in common, from fine to coarse."""
+        pairs = combinations(self._bases.values(), 2)
+        found = {tuple(min(depths) for depths in zip(*pair, strict=True)) for pair in pairs}
+        return sorted(found, key=lambda statistic: (-sum(statistic), statistic))
+
+    def _compare(self, one: str, other: str, common: Statistic) -> None:
+        if not len(self._difference(one, other, common)[0]):
+            return
+        coarser = product(*(range(depth + 1) for depth in common))
+        for statistic in sorted(coarser, key=lambda depths: (sum(depths), depths)):
+            index, apart = self._difference(one, other, statistic)
+            if len(index):
+                cell = self._cell(statistic, int(index[0]))
+                raise DisagreementError.between(one, other, self._name(statistic), cell, abs(int(apart[0])))
+
+    def _difference(self, one: str, other: str, statistic: Statistic) -> tuple[Ints, Ints]:
+        """Return the cells of a statistic in which two tables differ, and by how much."""
+        (first, counts), (second, others) = self._counts(one, statistic), self._counts(other, statistic)
+        index, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+        apart = np.zeros(len(index), dtype=np.int64)
+        np.add.at(apart, place, np.concatenate([counts, -others]))
+        return index[apart != 0], apart[apart != 0]
+
+    def _counts(self, table: str, statistic: Statistic) -> tuple[Ints, Ints]:
+        """Return cells of a statistic by their flat index, and counts that add up to theirs."""
+        own = tuple(base if depth else 0 for base, depth in zip(self._bases[table], statistic, strict=True))
+        if (table, own) not in self._grouped:
+            sql = self._records(table).group_by(self.plan, own)
+            rows = self.engine.table(sql)
+            self._grouped[table, own] = tuple(rows.column(name).to_numpy().astype(np.int64) for name in ("i", "n"))
+        index, counts = self._grouped[table, own]
+        places = np.unravel_index(index, self.plan.shape(own)) if any(own) else ()
+        shown = [(axis, fine, depth) for axis, fine, depth in zip(self.plan.axes, own, statistic, strict=True) if depth]
+        found = np.zeros(len(index), dtype=np.int64)
+        for place, (axis, fine, depth) in zip(places, shown, strict=True):
+            found = found * axis.size(depth) + axis.up(fine, depth)[place]
+        return found, counts
+
+    @cached_property
+    def _grouped(self) -> dict[tuple[str, Statistic], tuple[Ints, ...]]:
+        return {}
+
+    def _records(self, table: str) -> Records:
+        def column(axis: int, depth: int) -> str:
+            return self.columns[self.plan.axes[axis].depths[depth - 1][0].name]
+
+        return Records(self.engine, lambda _: self.places[table], column, None, 1, ROWS)
+
+    def _name(self, statistic: Statistic) -> str:
+        shown = zip(self.plan.axes, statistic, strict=True)
+        return " ".join(sorted(axis.depths[depth - 1][0].name for axis, depth in shown if depth)) or "total"
+
+    def _cell(self, statistic: Statistic, index: int) -> str:
+        """Return the codes of a cell, as `SEX F, AGE Y15-29`; nothing for the total."""
+        shown = [(axis, depth) for axis, depth in zip(self.plan.axes, statistic, strict=True) if depth]
+        places = np.unravel_index(index, self.plan.shape(statistic)) if shown else ()
+        named = zip(shown, places, strict=True)
+        return ", ".join(f"{axis.topic} {codes(axis.depths[depth - 1][0])[place]}" for (axis, depth), place in named)
+
+
+def _apart(names: list[str], alike: list[list[str]]) -> Iterator[str]:
+    """Give one of every group of names that pairs of them join."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            continue
+        yield name
+        reached = [name]
+        while reached:
+            seen.add(last := reached.pop())
+            reached += [other for pair in alike if last in pair for other in pair if other not in seen]

@@ -1,0 +1,243 @@
+"""A first table programme from a data file: columns become topics, the values found in them categories."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import DataFileError, ParameterError
+from discreet.sources.files import open_files
+from discreet.sources.reading import BLOCK, UTF8, Reading
+from discreet.sources.text import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from discreet.sources.files import FileSource
+
+MOST_CATEGORIES = 500
+"""Columns with more different values than this are no topics, unless asked for."""
+MOST_CELLS = 100_000
+"""The starting table has a third topic while its cells are no more than this."""
+LONGEST = 200
+"""Characters of the longest code; a column with a longer text holds free text, or a quote was not closed."""
+
+KEY = re.compile(r"(?i:(?:^|[_ .-])(?:r|c|record|cell|row)?keys?$)|[a-z]Key$")
+IDENTIFIER = re.compile(r"(?i:(?:^|[_ .-])(?:p|h|hh|gu|uu)?id(?:$|[_ .-]))|[a-z]I[dD]$")
+SHARED = 20
+"""A column called like an identifier is one if on average fewer records than this share a value."""
+
+
+def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES, encoding: str = UTF8) -> str:
+    """Return the text of a programme with a topic for every column that has few different values.
+
+    The text is TOML with comments, to be read through and corrected. Beyond the codes of the topics it tells of
+    the data only how many values are missing; of columns that look like identifiers or keys it tells the name.
+
+    Args:
+        path: a file ending in .csv, .csv.gz (with a header line) or .parquet.
+        most_categories: a column with more different values than this is left out, at least 1.
+        encoding: of a CSV file.
+    """
+    if most_categories < 1:
+        raise ParameterError.outside("sketch", "most_categories", most_categories, "a whole number of at least 1")
+    path = Path(path)
+    columns = _columns(_open(path, encoding), most_categories)
+    topics = {name: column for name, column in _named(columns).items() if not column.reason}
+    if not topics:
+        what = f"has no topics: all columns look like identifiers, keys or text, or have over {most_categories} values."
+        raise DataFileError.at(path, what, "Allow more categories, or write the programme by hand.")
+    left_out = [column for column in columns if column.reason]
+    return "\n".join([*_head(path), *_left_out(left_out), *_topics(topics), *_tables(topics)]) + "\n"
+
+
+@dataclass
+class _Column:
+    """What has been seen of one column: its different values until they are too many, and how many are missing."""
+
+    name: str
+    position: int
+    most: int
+    codes: set[str] = field(default_factory=set)
+    missing: int = 0
+    present: int = 0
+    many: bool = False
+    odd: bool = False
+    long: bool = False
+
+    def add(self, values: pa.Array) -> None:
+        """Look at the next values."""
+        texts = as_text(values)
+        if texts is None:
+            self.odd = True
+            return
+        self.missing += texts.null_count
+        self.present += len(texts) - texts.null_count
+        if not self.many:
+            self.codes.update(texts.drop_null().unique().to_pylist())
+            self.long = self.long or any(len(code) > LONGEST for code in self.codes)
+            self.many = len(self.codes) > self.most
+            if self.many:
+                self.codes.clear()
+
+    @property
+    def reason(self) -> str:
+        """Return why this is no topic, or "" if it is one."""
+        return next((reason for reason, holds in self._reasons() if holds), "")
+
+    def _reasons(self) -> Iterator[tuple[str, bool]]:
+        different = len(self.codes)
+        yield "its values are neither text nor numbers", self.odd
+        yield "it holds no values", not self.present
+        yield "it is called like a key", bool(KEY.search(self.name))
+        yield f"it has more than {self.most} different values", self.many
+        yield f"it holds texts of more than {LONGEST} characters", self.long
+        # A lone value among missing ones is a category; the lone value of a lone record tells who it is.
+        lone = self.present + self.missing == 1
+        yield "every value is different, as in an identifier", different == self.present and (different > 1 or lone)
+        seldom = different * SHARED > self.present
+        called = bool(IDENTIFIER.search(self.name))
+        yield "it is called like an identifier, and few records share a value", called and seldom
+
+    @property
+    def categories(self) -> list[str]:
+        """Return the codes in natural order."""
+        return sorted(self.codes, key=_natural)
+
+
+def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], str]:
+    """Return a sorting key: numbers by value, then text with the numbers inside it by value."""
+    nothing = Decimal(0)
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", code):
+        return 0, Decimal(code), [], code
+    parts = re.findall(r"([0-9]+)|([^0-9]+)", code)
+    return 1, nothing, [(0, Decimal(n), "") if n else (1, nothing, text.casefold()) for n, text in parts], code
+
+
+def _open(path: Path, encoding: str) -> FileSource:
+    if path.is_dir():
+        raise DataFileError.at(path, "is a folder.", "Name one file in it.")
+    # What a quote that is not closed has swallowed shows as long text.
+    return open_files([path], how=Reading(BLOCK, forgiving=True, encoding=encoding))
+
+
+def _columns(source: FileSource, most: int) -> list[_Column]:
+    columns = [_Column(name, place, most) for place, name in enumerate(source.columns, start=1)]
+    for batch in source.batches(source.columns):
+        for column, values in zip(columns, batch.columns, strict=True):
+            if not column.odd:
+                column.add(values)
+    return columns
+
+
+# --- Writing ---
+
+
+def _named(columns: Sequence[_Column]) -> dict[str, _Column]:
+    """Return the columns by topic name: upper case, a bare key of TOML, every one different."""
+    found: dict[str, _Column] = {}
+    for column in columns:
+        plain = unicodedata.normalize("NFKD", column.name.upper()).encode("ascii", "ignore").decode()
+        name = re.sub(r"[^A-Z0-9]+", "_", plain).strip("_") or f"COLUMN_{column.position}"
+        found[_unused(name, found)] = column
+    return found
+
+
+def _unused(name: str, used: dict[str, _Column]) -> str:
+    number = 1
+    while (found := name if number == 1 else f"{name}_{number}") in used:
+        number += 1
+    return found
+
+
+def _quoted(text: str) -> str:
+    """Return a basic string of TOML, which is one of JSON but for the character 7F."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _array(codes: Sequence[str]) -> str:
+    """Return a list on one line, or on several if it is long."""
+    quoted = [_quoted(code) for code in codes]
+    if sum(map(len, quoted)) + 2 * len(quoted) <= 90:
+        return f"[{', '.join(quoted)}]"
+    lines = [" "]
+    for code in quoted:
+        if len(lines[-1]) + len(code) > 100:
+            lines.append(" ")
+        lines[-1] += f" {code},"
+    return "\n".join(["[", *lines, "]"])
+
+
+def _head(path: Path) -> list[str]:
+    stem = re.sub(r"(?i)\.(csv|csv\.gz|parquet)$", "", path.name)
+    return [
+        f"# A table programme sketched from {_quoted(path.name)}, to be read through and corrected.",
+        "# The categories are the codes found in the data, as text. Add those that exist but did not occur:",
+        "# what is published should not depend on who happens to be in the data.",
+        "",
+        f"name = {_quoted(stem)}",
+        "",
+    ]
+
+
+def _left_out(columns: Sequence[_Column]) -> list[str]:
+    if not columns:
+        return []
+    lines = [f"#   {_quoted(column.name)}: {column.reason}{_and_missing(column)}." for column in columns]
+    return ["# Columns that are no topics, and why:", *lines, ""]
+
+
+def _and_missing(column: _Column) -> str:
+    return f"; missing values: {column.missing}" if column.missing and column.present else ""
+
+
+def _topics(topics: dict[str, _Column]) -> list[str]:
+    lines = ["# Topic = the data column that holds its codes.", "[columns]"]
+    lines += [f"{name} = {_quoted(column.name)}" for name, column in topics.items()]
+    for name, column in topics.items():
+        lines += ["", f"[topics.{name}]  # different values: {len(column.codes)}"]
+        if column.missing:
+            lines.append(f"# Missing values: {column.missing}. Give them a code in the data and add it here.")
+        lines.append(f"categories = {_array(column.categories)}")
+    return [*lines, ""]
+
+
+def _tables(topics: dict[str, _Column]) -> list[str]:
+    start = _starting_table(topics)
+    example = _unused("AREA", topics)
+    return [
+        "# A table to start from. Every table is published with all its margins.",
+        "[[tables]]",
+        'id = "1"',
+        f"columns = {_array(start)}",
+        "",
+        "# What else a programme can say; take away the # and put in your own words:",
+        "#",
+        f"# [topics.{example}]",
+        '# label = {en = "Area", fr = "Territoire"}',
+        '# # Code, the code above it, label. Or a file with the columns code, parent, label: hierarchy = "areas.csv"',
+        '# hierarchy = [["N", "", "North"], ["S", "", "South"], ["N1", "N", "Northern hills"], ["N2", "N", "Coast"]]',
+        f"# breakdowns = {{L = 1}}  # {example}.L is {example} cut at depth 1; {example} itself has all depths",
+        "#",
+        "# [[tables]]",
+        '# id = "2"',
+        f"# columns = {_array([start[0], f'{example}.L'])}",
+        '# unit = "households"  # persons if left out',
+        f"# universe = {_quoted(f'{start[0]} = {topics[start[0]].categories[0]}')}  # everyone if left out",
+    ]
+
+
+def _starting_table(topics: dict[str, _Column]) -> list[str]:
+    """Return the first two topics, and the third if the table stays small; those with one category come last."""
+    first = sorted(topics, key=lambda name: len(topics[name].codes) == 1)[:3]
+    cells = 1
+    for name in first:
+        cells *= len(topics[name].codes) + 1
+    return first if cells <= MOST_CELLS else first[:2]

@@ -1,0 +1,65 @@
+"""Rows that stand for several persons, and persons that stand for several: counts and weights of rows.
+
+Counts are whole. Weights are kept as whole multiples of 2^-20, so that their sums are exact and the same in any order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import RecordKeyError
+from discreet.sources.numbers import as_numbers, decoded, may_hold_numbers, refuse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+MOST_PERSONS = (1 << 32) - 1
+"""Persons of one row, and of one cell."""
+STEPS = 1 << 20
+"""The steps into which a weight of 1 is divided."""
+LARGEST_WEIGHT = 1e9
+LARGEST_SUM = 1 << 62
+"""Steps of all weights together: they are summed up in words of 64 bits."""
+
+
+def row_counts(values: pa.Array, column: str, offset: int) -> NDArray[np.uint32]:
+    """Return how many persons every row stands for."""
+    accepted = f"Counts are whole numbers from 0 to {MOST_PERSONS}. Mend the column, or name another."
+    missing, numbers = _numbers(values, column, accepted)
+    faults = {
+        "is missing": missing,
+        "is not a number": np.isnan(numbers),
+        "is negative": numbers < 0,
+        "is no whole number": numbers != np.rint(numbers),
+        "is too large": numbers > MOST_PERSONS,
+    }
+    refuse(faults, column, offset, accepted, what="count")
+    return numbers.astype(np.uint32)
+
+
+def row_weights(values: pa.Array, column: str, offset: int) -> NDArray[np.int64]:
+    """Return the weight of every row in steps of 2^-20."""
+    accepted = f"Weights are numbers from 0 to {LARGEST_WEIGHT:g}. Mend the column, or name another."
+    missing, numbers = _numbers(values, column, accepted)
+    faults = {
+        "is missing": missing,
+        "is not a number": np.isnan(numbers),
+        "is negative": numbers < 0,
+        "is too large": numbers > LARGEST_WEIGHT,
+    }
+    refuse(faults, column, offset, accepted, what="weight")
+    return np.rint(numbers * STEPS).astype(np.int64)
+
+
+def _numbers(values: pa.Array, column: str, accepted: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    import pyarrow as pa
+
+    values = decoded(values)
+    if pa.types.is_float32(values.type):
+        values = values.cast(pa.float64())
+    if not may_hold_numbers(values.type):
+        raise RecordKeyError.kind(column, str(values.type), accepted)
+    return as_numbers(values)

@@ -1,0 +1,397 @@
+"""The folders of a release: made beside their place, moved into it when they are complete.
+
+    OUT/                public, and nothing else
+      release.json      what a data user needs, and the checksum of every file
+      tables/ID.parquet a column per breakdown, and `value`
+    OUT.curator/        mode 0700, never to be published
+      record.json       how the noise was made
+      exact/ID.parquet  true counts, only when asked for
+
+Both are made in one hidden folder beside OUT (mode 0700). Moving takes two steps: the
+curator's folder first, then the public one. A run that is killed between them leaves the
+hidden folder with the complete public part; the next command of the same user on this release
+finishes the move.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError, LockedError, UnreadableFileError
+from discreet.limits import MAX_RELEASE_BYTES, read_bounded_json
+from discreet.release.journal import JOURNAL, begin, count_finished, finished, is_as_noted, note
+from discreet.release.locks import LOCK_TIMEOUT, alone, hold, taken_over
+from discreet.release.moves import Moves, is_empty
+from discreet.whole_file import PUBLISHED, check_unpublished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from discreet.release.table_files import TableFile
+
+(RELEASE, TABLES), RECORD, EXACT = PUBLISHED, "record.json", "exact"
+PUBLIC, CURATOR = "public", "curator"
+CONTENTS = {PUBLIC: (RELEASE, TABLES), CURATOR: (RECORD, EXACT)}
+"""What each part holds, its description first."""
+LOCK = "lock"
+MOST_NAMED = 3
+"""Files named in a refusal."""
+NO_NAME = frozenset({"", ".."})
+"""What `.`, `/` and `..` are called."""
+
+
+def curator_folder(out: Path) -> Path:
+    """Return the curator's folder beside a release; of a link, beside what it points to."""
+    named = _followed(out)
+    return named.with_name(f"{named.name}.curator")
+
+
+@dataclass(frozen=True)
+class Staging:
+    """A hidden folder beside OUT in which a release is made."""
+
+    out: Path
+    folder: Path
+    replace: bool
+    lock_timeout: float = LOCK_TIMEOUT
+
+    @property
+    def tables(self) -> Path:
+        """Return where the public tables are made."""
+        return self.folder / PUBLIC / TABLES
+
+    @property
+    def exact(self) -> Path:
+        """Return where the tables of true counts are made, if they are wanted."""
+        return self.folder / CURATOR / EXACT
+
+    def begin(self, run: str, *, resume: bool) -> list[TableFile]:
+        """Start the journal and return the tables that a killed run of the same kind left finished, now moved here."""
+        with write_errors(self.out):
+            begin(self.folder, run)
+            if not resume:
+                return []
+            found: dict[str, TableFile] = {}
+            with alone(self.out.parent, self.lock_timeout):
+                for folder in _leftovers(self.out):
+                    self._take_over(folder, run, found)
+            return list(found.values())
+
+    def _take_over(self, folder: Path, run: str, found: dict[str, TableFile]) -> None:
+        """Add the tables of one folder to those found; two killed runs may have finished the same one."""
+        with suppress(FileNotFoundError), _ended(folder) as ended:
+            if not ended or folder == self.folder:
+                return
+            for table, exact in finished(folder, run):
+                if table.id not in found and self._moved_here(folder, table, exact):
+                    note(self.folder, table, exact)
+                    found[table.id] = table
+            _remove(folder)
+
+    def _moved_here(self, folder: Path, table: TableFile, exact: str | None) -> bool:
+        """Say whether the files of a table were as they were noted, and are here now."""
+        name = Path(table.file).name
+        moves = [(folder / PUBLIC / TABLES / name, self.tables / name, table.sha256)]
+        if exact is not None:
+            self.exact.mkdir(mode=0o700, exist_ok=True)
+            moves.append((folder / CURATOR / EXACT / name, self.exact / name, exact))
+        if not all(is_as_noted(source, digest) for source, _, digest in moves):
+            return False
+        for source, target, _ in moves:
+            source.replace(target)
+        return True
+
+    def finish(self, release: dict[str, Any], record: str) -> None:
+        """Write the two descriptions, then move everything into place."""
+        with write_errors(self.out):
+            (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
+            (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
+            _make_private(self.folder / CURATOR)
+            # Others need not wait while the disk is busy: what is slow comes before the lock.
+            digests = _moves(self.folder, self.out).sync_parts()
+            with alone(self.out.parent, self.lock_timeout):
+                self._take_place(digests)
+
+    def _take_place(self, digests: Mapping[str, str | None]) -> None:
+        # Another run may have ended since this one began, or have been killed: there must be one promise at a time.
+        _recover(self.out, besides=self.folder)
+        _check_places(self.out, replace=self.replace)
+        # From here on there is a whole release to move, or nothing: no tables to go on from.
+        (self.folder / JOURNAL).unlink(missing_ok=True)
+        moves = _moves(self.folder, self.out)
+        moves.promise(digests, replace=self.replace)
+        moves.carry_out_or_undo(moves.places)
+        with suppress(OSError):
+            moves.forget()
+        _drop_older(self.out, besides=self.folder)
+
+
+@contextmanager
+def stage(out: Path, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT) -> Iterator[Staging]:
+    """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end.
+
+    A run that may be resumed leaves it behind if it does not get to its end, and so does one that waited in vain for a
+    lock: its tables are finished.
+    """
+    recover(out, lock_timeout)
+    check_free(out, replace=replace, lock_timeout=lock_timeout)
+    out, lock, ours, keep = out.absolute(), None, True, resume
+    # The name comes first: whatever happens once the folder is there, it is known what to remove.
+    folder = out.with_name(f"{_prefix(out)}{secrets.token_hex(4)}")
+    try:
+        with write_errors(out):
+            with alone(out.parent, lock_timeout):
+                try:
+                    folder.mkdir(mode=0o700)
+                except FileExistsError:
+                    ours = False
+                    raise
+                lock = hold(folder / LOCK)
+            (folder / PUBLIC / TABLES).mkdir(parents=True)
+            (folder / CURATOR).mkdir(mode=0o700)
+        yield Staging(out, folder, replace, lock_timeout)
+    except LockedError:
+        keep = True
+        raise
+    finally:
+        if ours:
+            # The release is in place, or an error is on its way: what cannot be removed now is left to the next run.
+            with suppress(LockedError, FileWriteError):
+                _leave(folder, out, lock, lock_timeout, keep=keep)
+
+
+def _leave(folder: Path, out: Path, lock: int | None, lock_timeout: float, *, keep: bool) -> None:
+    """Remove a hidden folder; one whose lock this run never got to know holds nothing but that lock, if anything."""
+    if lock is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    if keep and (folder / JOURNAL).exists():
+        os.close(lock)
+        return
+    try:
+        with alone(out.parent, lock_timeout):
+            _settle(_moves(folder, out))
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def write_errors(out: Path) -> Iterator[None]:
+    """Turn what the system says of a write into our error about the release."""
+    try:
+        yield
+    except OSError as error:
+        # The text of other libraries is long; the system's own is short.
+        why = os.strerror(error.errno) if error.errno else "the write failed"
+        raise FileWriteError.to(out, why, "Check the folder and the space left.") from error
+
+
+def check_free(out: Path, *, replace: bool, lock_timeout: float = LOCK_TIMEOUT) -> None:
+    """Refuse a place that is taken, unless by a release that is to be replaced; an empty folder is free."""
+    if out.name in NO_NAME:
+        raise FileWriteError.to(out, "a release needs a name of its own", "Name a folder that is to be made.")
+    with write_errors(out):
+        # The curator's folder would be inside too.
+        check_unpublished(out)
+        if not out.absolute().parent.is_dir():
+            raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
+        taken = any(os.path.lexists(place) for place in _places(out).values())
+        # Another run may be putting its release there: then one part is old and the other new.
+        with alone(out.absolute().parent, lock_timeout) if taken and replace else nullcontext():
+            _check_places(out, replace=replace)
+
+
+def _check_places(out: Path, *, replace: bool) -> None:
+    for part in (PUBLIC, CURATOR):
+        _check_place(part, _places(out), replace=replace)
+
+
+def recover(out: Path, lock_timeout: float = LOCK_TIMEOUT) -> None:
+    """Finish the moves of a run that was killed between them, and remove what killed runs left.
+
+    Finished tables of a run that did not get to its end are kept for one that goes on from them (--resume), until a
+    release is in place.
+    """
+    out = _followed(out).absolute()
+    if _leftovers(out):
+        # Without locks it cannot be told which runs have ended.
+        with suppress(FileWriteError), alone(out.parent, lock_timeout):
+            _recover(out)
+
+
+def unfinished_tables(out: Path) -> int:
+    """Return how many tables killed runs left finished, which a run could go on from."""
+    return sum(count_finished(folder) for folder in _leftovers(_followed(out).absolute()))
+
+
+def _followed(out: Path) -> Path:
+    """Return a path that has a name and is no link; one that the system does not take stays as it is."""
+    is_link = os.path.islink(out)  # noqa: PTH114 - raises nothing
+    return Path(os.path.realpath(out)) if is_link or out.name in NO_NAME else out
+
+
+def _places(out: Path) -> dict[str, Path]:
+    """Return the parts in the order in which they are moved, and where to."""
+    return {CURATOR: curator_folder(out), PUBLIC: out}
+
+
+def _moves(folder: Path, out: Path) -> Moves:
+    return Moves(folder, _places(out))
+
+
+def _as_text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def description_digest(content: dict[str, Any]) -> str:
+    """Return the digest of the release.json in which a description is written."""
+    return hashlib.sha256(_as_text(content).encode("utf-8")).hexdigest()
+
+
+def _make_private(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def _check_place(part: str, places: Mapping[str, Path], *, replace: bool) -> None:
+    place, description, what = places[part], CONTENTS[part][0], ""
+    if not os.path.lexists(place) or (place.is_dir() and not place.is_symlink() and is_empty(place)):
+        return
+    if place.is_symlink() or not place.is_dir():
+        what = "a link or a file of this name is there"
+    elif not (place / description).is_file():
+        what = f"something is there that is no release (it holds no {description})"
+    elif not replace:
+        raise FileExistsAlreadyError(place)
+    if what:
+        raise FileWriteError.to(place, what, "Nothing was replaced. Choose another name.")
+    if others := list(islice(_others(part, places), MOST_NAMED + 1)):
+        named = ", ".join(others[:MOST_NAMED]) + (" and more" if len(others) > MOST_NAMED else "")
+        what = f"it contains what {places[PUBLIC].name}/{RELEASE} does not list ({named})"
+        raise FileWriteError.to(place, what, "Nothing was replaced. Move this elsewhere, or choose another name.")
+
+
+def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
+    """Give what is in a part beside the files that its release lists, hidden files too; a release contains no links."""
+    (description, inner), listed = CONTENTS[part], _listed_names(places[PUBLIC])
+    with os.scandir(places[part]) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name == inner and entry.is_dir(follow_symlinks=False):
+            with os.scandir(entry) as found:
+                others = [each.name for each in found if not (_is_file(each) and each.name in listed)]
+            yield from (f"{inner}/{name}" for name in sorted(others))
+        elif entry.name != description or not _is_file(entry):
+            yield entry.name
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False)
+
+
+def _listed_names(public: Path) -> set[str]:
+    """Return the names of the tables that a release lists, which true counts have too; a damaged one lists none."""
+    try:
+        entries = read_bounded_json(public / RELEASE, MAX_RELEASE_BYTES)["files"]
+        paths = [PurePosixPath(entry["file"]) for entry in entries]
+    except (OSError, UnreadableFileError, TypeError, KeyError):
+        return set()
+    return {path.name for path in paths if path.parts[:-1] == (TABLES,)}
+
+
+def _prefix(out: Path) -> str:
+    return f".{out.name}.making-"
+
+
+def _leftovers(out: Path) -> list[Path]:
+    """Return the hidden folders of runs into OUT, of this user alone: others' are neither trusted nor touched."""
+    # More than eight digits belong to an OUT with a longer name.
+    name = re.compile(re.escape(_prefix(out)) + r"[0-9a-f]{8}")
+    try:
+        with os.scandir(out.parent) as entries:
+            return sorted(Path(entry) for entry in entries if name.fullmatch(entry.name) and _own_folder(entry))
+    except OSError:
+        # A folder that may be written can still be one that may not be listed.
+        return []
+
+
+def _own_folder(entry: os.DirEntry[str]) -> bool:
+    if not entry.is_dir(follow_symlinks=False):
+        return False
+    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+
+
+def _recover(out: Path, besides: Path | None = None) -> None:
+    for folder in _leftovers(out):
+        if count_finished(folder):
+            continue
+        # Who may not write here goes on with things as they are.
+        with suppress(OSError), _ended(folder) as ended:
+            if ended and folder != besides and _made_good(_moves(folder, out)):
+                _remove(folder)
+
+
+def _drop_older(out: Path, besides: Path) -> None:
+    """Remove what runs before this one could not finish: it must not take the place of the new release some day."""
+    for folder in _leftovers(out):
+        with suppress(OSError), _ended(folder) as ended:
+            if ended and folder != besides:
+                _remove(folder)
+
+
+@contextmanager
+def _ended(folder: Path) -> Iterator[bool]:
+    """Say whether the run that made a hidden folder has ended: then nobody holds its lock."""
+    if not (folder / LOCK).exists():
+        # The lock comes first and goes last: this run was killed before it made anything, or after it removed all.
+        yield is_empty(folder)
+        return
+    with taken_over(folder / LOCK) as ended:
+        yield ended
+
+
+def _made_good(moves: Moves) -> bool:
+    """Carry out what a killed run had promised, unless something else has come into the place since.
+
+    Return whether the hidden folder contains nothing that is still needed.
+    """
+    try:
+        for part in moves.waiting():
+            _check_place(part, moves.places, replace=moves.may_replace)
+    except InputError:
+        return False
+    moves.carry_out()
+    return not moves.is_torn()
+
+
+def _settle(moves: Moves) -> None:
+    """Carry on if an interrupt came between the moves, then remove the hidden folder.
+
+    What the system lets us neither finish nor undo is left for the next run.
+    """
+    with suppress(OSError):
+        moves.carry_out_or_undo()
+    if not moves.waiting():
+        with suppress(OSError):
+            _remove(moves.folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a hidden folder: the promise first, so that nothing half removed is ever moved; the lock last."""
+    Moves(folder, {}).forget()
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
+    shutil.rmtree(folder)

@@ -1,0 +1,151 @@
+"""Where the tables of a release go while it is made: into a folder, or into memory."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Protocol, Self
+
+from discreet.release.journal import note
+from discreet.release.locks import LOCK_TIMEOUT
+from discreet.release.release import Release, describe
+from discreet.release.release_folder import description_digest, stage, write_errors
+from discreet.release.table_files import file_stem, read_table, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from discreet.release.record import Record
+    from discreet.release.release import Summary
+    from discreet.release.table_files import TableFile
+
+
+class Shelf(Protocol):
+    """Takes tables one by one and makes a release of them at the end, or nothing at all."""
+
+    def begin(self, run: str) -> frozenset[str]:
+        """Say which run is beginning, and return the tables that an earlier one of the same kind left finished here."""
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
+        """Take a table, its true counts if they are kept, and a digest of them."""
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Return the digests of true counts, by table."""
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was put here, None if there is none of this name."""
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Make the release."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+
+class FolderShelf:
+    """A release on disk; nothing is seen of it before it is complete."""
+
+    def __init__(
+        self, out: Path, form: str, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT
+    ) -> None:
+        self._out, self._form, self._replace, self._resume = out, form, replace, resume
+        self._lock_timeout = lock_timeout
+        self._files: list[TableFile] = []
+        self._stems: list[str] = []
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        staged = stage(self._out, replace=self._replace, resume=self._resume, lock_timeout=self._lock_timeout)
+        self._staging = self._open.enter_context(staged)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.__exit__(kind, error, at)
+
+    def begin(self, run: str) -> frozenset[str]:
+        """Start the journal, and take over what a killed run left finished."""
+        self._files = self._staging.begin(run, resume=self._resume)
+        self._stems = [PurePosixPath(file.file).name.removesuffix(f".{self._form}") for file in self._files]
+        return frozenset(file.id for file in self._files)
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """Return the digests of true counts, also of tables that were taken over."""
+        return {file.id: file.content for file in self._files}
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
+        """Write a table, then note that it is finished."""
+        stem = file_stem(name, self._stems)
+        self._stems.append(stem)
+        with write_errors(self._out):
+            file = replace(write_table(name, published, self._staging.tables, self._form, stem), content=content)
+            digest = None
+            if exact is not None:
+                self._staging.exact.mkdir(mode=0o700, exist_ok=True)
+                digest = write_table(name, exact, self._staging.exact, self._form, stem).sha256
+            note(self._staging.folder, file, digest)
+            self._files.append(file)
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was written, read back."""
+        file = next((file for file in self._files if file.id == name), None)
+        return None if file is None else read_table(self._staging.tables.parent / file.file)
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Write the descriptions and move everything into place."""
+        order = _order(record)
+        files = sorted(self._files, key=lambda file: order[file.id])
+        description = describe(record, files, self._form)
+        record = replace(record, release_digest=description_digest(description))
+        self._staging.finish(description, record.to_json())
+        # The record is this run's own: another run may have replaced the release by now.
+        return Release(self._out, description, summary=summary, own_record=record)
+
+
+class MemoryShelf:
+    """A release that is kept in memory."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, pa.Table] = {}
+        self._exact: dict[str, pa.Table] = {}
+        self.contents: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        pass
+
+    def begin(self, run: str) -> frozenset[str]:  # noqa: ARG002 - the same call for every shelf
+        """Return nothing: memory is empty at the beginning."""
+        return frozenset()
+
+    def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
+        """Keep a table."""
+        self.contents[name] = content
+        self._tables[name] = published
+        if exact is not None:
+            self._exact[name] = exact
+
+    def written(self, name: str) -> pa.Table | None:
+        """Return a table that was kept."""
+        return self._tables.get(name)
+
+    def finish(self, record: Record, summary: Summary) -> Release:
+        """Return the release with its tables and its record."""
+        held = {name: self._tables[name] for name in _order(record)}
+        description = describe(record, [], "memory")
+        return Release(None, description, summary=summary, held=held, held_exact=self._exact, own_record=record)
+
+
+def _order(record: Record) -> Mapping[str, int]:
+    """Return the place of every table in the programme: tables are made in another order."""
+    return {table["id"]: place for place, table in enumerate((record.definition or {})["tables"])}

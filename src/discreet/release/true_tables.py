@@ -1,0 +1,139 @@
+"""The true counts behind a release, read from the curator's files and checked against what was published.
+
+Files that cannot have led to the release are refused with the file and the first cell that shows it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError, ReleaseError
+from discreet.release.release_folder import EXACT, curator_folder
+from discreet.release.table_files import read_table
+from discreet.release.told import told_law
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.noise.by_count import LawByCount
+    from discreet.release.release import Release
+    from discreet.tabulation.table_grid import Fold, TableGrid
+
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+ENDINGS = (".parquet", ".csv")
+MANY = 60
+"""Cells that are not all published as they are, whatever the noise."""
+KEEP = "Take it from a copy, make the release with --keep-exact, or name the folder of its true counts with --truth."
+
+
+class TrueTables:
+    """The true tables of a release: in memory, in the curator's folder, or in one that is named.
+
+    Args:
+        release: the release they belong to.
+        folder: where the files are; OUT.curator/exact if left out.
+    """
+
+    def __init__(self, release: Release, folder: Path | None = None) -> None:
+        self._release = release
+        self._folder = folder
+
+    @cached_property
+    def noise(self) -> LawByCount:
+        """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
+        if self._release.has_record:
+            return self._release.record.by_count()
+        return told_law(self._release.description["noise"])
+
+    @property
+    def place(self) -> str:
+        """Return where the true counts come from."""
+        if self._folder is None and self._release.path is None:
+            return "memory"
+        return str(self._folder or curator_folder(self._where) / EXACT)
+
+    @property
+    def _where(self) -> Path:
+        return self._release.path or Path("This release in memory")
+
+    def laid_out(self, grid: TableGrid) -> Ints:
+        """Return the true counts of a table."""
+        return self.beside(grid)[0]
+
+    def beside(self, grid: TableGrid) -> tuple[Ints, Ints]:
+        """Return the true and the published counts of a table, or refuse true ones that cannot have led to them."""
+        table = grid.plan.table.id
+        published = grid.lay_out(self._release.table(table))
+        try:
+            true = grid.lay_out(self._read(table))
+        except InputError as error:
+            if isinstance(error, ReleaseError):
+                raise
+            raise self._unfit(table, f"cannot be laid out. {error}") from error
+        self._check(grid, true, published)
+        return true, published
+
+    def _check(self, grid: TableGrid, true: Ints, published: Ints) -> None:
+        table, noise = grid.plan.table.id, published - true
+        if self.noise.bound and not noise.any() and (true != 0).sum() >= MANY:
+            raise self._unfit(table, "is the published table itself, noise and all")
+        for wrong, what in (
+            (true < 0, "has negative counts"),
+            (np.abs(noise) > self.noise.bound, "differs from the published table by more than its noise can"),
+        ):
+            self._refuse(grid, wrong, what)
+        # What a release without its record tells of empty cells is not enough to refuse true counts.
+        if self._release.has_record and not self.noise.zeros_are_noisy:
+            self._refuse(grid, (true == 0) & (published != 0), "is empty where the published table is not")
+        for fold in grid.folds:
+            self._check_sums(grid, fold, true)
+
+    def _check_sums(self, grid: TableGrid, fold: Fold, true: Ints) -> None:
+        """Refuse true counts whose parts do not add up."""
+        apart = np.argwhere(grid.gaps(fold, true))
+        if not len(apart):
+            return
+        place = apart[0].tolist()
+        place[fold.column] = int(fold.coarse[place[fold.column]])
+        column = grid.columns[fold.column].name
+        what = f"has totals that are not the sums of their parts by {column}, the first at {grid.words(place)}"
+        raise self._unfit(grid.plan.table.id, what)
+
+    def _refuse(self, grid: TableGrid, wrong: Flags, what: str) -> None:
+        if wrong.any():
+            place = np.argwhere(wrong)[0].tolist()
+            raise self._unfit(grid.plan.table.id, f"{what}, first at {grid.words(place)}")
+
+    def _read(self, table: str) -> pa.Table:
+        if self._folder is None and self._release.path is None:
+            return self._release.exact(table)
+        folder = self._folder or curator_folder(self._where) / EXACT
+        stem = Path(self._release.files[table]).stem
+        path = next((found for end in ENDINGS if (found := folder / f"{stem}{end}").is_file()), None)
+        if path is None:
+            raise ReleaseError.at(folder, f"has no file {stem}{ENDINGS[0]} with the true counts of {table}", KEEP)
+        try:
+            return read_table(path, escaped=self._release.is_escaped)
+        except (OSError, ValueError) as error:
+            what = f"has a file {path.name} that is damaged or no table"
+            raise ReleaseError.at(folder, what, "Take it from a copy.") from error
+
+    def _unfit(self, table: str, what: str) -> ReleaseError:
+        name = Path(self._release.files[table]).name if self._release.path else f"table {table}"
+        todo = "Name the folder with the true counts of this very release."
+        what = f"has a file {name} that does not fit the release: it {what.removesuffix('.')}"
+        return ReleaseError.at(Path(self.place), what, todo)
+
+
+def keeps_truth(release: Release) -> bool:
+    """Say whether the true counts of a release are at hand."""
+    if release.path is None:
+        return bool(release.held_exact)
+    return (curator_folder(release.path) / EXACT).is_dir()

@@ -1,0 +1,308 @@
+"""The report as a document: one HTML file that needs nothing else, filled from what was gathered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.charts.drawing import as_data, program, static_svg
+from discreet.noise.sentences import CENTRED
+from discreet.programme.words import statistic_words
+from discreet.release.told import told_range, typical_change
+from discreet.reports.exposed_statistics import exposed
+from discreet.reports.pictures import MOST_EXPOSED, achieved_by, design_chart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from discreet.charts.chart import Chart
+    from discreet.noise.distribution import Noise
+    from discreet.release.record import Record
+    from discreet.reports.report_results import Gathered
+    from discreet.reports.verdicts import Light, Summary
+    from discreet.results import Result
+
+TEMPLATES, PAGE = "templates", "report.html"
+SECTIONS = {
+    "short": "In short",
+    "published": "What is published",
+    "noise": "The noise",
+    "attacker": "What an attacker could do",
+    "users": "What users lose",
+    "choices": "Choices and assumptions",
+    "again": "How to make this again",
+}
+MEASURES = {
+    "averaging": "By averaging",
+    "redundancy": "By redundancy",
+    "bound": "By finding out the bound",
+    "margins": "By margins",
+    "epsilon_delta": "One person, one count",
+}
+"""What measures are called on the page; others are called by their names."""
+LOSSES = {
+    "counts": "Counts",
+    "zeros": "Persons who vanish, and persons made up",
+    "sizes": "By size of the count",
+    "tables": "Whole tables",
+    "ranks": "The order of areas",
+    "association": "What goes with what",
+    "interval": "What a published count stands for",
+    "totals": "Totals",
+    "small areas": "Small areas",
+    "tests": "Tests of independence",
+}
+MOST_SHARED = 8
+WIDEST_PTABLE = 12
+"""The largest bound of a p-table that is shown cell by cell."""
+UNITS = {"1": "", "persons squared": "persons²"}
+NEARLY_NONE = 0.001
+"""Shares below this, and above one less this, are not told to a digit."""
+
+
+def document(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Chart]]) -> str:
+    """Return the report as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("discreet.reports", TEMPLATES)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "number": lambda value: f"{value:,.0f}",
+        "share": share_words,
+        "assumed": _assumed,
+        "value": value_words,
+    }
+    return environment.get_template(PAGE).render(_content(found, summary, charts))
+
+
+def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
+    """Return everything that the templates speak of, by name."""
+    return {
+        "found": found,
+        "summary": summary,
+        "limit_words": limit_words,
+        "titles": SECTIONS,
+        "name": found.release.description["name"],
+        "told": found.release.description["noise"],
+        "files": found.release.description["files"],
+        "programme": found.release.programme,
+        "words": lambda name: statistic_words(found.release.programme, name),
+        "shared": found.shared[:MOST_SHARED],
+        "ptable": _ptable(found),
+        "noise": dict(_noise(found)),
+        "expected": [each for each in found.expected if not (found.is_public and each.name == "typical_noise")],
+        "least_noise": _least_noise(found),
+        "design_drawn": design_chart(found) is not None,
+        "limits": list(_limits(found)),
+        "measures": _measures(found),
+        "less_exposed": list(_less_exposed(found)),
+        "exposed": exposed(found.assessment, MOST_EXPOSED) if found.assessment else (),
+        "achieved": achieved_by(found),
+        "losses": {LOSSES.get(name, name): each for name, each in found.utility.sections().items() if each},
+        "settings": dict(_settings(found)),
+        "charts": {section: [Drawn.of(chart) for chart in each] for section, each in charts.items()},
+        "program": program(),
+    }
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A chart as a page needs it: name, message and words, its data, and the drawing for readers without scripts."""
+
+    name: str
+    title: str
+    alternative: str
+    data: str
+    svg: str
+
+    @classmethod
+    def of(cls, chart: Chart) -> Drawn:
+        """Return a chart, drawn."""
+        spec = chart.spec()
+        return cls(chart.name, chart.title, chart.alternative, as_data(spec), static_svg(spec))
+
+
+def value_words(result: Result) -> str:
+    """Return the value of a result with its unit."""
+    if not math.isfinite(result.value):
+        return "∞"
+    digits = f"{result.value:,.0f}" if result.value == int(result.value) else f"{result.value:,.4g}"
+    return f"{digits} {UNITS.get(result.unit, result.unit)}".strip()
+
+
+def limit_words(light: Light) -> tuple[str, str]:
+    """Return number and limit of a light as they are shown."""
+    form = share_words if light.is_share else "{:,.3g}".format
+    limit = f"at most {form(light.limit)}"
+    if light.result is None:
+        return "-", limit
+    most = form(light.result.value)
+    least = most if light.mildest is None else form(light.mildest)
+    return most if least == most else f"{least} to {most}", limit
+
+
+def share_words(share: float) -> str:
+    """Return a share in percent; what is nearly all, or nearly nothing, is not told as all or nothing.
+
+    >>> share_words(0.9996), share_words(0.68), share_words(0.0)
+    ('over 99.9%', '68.0%', '0.0%')
+    """
+    if NEARLY_NONE > share > 0:
+        return f"under {NEARLY_NONE:.1%}"
+    return f"over {1 - NEARLY_NONE:.1%}" if 1 > share > 1 - NEARLY_NONE else f"{share:.1%}"
+
+
+def _assumed(results: Iterable[Result]) -> list[str]:
+    """Return what results assume, each thing once."""
+    return list(dict.fromkeys(text for result in results for text in result.assumptions))
+
+
+@dataclass(frozen=True)
+class PTableRow:
+    """One row of a p-table: the true count and the probability of every noise, as it is shown."""
+
+    count: str
+    chances: tuple[str, ...]
+
+
+def _ptable(found: Gathered) -> tuple[tuple[int, ...], tuple[PTableRow, ...]] | None:
+    """Return the noises and the rows of the p-table, None where there is none or it is too large to show."""
+    record = found.record
+    if record is None or not record.has_ptable or record.bound > WIDEST_PTABLE:
+        return None
+    table = record.ptable()
+    noises = tuple(range(-table.bound, table.bound + 1))
+    last = len(table.rows) - 1
+    return noises, tuple(
+        PTableRow(f"{number} or more" if number == last else str(number), tuple(_chances(row, noises)))
+        for number, row in enumerate(table.rows)
+    )
+
+
+def _chances(row: Noise, noises: tuple[int, ...]) -> Iterator[str]:
+    for chance in row.pmf(list(noises)).tolist():
+        yield f"{chance:.3f}".lstrip("0") if chance else ""
+
+
+def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
+    """Give what may be said of the noise: all of it to the curator, what is told to everybody."""
+    told, record = found.release.description["noise"], found.record
+    yield "method", str(told.get("method", "not told"))
+    if record is not None and record.law != "none":
+        yield "law", _law(record)
+        if record.largest_variance > record.variance:
+            yield "most noise of a count", f"variance {record.largest_variance:.4g}"
+        yield "largest noise", f"{record.bound:g}" if math.isfinite(record.bound) else "none: it has no bound"
+        yield "empty cells", "carry noise too" if record.zeros_are_noisy else "stay 0"
+        if record.non_negative:
+            yield "negative counts", "are published as 0"
+    elif "typical_noise" in told:
+        yield "typical noise", f"±{typical_change(told):.1f} persons"
+        yield "largest noise", str(told.get("bound", "not told"))
+    if "smallest_published" in told:
+        yield "smallest count", f"{told['smallest_published']}, besides 0: nothing below it is ever published"
+    if "same_count_same_noise" in told:
+        same = "has the same noise in every table" if told["same_count_same_noise"] else "has new noise in every table"
+        yield "a statistic", same
+    if record is None:
+        yield from _told_only(told)
+    if privacy := told.get("privacy"):
+        said = f"epsilon {privacy['epsilon']:g}, delta {privacy['delta']:g} for the whole output"
+        yield "promise", f"{said}; {privacy['condition']}"
+
+
+def _law(record: Record) -> str:
+    """Return the noise distribution of large counts in words, or the rule that takes its place."""
+    if record.is_deterministic:
+        rule = "a rounding rule" if record.rounds else "a fixed change of every count"
+        return f"{record.law}, {rule}: no random noise"
+    mean = f", mean {record.mean:.3g}" if abs(record.mean) >= CENTRED else ""
+    return f"{record.law}, variance {record.variance:.4g}{mean} for large counts"
+
+
+def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give what a release tells in sentences, and what follows from what it does not tell."""
+    if "typical_noise" in told and "zeros" not in told:
+        yield "zeros", "Empty cells stay 0: a published count above 0 stands for somebody."
+    for name in ("totals", "zeros", "negative"):
+        if name in told:
+            yield name, str(told[name])
+
+
+def _least_noise(found: Gathered) -> str:
+    """Return with what noise the risk of a page for everybody is computed, "" where it tells none."""
+    sizes = told_range(found.release.description["noise"])
+    if not found.is_public or found.assessment is None or sizes is None:
+        return ""
+    told = found.release.description["noise"]["typical_noise"]
+    return (
+        f"±{told} is rounded and may stand for ±{sizes[0]:g} to ±{sizes[1]:g}. Figures of risk are for the least, "
+        f"±{sizes[0]:g}; with more noise there is less risk."
+    )
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One constraint of the design as it stands in the table: at the bound of the release where it depends on it."""
+
+    name: str
+    asks: str
+    reason: str
+    formula: str
+    assumptions: tuple[str, ...]
+
+
+def _limits(found: Gathered) -> Iterator[Limit]:
+    design, record = found.design, found.record
+    if design is None or record is None:
+        return
+    bound = int(record.bound) if math.isfinite(record.bound) else design.max_bound
+    for each in design.constraints:
+        at = f" at bound {bound}" if each.limit(1) != each.limit(2) else ""
+        asks = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
+        yield Limit(each.name, asks, each.reason, each.formula, each.assumptions)
+
+
+def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
+    """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
+    every = {
+        each: results for part in (found.assessment, found.bound) if part for each, results in part.by_measure.items()
+    }
+    shown = {
+        MEASURES.get(name, name): tuple(
+            each for each in results if not (found.is_public and each.name == "variance_needed")
+        )
+        for name, results in every.items()
+    }
+    return {name: results for name, results in shown.items() if results}
+
+
+def _less_exposed(found: Gathered) -> Iterator[str]:
+    """Give a sentence for everything that tables count beside what is most exposed."""
+    for each in found.assessments[1:]:
+        right = next((result for result in each.results if result.name == "averaging_success"), None)
+        yield f"{each.case.counted}: {right.sentence if right else 'nothing can be averaged.'}"
+
+
+def _settings(found: Gathered) -> Iterator[tuple[str, str]]:
+    """Give the choices that were made, for the noise and for this report."""
+    record = found.record
+    if record is not None:
+        yield "mechanism", record.mechanism
+        yield "law", record.law
+        for name, value in record.parameters.items():
+            if not isinstance(value, dict | bool) and value:
+                yield name.replace("_", " "), f"{value:g}" if isinstance(value, float) else str(value)
+        if record.mechanism == "cell-key":
+            yield "keys", f"{record.key_mode}, version {record.key_version}"
+        yield "records without a value", record.missing or "none allowed"
+    yield "success that an attacker may have", f"{found.confidence:.2%}"
+    if found.attacks is not None:
+        budget = found.attacks.budget
+        yield "target cells of attacks", "all" if budget is None else f"at most {budget:,}"
+        yield "seed of attacks", str(found.attacks.seed)
+    if found.utility.areas is not None:
+        yield "areas", f"{len(found.utility.areas.codes):,} of topic {found.utility.areas.topic}"

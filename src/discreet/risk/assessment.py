@@ -1,0 +1,186 @@
+"""Assess: every measure on a record and its programme, the function behind `discreet assess`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.equations.closed_form import success
+from discreet.errors import ParameterError
+from discreet.noise.max_entropy import MaxEntropy, check_room
+from discreet.programme.model import Programme
+from discreet.programme.programme_json import programme_to_json
+from discreet.release.record import Record, record_from_json
+from discreet.release.release import Release, open_release
+from discreet.release.release_folder import recover
+from discreet.risk.averaging import ONE_SIGMA
+from discreet.risk.case import Case
+from discreet.risk.most_exposed import in_order
+from discreet.risk.registry import measures_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.results import Result
+
+
+SUREST = 0.999999
+"""The largest confidence that can be asked for: beyond it rounding decides."""
+
+PLAIN_KEYS = (
+    "Keys are plain: the noise of a total follows from the keys of its parts. All figures assume independent noise, so "
+    "that the true risk can be higher."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What the measures found."""
+
+    case: Case
+    by_measure: dict[str, tuple[Result, ...]]
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the results of all measures, in the order the measures were taken."""
+        return tuple(result for found in self.by_measure.values() for result in found)
+
+    def averaging(self) -> list[dict[str, Any]]:
+        """Return one record per statistic: those solved exactly first, then by the closed form; none for rounding."""
+        if self.case.record.rounds:
+            return []
+        found, variance = self.case.averaging, self.case.record.variance
+        columns = (found.t, found.k, found.plain, found.greedy, found.inverse_variance, found.optimal)
+        names = ("t", "k", "plain", "greedy", "inverse_variance", "optimal")
+        searched = self.case.exposed if {"averaging", "projection"} & self.by_measure.keys() else None
+        solved = searched.by_statistic if searched else {}
+        rows = []
+        for place, statistic in enumerate(found.names):
+            row: dict[str, Any] = {"statistic": statistic}
+            row |= {name: column[place].item() for name, column in zip(names, columns, strict=True)}
+            row["exact"] = solved.get(statistic)
+            row["alpha"] = success(variance, row["exact"] or row["optimal"])
+            rows.append(row)
+        return sorted(rows, key=lambda row: (row["exact"] is None, in_order(row["exact"] or row["optimal"])))
+
+    def left_out(self) -> list[str]:
+        """Return a sentence on the tables that are not in these figures."""
+        inside = self.case.scope.populations
+        others = [f"{len(t)} of {name}" for name, t in self.case.programme.populations.items() if name not in inside]
+        if not others:
+            return []
+        return [f"Not in these figures: {', '.join(others)} (tables by what they count); choose them as population."]
+
+    def warnings(self) -> list[str]:
+        """Return what makes figures lower than the true risk, and which tables they leave out."""
+        record = self.case.record
+        plain = record.has_plain_keys and not record.is_deterministic
+        return [*record.noise_warnings(), *([PLAIN_KEYS] if plain else []), *self.left_out()]
+
+    def __str__(self) -> str:
+        return "\n".join([*(result.sentence for result in self.results), *self.warnings()])
+
+
+def assess(
+    source: str | Path | Programme | Record | Release,
+    *,
+    measures: Sequence[str] | None = None,
+    rule: str = "levels",
+    keep_single: bool = False,
+    population: str | None = None,
+    known: str | None = None,
+    confidence: float = ONE_SIGMA,
+    exact: Sequence[str] = (),
+    records: int | None = None,
+    closed_form: bool = False,
+    unit: str | None = None,
+    **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
+) -> Assessment:
+    """Return the risk of a record, or of a programme with the noise described by keywords.
+
+    Args:
+        source: a Release or its folder, a Record or the path of a record.json, or a programme (`eu2021:LU`, a file,
+            a Programme).
+        measures: names of the measures to take, all by default.
+        rule: `levels` or `flat`.
+        keep_single: count levels with one category as levels, as the paper seems to have done.
+        population: which tables, by what they count; by default all tables of the most common unit, in whatever
+            universes.
+        known: a statistic whose true counts are public.
+        confidence: the success an attacker may have.
+        records: how many persons are counted, for the reconstruction theorems; a release knows its own.
+        exact: statistics to solve exactly beside the most exposed ones.
+        closed_form: use the closed form for equal blocks instead of exact solutions; faster, errs both ways.
+        unit: which tables, by the unit they count, in whatever universes; the most common by default.
+        noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
+
+    >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
+    2316.0
+    """
+    if not 0 < confidence <= SUREST:
+        raise ParameterError.outside("assess", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    asked = (exact,) if isinstance(exact, str) else tuple(exact)
+    release = _release(source)
+    record = _record(release or source, noise)
+    case = Case(
+        record,
+        record.published(),
+        rule,
+        keep_single,
+        population,
+        known,
+        confidence,
+        asked,
+        record.records if records is None else records,
+        release,
+        closed_form,
+        unit,
+    )
+    return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
+
+
+def _release(source: str | Path | Programme | Record | Release) -> Release | None:
+    """Return the release that is assessed, None where only its noise and its programme are given."""
+    if isinstance(source, Release):
+        return source
+    if isinstance(source, Programme | Record):
+        return None
+    recover(Path(source))
+    return open_release(Path(source)) if Path(source).is_dir() else None
+
+
+def _record(source: str | Path | Programme | Record | Release, noise: dict[str, Any]) -> Record:
+    if isinstance(source, Record | Release):
+        _refuse_noise(noise)
+        return source.record if isinstance(source, Release) else source
+    if isinstance(source, Programme):
+        return _of_programme(source.name, noise, definition=programme_to_json(source))
+    path = Path(source)
+    if path.suffix == ".json":
+        _refuse_noise(noise)
+        try:
+            return record_from_json(path.read_text(encoding="utf-8"), path)
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "it is not text in UTF-8"
+            raise ParameterError(
+                f"{path} cannot be read: {why}. Check the path.",
+                parameter="source",
+            ) from error
+    return _of_programme(str(source), noise)
+
+
+def _of_programme(name: str, noise: dict[str, Any], **more: Any) -> Record:  # noqa: ANN401 - of a record
+    law, spsn = noise.pop("law", MaxEntropy.name), noise.pop("spsn", True)
+    if law == MaxEntropy.name and {"variance", "bound"} <= noise.keys() and not noise.get("equality"):
+        check_room(noise["variance"], noise["bound"])
+    mechanism = "cell-key" if spsn else "fresh"
+    return Record(programme=name, mechanism=mechanism, law=law, spsn=spsn, parameters=noise, **more)
+
+
+def _refuse_noise(noise: dict[str, Any]) -> None:
+    if noise:
+        raise ParameterError(
+            f"A record says its noise itself; {' and '.join(noise)} cannot be given too. Leave them out.",
+            parameter=next(iter(noise)),
+        )

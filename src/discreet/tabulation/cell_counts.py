@@ -1,0 +1,181 @@
+"""The cells of one statistic: how many records each holds, and the sum of their keys modulo the key space.
+
+Counts and keys are both additive over disjoint cells, so a coarser statistic is a sum:
+n(a) = sum of n(s) over the cells s in a, and k(a) = sum of k(s) mod K. Both are kept in one
+64-bit word per cell, k * 2^32 + n: sums of words add counts in the lower half and keys,
+modulo 2^32, in the upper half at the same time.
+
+Dense: one word per cell, empty ones too, in the order of the axes. Sparse: the occupied
+cells alone, with their flat index in rising order. An empty cell is the word 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.engines.engine import Engine
+    from discreet.noise.arrays import Words
+    from discreet.programme.axis import TopicAxis
+
+DENSE_MOST = 20_000_000
+"""Cells of the largest statistic that is kept dense; above it empty cells cost more than they save."""
+FINER = "finer"
+"""The engine's table of sparse cells that are being summed up."""
+HALF = np.uint64(32)
+LOWER = np.uint64(0xFFFFFFFF)
+WIDE = 2048
+"""Cells side by side from which a loop over runs is faster than reduceat (measured)."""
+
+
+def packed(count: NDArray[np.integer], key: NDArray[np.integer]) -> Words:
+    """Return words k * 2^32 + n; counts stay below 2^32, sums of halves of weights may not and carry over."""
+    return (key.astype(np.uint64) << HALF) + count.astype(np.uint64)
+
+
+def counts_of(words: Words) -> NDArray[np.int64]:
+    """Return the counts in words."""
+    return (words & LOWER).astype(np.int64)
+
+
+def keys_of(words: Words) -> NDArray[np.uint32]:
+    """Return the keys in words."""
+    return (words >> HALF).astype(np.uint32)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Counts and keys of one statistic.
+
+    Attributes:
+        shape: the number of categories along each axis that is not summed over.
+        words: count and key per cell.
+        index: None if dense, else the flat index of every occupied cell.
+    """
+
+    shape: tuple[int, ...]
+    words: Words
+    index: NDArray[np.int64] | None = None
+
+    def at(self, index: NDArray[np.int64]) -> Words:
+        """Return the words of cells, 0 for those that are empty."""
+        if self.index is None:
+            return self.words[index]
+        place = np.searchsorted(self.index, index).clip(max=max(len(self.index) - 1, 0))
+        if not len(self.index):
+            return np.zeros(len(index), dtype=np.uint64)
+        found: Words = np.where(self.index[place] == index, self.words[place], np.uint64(0))
+        return found
+
+    def occupied(self) -> tuple[NDArray[np.int64], Words]:
+        """Return flat index and word of the cells that hold someone."""
+        if self.index is not None:
+            return self.index, self.words
+        index = np.flatnonzero(self.words)
+        return index, self.words[index]
+
+
+def from_groups(shape: tuple[int, ...], index: NDArray[np.integer], words: Words) -> Cells:
+    """Return cells from occupied ones in any order, dense if the statistic is small enough."""
+    if math.prod(shape) > DENSE_MOST:
+        order = np.argsort(index)
+        return Cells(shape, words[order], index[order].astype(np.int64))
+    dense = np.zeros(math.prod(shape), dtype=np.uint64)
+    dense[index] = words
+    return Cells(shape, dense)
+
+
+def grouped(shape: tuple[int, ...], rows: pa.Table, key_space: int) -> Cells:
+    """Return cells from the Arrow table of a GROUP BY: index i, count n, and sum of keys k, not yet reduced."""
+    index, count, key = (rows.column(name).to_numpy() for name in ("i", "n", "k"))
+    return from_groups(shape, index, packed(count, key % key_space))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One axis summed up: which of a statistic's axes, its topic, the depth it has and the depth it gets."""
+
+    place: int
+    axis: TopicAxis
+    fine: int
+    coarse: int
+
+    @cached_property
+    def up(self) -> NDArray[np.int64]:
+        """Return for every fine position the coarse one that contains it."""
+        return self.axis.up(self.fine, self.coarse)
+
+    def shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of the coarser statistic; an axis at depth 0 is gone."""
+        left = [self.axis.size(self.coarse)] if self.coarse else []
+        return (*shape[: self.place], *left, *shape[self.place + 1 :])
+
+    def block(self, shape: tuple[int, ...]) -> tuple[int, int, int]:
+        """Return the finer shape as three: what comes before the axis, the axis, what comes after."""
+        return math.prod(shape[: self.place]), shape[self.place], math.prod(shape[self.place + 1 :])
+
+
+def roll_up(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
+    """Return the cells with one axis summed up; the engine sums those that are sparse."""
+    if cells.index is not None:
+        return _sparse(cells, step, key_space, engine)
+    words = cells.words.reshape(step.block(cells.shape))
+    if (1 << 32) % key_space == 0:
+        # Sums modulo 2^32 are sums modulo K too, once they are reduced.
+        total = _summed(words, step)
+        found = total if key_space == 1 << 32 else _reduced(total, key_space)
+    else:
+        keys = _summed(words >> HALF, step) % np.uint64(key_space)
+        found = (keys << HALF) | _summed(words & LOWER, step)
+    return Cells(step.shape(cells.shape), found.reshape(-1))
+
+
+def _reduced(words: Words, key_space: int) -> Words:
+    return ((words >> HALF) % np.uint64(key_space) << HALF) | (words & LOWER)
+
+
+def _summed(words: Words, step: Step) -> Words:
+    """Return sums over the middle axis, by the coarse category that contains each fine one."""
+    if not step.coarse:
+        total: Words = words.sum(axis=1, dtype=np.uint64)
+        return total
+    runs = step.axis.runs(step.fine, step.coarse)
+    if runs.order is not None:
+        words = words[:, runs.order]
+    if words.shape[0] * words.shape[2] < WIDE:
+        return np.add.reduceat(words, runs.starts[:-1], axis=1, dtype=np.uint64)
+    return _summed_in_runs(words, runs.starts.tolist())
+
+
+def _summed_in_runs(words: Words, ends: list[int]) -> Words:
+    """Return the same run by run: faster than reduceat where a run is long along the other axes."""
+    found = np.empty((words.shape[0], len(ends) - 1, words.shape[2]), dtype=np.uint64)
+    for number, (first, last) in enumerate(pairwise(ends)):
+        np.add.reduce(words[:, first:last], axis=1, out=found[:, number])
+    return found
+
+
+def _sparse(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
+    """Return the sums of occupied cells, grouped by the engine."""
+    import pyarrow as pa
+
+    index, words = cells.occupied()
+    _, size, inner = step.block(cells.shape)
+    outer, rest = np.divmod(index, size * inner)
+    middle, last = np.divmod(rest, inner)
+    coarse = (outer * step.axis.size(step.coarse) + step.up[middle]) * inner + last
+    engine.drop(FINER)
+    engine.append(FINER, pa.record_batch({"i": coarse, "n": counts_of(words), "k": keys_of(words)}))
+    return grouped(step.shape(cells.shape), engine.table(SUMS), key_space)
+
+
+SUMS = f"SELECT i, CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) AS BIGINT) AS k FROM {FINER} GROUP BY i"  # noqa: S608 - names are ours

@@ -1,0 +1,164 @@
+"""Counting: one GROUP BY per maximal table, everything else summed up from its smallest parent, each once."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from discreet.tabulation.cell_counts import Step, grouped, roll_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from discreet.engines.engine import Engine
+    from discreet.tabulation.cell_counts import Cells
+    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+
+AHEAD = 2
+"""How many GROUP BYs may run ahead of the summing up: the engine counts while numpy sums."""
+
+
+PERSONS = "COUNT(*) AS n, CAST(SUM(k) AS BIGINT) AS k"
+"""One person a record."""
+ROWS = "CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) AS BIGINT) AS k"
+"""As many persons as the column n says."""
+WEIGHTS = "CAST(SUM(w) AS BIGINT) & 4294967295 AS n, CAST(SUM(w) AS BIGINT) >> 32 AS k"
+"""The column w alone, as a sum of 64 bits; its key space is 2^32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Coded records in an engine.
+
+    Attributes:
+        engine: where they are.
+        place: the table in which a statistic is counted.
+        column: the name of the column for an axis and a depth.
+        condition: SQL that chooses the records of the population, or None for all.
+        key_space: K; the table's column `k` holds keys below it.
+        sums: SQL of what is summed up, the lower half of a word as n and the upper as k: PERSONS, ROWS or WEIGHTS.
+    """
+
+    engine: Engine
+    place: Callable[[Statistic], str]
+    column: Callable[[int, int], str]
+    condition: str | None
+    key_space: int
+    sums: str = PERSONS
+
+    def group_by(self, plan: Plan, statistic: Statistic) -> str:
+        """Return the SQL that counts a statistic: the flat index of a cell, its count and its key."""
+        stride, terms = 1, []
+        for number in reversed([number for number, depth in enumerate(statistic) if depth]):
+            terms.append(f"CAST({self.column(number, statistic[number])} AS BIGINT) * {stride}")
+            stride *= plan.axes[number].size(statistic[number])
+        index = " + ".join(reversed(terms)) or "CAST(0 AS BIGINT)"
+        if stride < 1 << 31:
+            index = index.replace("BIGINT", "INTEGER")
+        where = f" WHERE {self.condition}" if self.condition else ""
+        return (
+            f"SELECT {index} AS i, {self.sums} "  # noqa: S608 - names are ours
+            f"FROM {self.place(statistic)}{where} GROUP BY 1"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """One table, counted.
+
+    Attributes:
+        table: what it shows.
+        cells: every statistic of it.
+        new: the statistics that no table before it had, the finest first.
+        last: the statistics that no table after it shows.
+    """
+
+    table: TablePlan
+    cells: dict[Statistic, Cells]
+    new: list[Statistic]
+    last: list[Statistic]
+
+
+def tabulate(plan: Plan, records: Records) -> Iterator[Counted]:
+    """Count table after table; a statistic shared by several tables is computed for the first of them."""
+    with ThreadPoolExecutor(max_workers=1) as counting:
+        yield from _Counting(plan, records, counting).tables()
+
+
+@dataclass(eq=False)
+class _Counting:
+    """What has been counted and is still needed."""
+
+    plan: Plan
+    records: Records
+    pool: ThreadPoolExecutor
+    cells: dict[Statistic, Cells] = field(default_factory=dict)
+    given: set[Statistic] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # The maximal statistics in the order in which the tables will ask for them.
+        self.waiting = deque(dict.fromkeys(self.plan.sources.values()))
+        self.running: dict[Statistic, Future[pa.Table]] = {}
+        self.left = self.plan.uses.copy()
+        self.unshown = Counter(statistic for table in self.plan.tables for statistic in table.statistics)
+
+    def tables(self) -> Iterator[Counted]:
+        self._start()
+        for table in self.plan.tables:
+            for statistic in table.statistics:
+                if statistic not in self.cells:
+                    self.cells[statistic] = self._computed(table, statistic)
+            new = [statistic for statistic in table.statistics if statistic not in self.given]
+            self.given.update(new)
+            self.left.subtract(table.statistics)
+            self.unshown.subtract(table.statistics)
+            last = [statistic for statistic in table.statistics if not self.unshown[statistic]]
+            yield Counted(table, {statistic: self.cells[statistic] for statistic in table.statistics}, new, last)
+            for statistic in last:
+                # One that is shown no more may still be needed to sum up the finest of a later table.
+                if not self.left[statistic]:
+                    del self.cells[statistic]
+
+    def _start(self) -> None:
+        """Let the engine count the next maximal statistics while the present ones are summed up."""
+        while self.waiting and len(self.running) < AHEAD:
+            statistic = self.waiting.popleft()
+            sql = self.records.group_by(self.plan, statistic)
+            self.running[statistic] = self.pool.submit(self.records.engine.table, sql)
+
+    def _computed(self, table: TablePlan, statistic: Statistic) -> Cells:
+        if statistic != table.base:
+            parent, place = self.plan.parent(table, statistic)
+            return self._summed(parent, statistic, [place])
+        larger = self.plan.sources[statistic]
+        if larger == statistic:
+            return self._counted(statistic)
+        if larger not in self.cells:
+            self.cells[larger] = self._counted(larger)
+        found = self._summed(larger, statistic, range(len(statistic)))
+        self.left[larger] -= 1
+        if not self.left[larger]:
+            del self.cells[larger]
+        return found
+
+    def _counted(self, statistic: Statistic) -> Cells:
+        """Return what the engine counted, and set it to the next."""
+        rows = self.running.pop(statistic).result()
+        self._start()
+        return grouped(self.plan.shape(statistic), rows, self.records.key_space)
+
+    def _summed(self, fine: Statistic, coarse: Statistic, places: list[int] | range) -> Cells:
+        """Return a statistic as sums of a finer one, axis by axis."""
+        cells, now = self.cells[fine], list(fine)
+        for place in places:
+            if now[place] == coarse[place]:
+                continue
+            among = sum(1 for depth in now[:place] if depth)
+            step = Step(among, self.plan.axes[place], now[place], coarse[place])
+            cells = roll_up(cells, step, self.records.key_space, self.records.engine)
+            now[place] = coarse[place]
+        return cells

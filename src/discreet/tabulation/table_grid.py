@@ -1,0 +1,213 @@
+"""One table as an array over the codes of its columns, and how its parts sum up to its totals.
+
+Every statistic of the table is a choice of these codes, one level per column. Along a
+column the cells of a coarse level are sums of those of the next finer one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import InputError
+from discreet.programme.published import TOTAL, VALUE, WEIGHTED
+from discreet.tabulation.coordinates import Places
+from discreet.tabulation.distinct_cells import DistinctCells
+from discreet.tabulation.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.programme.axis import Column, Published, Runs, TopicAxis
+    from discreet.programme.model import Programme, Table
+    from discreet.tabulation.plan import TablePlan
+
+    Ints = NDArray[np.int64]
+
+BELONG = "Take the files that belong to the release."
+MOST_CELLS = 200_000_000
+"""Cells of the largest table that is laid out, empty ones too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One statistic as a table shows it: a level of every column.
+
+    Attributes:
+        depths: the depth of each level on its topic's axis; 0 is the total.
+        levels: the level of each column.
+    """
+
+    depths: tuple[int, ...]
+    levels: tuple[Published, ...]
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Return the columns that are not summed over."""
+        return tuple(number for number, depth in enumerate(self.depths) if depth)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """The equations along one column: every category of a coarse level is the sum of those of a finer one.
+
+    Attributes:
+        column: the number of the column.
+        coarse: the codes of the coarse level, by their numbers in the column.
+        fine: the codes of the fine one.
+        runs: how fine categories fall into coarse ones.
+    """
+
+    column: int
+    coarse: Ints
+    fine: Ints
+    runs: Runs
+
+
+@dataclass(frozen=True, eq=False)
+class TableGrid:
+    """How a table is laid out.
+
+    Attributes:
+        plan: the table with its columns.
+        axes: the axis of every topic.
+        distinct: the cells of the population.
+    """
+
+    plan: TablePlan
+    axes: tuple[TopicAxis, ...]
+    distinct: DistinctCells
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the table."""
+        return self.plan.columns
+
+    def axis(self, column: int) -> TopicAxis:
+        """Return the axis of a column's topic."""
+        return self.axes[self.plan.places[column]]
+
+    def lay_out(self, rows: pa.Table) -> Ints:
+        """Return the values of a table, published or true, by the codes of its columns; a cell without a row is 0."""
+        if self.plan.cells > MOST_CELLS:
+            raise InputError(
+                f"Table {self.plan.table.id} has {self.plan.cells:,} cells; up to {MOST_CELLS:,} can be laid out. "
+                "Take a release of fewer or coarser tables."
+            )
+        place = np.zeros(rows.num_rows, dtype=np.int64)
+        for column in self.columns:
+            place = place * len(column.codes) + _numbers(rows, column, self.plan.table.id)
+        shape = tuple(len(column.codes) for column in self.columns)
+        grid = np.zeros(shape, dtype=np.int64)
+        grid.reshape(-1)[place] = _values(rows, self.plan.table.id)
+        return grid
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """Return the statistics that the table shows, each once."""
+        found: dict[tuple[int, ...], Choice] = {}
+        for levels in product(*(column.levels for column in self.columns)):
+            depths = tuple(level.depth for level in levels)
+            found.setdefault(depths, Choice(depths, levels))
+        return tuple(found.values())
+
+    def cells(self, choice: Choice, grid: Ints) -> Ints:
+        """Return the cells of a statistic, with an axis for each column that is not summed over."""
+        block = grid[np.ix_(*(level.labels.astype(np.int64) for level in choice.levels))]
+        found: Ints = block[tuple(slice(None) if depth else 0 for depth in choice.depths)]
+        return found
+
+    def own(self, choice: Choice, *, alone: bool = False) -> NDArray[np.bool_]:
+        """Return which combinations of categories of a statistic are cells of their own.
+
+        Args:
+            choice: the statistic.
+            alone: whether only the statistics of this table count, not those of other tables of the population.
+        """
+        found = self.distinct.own(self.plan.statistic(choice.depths), self.plan.statistics if alone else None)
+        axes = sorted(self.plan.places[number] for number in choice.kept)
+        return np.transpose(found, [axes.index(self.plan.places[number]) for number in choice.kept])
+
+    def name(self, choice: Choice) -> str:
+        """Return the name of a statistic, as the lattice of the programme gives it."""
+        levels = [self.axis(number).depths[choice.depths[number] - 1][0].name for number in choice.kept]
+        return " ".join(sorted(levels)) or "total"
+
+    @cached_property
+    def folds(self) -> tuple[Fold, ...]:
+        """Return the equations along every column, from each depth that it shows to the next."""
+        found = []
+        for number, column in enumerate(self.columns):
+            by_depth: dict[int, Ints] = {}
+            for level in column.levels:
+                by_depth.setdefault(level.depth, level.labels.astype(np.int64))
+            for coarse, fine in pairwise(sorted(by_depth)):
+                runs = self.axis(number).runs(fine, coarse)
+                found.append(Fold(number, by_depth[coarse], by_depth[fine], runs))
+        return tuple(found)
+
+    def gaps(self, fold: Fold, grid: Ints) -> Ints:
+        """Return total minus sum of parts, for every code of the coarse level and all codes of the other columns."""
+        fine = fold.fine if fold.runs.order is None else fold.fine[fold.runs.order]
+        parts = np.take(grid, fine, axis=fold.column)
+        sums = np.add.reduceat(parts, fold.runs.starts[:-1], axis=fold.column)
+        found: Ints = np.take(grid, fold.coarse, axis=fold.column) - sums
+        return found
+
+    def words(self, place: Sequence[int]) -> str:
+        """Return the codes of a cell for people, as `GEO LU001, SEX F`; totals are left out."""
+        kept = [
+            f"{column.topic} {column.codes[number]}"
+            for column, number in zip(self.columns, place, strict=True)
+            if column.codes[number] != TOTAL
+        ]
+        return ", ".join(kept) or "the total"
+
+
+def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
+    """Return the layouts of the tables of one population; their statistics share their depths."""
+    found = plan(replace(programme, tables=tuple(tables)), tables)
+    distinct = DistinctCells(programme, found, Places(programme, tables[0], ""))
+    return tuple(TableGrid(each, found.axes, distinct) for each in found.tables)
+
+
+def _values(rows: pa.Table, table: str) -> Ints:
+    """Return the counts of a table, or refuse what are none."""
+    import pyarrow as pa
+
+    if VALUE not in rows.column_names and WEIGHTED in rows.column_names:
+        raise InputError(
+            f"Table {table} has weighted counts alone, and these figures are about unweighted ones. Make the release "
+            "without --weighted-only to compute them."
+        )
+    if VALUE not in rows.column_names or not pa.types.is_integer(rows[VALUE].type) or rows[VALUE].null_count:
+        raise InputError(f"Table {table} has no column {VALUE} of whole numbers. {BELONG}")
+    counts: Ints = rows[VALUE].to_numpy().astype(np.int64)
+    return counts
+
+
+def _numbers(rows: pa.Table, column: Column, table: str) -> Ints:
+    """Return the number of every row's code among those of the column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pa.array(column.codes)
+    if column.name not in rows.column_names:
+        raise InputError(f"Table {table} has no column {column.name}. {BELONG}")
+    values = rows[column.name].combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        places = pc.index_in(values.dictionary.cast(pa.string()), known)
+        found = pc.take(places, values.indices)
+    else:
+        found = pc.index_in(values.cast(pa.string()), known)
+    if found.null_count:
+        raise InputError(f"Table {table} has codes in column {column.name} that its programme does not know. {BELONG}")
+    numbers: Ints = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return numbers

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.accuracy.what_to_expect import reliable_from, what_to_expect
+from discreet.noise.by_count import by_count
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.ptable import PTable
+from discreet.noise.uniform import Uniform
+
+
+def test_a_uniform_law_by_hand() -> None:
+    found = {each.name: each for each in what_to_expect(by_count(Uniform(bound=2)))}
+    assert found["typical_noise"].value == pytest.approx(math.sqrt(2))
+    # -2 and -1 of five noises leave nobody.
+    assert found["single_person_vanishes"].value == pytest.approx(2 / 5)
+    # Up to 9 persons a noise of 2 is more than a fifth, and it comes in 2 of 5 cases; of 10 it is just a fifth.
+    assert found["reliable_from"].value == 10
+    assert found["typical_noise"].sentence == (
+        "A large count typically changes by about 1.4 and never by more than 2."
+    )  # fmt: skip
+
+
+@settings(max_examples=20)
+@given(st.floats(0.5, 6), st.integers(4, 9))
+def test_from_there_on_and_not_before_counts_are_rarely_off(variance: float, bound: int) -> None:
+    law = by_count(PTable.max_entropy(variance=variance, bound=bound))
+    first = reliable_from(law)
+    assert first is not None
+
+    def off(count: int) -> float:
+        noise = np.arange(-law.reach, law.reach + 1)
+        row = law.laws[int(law.rows(np.array([count]))[0])]
+        return float(row[5 * np.abs(noise) > count].sum())
+
+    assert all(off(count) <= 0.05 + 1e-12 for count in range(first, first + 5 * bound))
+    assert first == 1 or off(first - 1) > 0.05
+
+
+def test_noise_without_a_bound_says_so() -> None:
+    found = what_to_expect(by_count(TwoSidedGeometric(epsilon=0.5)))
+    assert "now and then by far more" in found[0].sentence
+
+
+def test_wider_noise_is_relied_on_later() -> None:
+    narrow, wide = (reliable_from(by_count(PTable.max_entropy(variance=v, bound=9))) for v in (2, 2 * 1.3**2))
+    assert narrow is not None
+    assert wide is not None
+    assert narrow < wide

@@ -1,0 +1,398 @@
+"""Design: the region, the recommendation and the ways out of a programme, checked from the outside."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from discreet.accuracy.release_areas import NO_AREAS
+from discreet.calibration.constraints import ATTACKERS
+from discreet.calibration.noise_design import CUTS, design
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.max_entropy import MaxEntropy
+from discreet.noise.ptable import PTable
+from discreet.programme.lattice import RULES, lattice
+from discreet.programme.model import Breakdown, Programme, Table
+from discreet.risk.assessment import assess
+from discreet.risk.averaging import averaging, variance_needed
+from discreet.risk.bound import disclosure_at
+from discreet.risk.residual_bound import noise_terms
+from discreet.risk.tuples import tuples_by_size
+from tests.programme.small import programme
+from tests.tabulation import small_data as small
+from tests.tabulation.small_data import programmes
+
+if TYPE_CHECKING:
+    from discreet.calibration.noise_design import Design
+    from discreet.programme.lattice import Lattice
+
+ONE_SIGMA = 0.6827
+SEX = small.topic("SEX", "f m")
+AGE = small.topic("AGE", "0 1 2 3 4")
+PLACE = small.topic("PLACE", "a b c d e g")
+TOWN = programme([["SEX", "AGE", "GEO"], ["SEX", "GEO.1"], ["AGE.1", "JOB"]], {
+    "SEX": [2], "AGE": [3, 12], "GEO": [4, 40], "JOB": [5]
+})  # fmt: skip
+
+
+def found_by_gap(sets: dict[int, int], variance: float, bound: int) -> float:
+    """Return how surely all sets of parts and total together show the bound."""
+    unseen = 1.0
+    for parts, many in sets.items():
+        unseen *= (1 - disclosure_at(variance, bound, tuples=1, categories=parts).chance) ** many
+    return 1 - unseen
+
+
+def hides(found: Design, here: Lattice, variance: float, bound: int) -> bool:
+    """Say whether the bound is identified less often than is accepted, computed from the programme anew."""
+    if found.attacker == "paper":
+        sets = {parts: many for parts, (_, many) in tuples_by_size(here, spsn=True).items()}
+        return found_by_gap(sets, variance, bound) < found.confidence + 1e-9
+    success = assess(found.programme, rule=found.rule, measures=["bound"], variance=variance, bound=bound).results[0]
+    return success.value < max(found.confidence, 0.55) + 1e-9
+
+
+def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bool:
+    """Say whether a setting keeps all constraints, each computed from the programme anew."""
+    if variance > bound * (bound + 1) / 3 or bound > found.max_bound:
+        return False
+    here = lattice(spec, found.rule)
+    ratios = averaging(here)
+    worst = {"optimal": ratios.optimal, "paper": ratios.greedy}[found.attacker].min()
+    if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.confidence + 1e-9:
+        return False
+    enough = variance >= variance_needed(float(worst), found.confidence) * (1 - 1e-9)
+    return enough and hides(found, here, variance, bound)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    programmes(universes=False),
+    st.floats(0.3, 0.95),
+    st.integers(1, 12),
+    st.sampled_from(ATTACKERS),
+    st.sampled_from(RULES),
+)
+def test_a_recommendation_satisfies_all_constraints_and_no_smaller_bound_does(
+    spec: Programme, confidence: float, max_bound: int, attacker: str, rule: str
+) -> None:
+    found = design(spec, confidence=confidence, max_bound=max_bound, attacker=attacker, rule=rule, cuts=0)
+    needed = found.plane.needed
+    if found.recommended is None:
+        assert found.relaxations
+        assert not any(keeps_all(found, spec, needed, bound) for bound in range(1, max_bound + 1))
+        return
+    assume(needed > 1e-6)
+    variance, bound = found.recommended
+    assert keeps_all(found, spec, variance, bound)
+    assert not any(keeps_all(found, spec, needed, smaller) for smaller in range(1, bound))
+    assert PTable.max_entropy(variance=variance, bound=bound).rows[-1].variance == pytest.approx(variance)
+
+
+CITY, COUNTRY = (
+    programme(
+        [["SEX", "GEO", *two] for two in itertools.combinations(["AGE", "JOB", "EDU", "HEALTH"], 2)],
+        {"SEX": [2], "AGE": [3, 12], "GEO": [4, 40, areas], "JOB": [5], "EDU": [4], "HEALTH": [3]},
+    )
+    for areas in (200, 1_000_000)
+)
+ASKED: dict[str, dict[str, Any]] = {
+    "city": {"programme": CITY, "closed_form": True, "max_bound": 3},
+    "Luxembourg": {"programme": "eu2021:LU", "closed_form": True},
+}
+both = pytest.mark.parametrize("place", ["city", pytest.param("Luxembourg", marks=pytest.mark.slow)])
+
+
+@cache
+def nothing_left(place: str) -> Design:
+    return design(**ASKED[place])
+
+
+def again(place: str, **other: Any) -> Design:  # noqa: ANN401 - of a design
+    """Return the design with something else asked for; what residuals reveal depends on the tables alone."""
+    return design(**{**ASKED[place], "cuts": 0, "terms": nothing_left(place).terms, **other})
+
+
+@cache
+def held(place: str) -> Design:
+    return again(place, attacker="paper", cuts=CUTS)
+
+
+@both
+def test_nothing_is_left_against_everything_published(place: str) -> None:
+    found = nothing_left(place)
+    assert not found.feasible
+    assert found.settings == {}
+    assert found.answer.startswith(f"Nothing is left for {found.programme.name}: averaging asks for")
+    assert {each.constraint for each in found.relaxations} == {
+        "acceptable bound",
+        "averaging",
+        "hidden bound",
+        "programme",
+    }
+
+
+@both
+def test_a_relaxed_bound_leaves_something(place: str) -> None:
+    bound = next(each.value for each in nothing_left(place).relaxations if each.constraint == "acceptable bound")
+    assert again(place, max_bound=int(bound)).feasible
+    assert not again(place, max_bound=int(bound) - 1).feasible
+
+
+@both
+def test_a_relaxed_success_leaves_something(place: str) -> None:
+    share = next(each.value for each in nothing_left(place).relaxations if each.constraint == "averaging")
+    assert again(place, confidence=share).feasible
+    assert not again(place, confidence=share - 0.001).feasible
+
+
+@both
+def test_a_bound_that_may_be_known_leaves_something(place: str) -> None:
+    told = next(each.sentence for each in nothing_left(place).relaxations if each.constraint == "hidden bound")
+    found = again(place, hide_bound=False)
+    assert found.recommended
+    assert f"a bound of {found.recommended.bound} then has room" in told
+
+
+def without(breakdown: Breakdown, coarser: Counter[str]) -> Breakdown:
+    """Return a breakdown without as many of its finest levels as it was cut."""
+    left = len(breakdown.levels) - coarser[breakdown.code]
+    return replace(breakdown, levels=breakdown.levels[:left])
+
+
+@both
+def test_the_cuts_that_are_told_leave_something(place: str) -> None:
+    cuts = nothing_left(place).curation.enough
+    assert [cut.feasible for cut in cuts] == [False] * (len(cuts) - 1) + [True]
+    gone = {cut.name for cut in cuts if cut.kind == "table"}
+    coarser = Counter(cut.name for cut in cuts if cut.kind == "breakdown")
+    spec = nothing_left(place).programme
+    tables = tuple(
+        Table(table.id, tuple(without(b, coarser) for b in table.breakdowns), table.unit, table.universe)
+        for table in spec.tables
+        if table.id not in gone
+    )
+    less = again(place, programme=Programme(spec.name, spec.topics, tables), terms=None)
+    assert less.feasible
+    assert less.plane.needed == pytest.approx(cuts[-1].variance)
+
+
+@both
+def test_the_answer_tells_both_attackers(place: str) -> None:
+    found = held(place)
+    assert found.recommended
+    values = {each.name: each.value for each in found.results}
+    assert values["success_of_paper_attacker"] <= ONE_SIGMA
+    assert values["success_of_optimal_attacker"] > ONE_SIGMA
+    assert values["recommended_variance"] == found.recommended.variance
+    assert values["recommended_bound"] == found.recommended.bound
+    assert {"delta_at_epsilon_1", "delta_floor", "typical_noise", "reliable_from"} <= values.keys()
+
+
+@both
+def test_every_figure_of_risk_has_its_assumptions(place: str) -> None:
+    plain = {"room_variance", "acceptable_bound_bound", "typical_noise", "single_person_vanishes", "reliable_from"}
+    assert {each.name for each in held(place).results if not each.assumptions} <= plain
+
+
+@both
+def test_names_of_results_are_unique(place: str) -> None:
+    for found in (held(place), nothing_left(place)):
+        names = [each.name for each in found.results]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("place", "variance", "bound"),
+    [("city", 0.6, 3), pytest.param("Luxembourg", 4.3, 7, marks=pytest.mark.slow)],
+)
+def test_the_settings_are_flags_of_protect(place: str, variance: float, bound: int) -> None:
+    assert held(place).settings == {"mechanism": "cell-key", "variance": variance, "bound": bound}
+
+
+@both
+def test_what_is_printed_as_json_can_be_read_again(place: str) -> None:
+    for found in (held(place), nothing_left(place)):
+        told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+        assert told["feasible"] == found.feasible
+        assert [row["bound"] for row in told["region"]] == list(range(1, found.max_bound + 1))
+        for each in told["constraints"]:
+            assert len(each["limits"]) == found.max_bound
+
+
+@both
+def test_the_total_that_is_known_helps_the_attacker(place: str) -> None:
+    found = nothing_left(place)
+    (told,) = [each for each in found.results if each.name == "variance_needed_if_total_known"]
+    assert told.value == pytest.approx(again(place, known="total").plane.needed)
+    assert told.value > found.plane.needed
+
+
+def test_the_papers_averages_make_no_use_of_what_is_known() -> None:
+    found = design(TOWN, attacker="paper", known="total", cuts=0)
+    assert found.warnings[-1].startswith("The paper's averages make no use of what is known")
+    assert found.plane.needed == design(TOWN, attacker="paper", cuts=0).plane.needed
+
+
+def test_everything_known_is_refused() -> None:
+    only = programme([["SEX"]], {"SEX": [2]})
+    with pytest.raises(ParameterError, match="Nothing is left to hide"):
+        design(only, known="SEX1")
+
+
+def test_a_programme_without_sexes_has_no_sets_but_residuals() -> None:
+    spec = programme([["AGE", "GEO"]], {"AGE": [12], "GEO": [40]})
+    paper, optimal = (design(spec, max_bound=20, attacker=who, cuts=0) for who in ("paper", "optimal"))
+    assert paper.sets["paper"] == {}
+    assert any("such as sexes. Sets of more parts were not looked at" in warning for warning in paper.warnings)
+    assert {row.high_by for row in paper.plane.rows} == {"room"}
+    assert not any(each.name == "bound_found_by_paper_attacker" for each in paper.results)
+    # Residuals need no sets of few parts.
+    assert "hidden bound" in {row.high_by for row in optimal.plane.rows}
+    assert not any("such as sexes" in warning for warning in optimal.warnings)
+
+
+def test_one_table_can_be_designed_for() -> None:
+    found = design(programme([["SEX"]], {"SEX": [2]}))
+    assert found.feasible
+    assert [cut.words for cut in found.curation.alone] == ["leave out breakdown SEX"]
+
+
+def test_a_table_of_the_total_alone_can_be_designed_for() -> None:
+    found = design(programme([[]], {}))
+    assert found.feasible
+    assert found.areas is None
+    assert found.curation.alone == ()
+    assert found.exposed["optimal"].ratio == 1
+
+
+def test_constraints_that_contradict_each_other_say_what_to_relax() -> None:
+    found = design(TOWN, max_bound=2)
+    assert not found.feasible
+    sentences = [each.sentence for each in found.relaxations]
+    assert any(sentence.startswith("Accept a bound of ") for sentence in sentences)
+    assert any(sentence.startswith("Accept that the attacker is right in ") for sentence in sentences)
+
+
+@pytest.mark.parametrize("place", ["country", pytest.param("Luxembourg", marks=pytest.mark.slow)])
+def test_noise_without_a_bound_is_told_with_what_to_relax(place: str) -> None:
+    found = design(COUNTRY, closed_form=True, cuts=0) if place == "country" else nothing_left(place)
+    assert not found.line.feasible
+    assert found.line_answer.startswith("Noise without a bound: nothing is left. Accurate areas ask for")
+    assert {each.constraint for each in found.line_relaxations} == {"accurate areas", "averaging"}
+
+
+def test_noise_without_a_bound_has_its_epsilon_told() -> None:
+    found = design(TOWN, cuts=0)
+    if found.line.feasible:
+        assert found.line_answer.startswith("Noise without a bound could have an epsilon of")
+        assert found.line_relaxations == ()
+
+
+def test_no_cuts_are_tried_if_none_are_asked_for() -> None:
+    assert design(TOWN, max_bound=1, cuts=0).curation.path == ()
+    assert len(design(TOWN, cuts=2).curation.path) == 2
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
+def test_a_confidence_outside_0_and_1_is_refused(confidence: float) -> None:
+    with pytest.raises(
+        ParameterError,
+        match=r"design: confidence must be a share from 0\.01 to 0\.999999, which an attacker may be right in",
+    ):
+        design(TOWN, confidence=confidence)
+
+
+def test_other_mistakes_are_told() -> None:
+    with pytest.raises(ParameterError, match=r"design: max-bound must be from 1 to 50, not 0\."):
+        design(TOWN, max_bound=0)
+    with pytest.raises(ParameterError, match=r"design: cuts must be from 0 to 60, not 61\."):
+        design(TOWN, cuts=61)
+    with pytest.raises(UnknownNameError, match=r"optimal"):
+        design(TOWN, attacker="optimla")
+    with pytest.raises(UnknownNameError, match=r"levels"):
+        design(TOWN, rule="level")
+    with pytest.raises(UnknownNameError, match=r"GEO"):
+        design(TOWN, areas="GOE")
+
+
+def test_only_areas_need_an_epsilon() -> None:
+    ages = programme([["SEX", "AGE"]], {"SEX": [2], "AGE": [91]})
+    found = design(ages, cuts=0)
+    assert found.areas is None
+    assert found.to_json()["areas"] is None
+    assert "accurate areas" not in {each.name for each in found.constraints}
+    (averaging,) = (each for each in found.constraints if each.about == "epsilon")
+    assert (found.line.low, found.line.high) == (0, averaging.limit(1))
+    assert NO_AREAS in found.warnings
+    assert found.line_answer.endswith(f"could have an epsilon of at most {found.line.high:.3g} a count.")
+    named = design(ages, areas="AGE", cuts=0)
+    assert named.areas == 91
+    assert named.line.low == pytest.approx(math.log(91 / (1 - named.confidence)) / 20)
+    assert NO_AREAS not in named.warnings
+
+
+def test_a_stricter_demand_never_gets_a_looser_limit() -> None:
+    shares, terms = (0.3, 0.5, 0.52, 0.6, 0.8, 0.95), noise_terms(TOWN)
+    found = [design(TOWN, confidence=share, closed_form=True, cuts=0, terms=terms) for share in shares]
+    for strict, loose in itertools.pairwise(found):
+        for less, more in zip(strict.plane.rows, loose.plane.rows, strict=True):
+            assert less.high <= more.high * (1 + 1e-9)
+            assert less.low > more.low
+    assert any("A guess between two bounds" in warning for warning in found[0].warnings)
+
+
+UNIVERSES = small.programme(
+    [SEX, AGE, PLACE],
+    [small.by(SEX), small.by(PLACE)],
+    [small.by(PLACE)],
+    [small.by(SEX), small.by(AGE), small.by(PLACE)],
+    universes=[None, None, "SEX = f"],
+)
+
+
+def test_tables_with_a_universe_are_designed_for_too() -> None:
+    found = design(UNIVERSES)
+    assert len(found.populations) == 2
+    each = [design(UNIVERSES, population=name, cuts=0) for name in found.populations]
+    # Together the universes reveal more than any of them.
+    assert found.plane.needed > max(one.plane.needed for one in each)
+    apart = design(UNIVERSES, closed_form=True)
+    assert apart.plane.needed == max(
+        design(UNIVERSES, population=name, closed_form=True, cuts=0).plane.needed for name in found.populations
+    )
+    assert apart.exposed["optimal"].statistic.endswith("of persons where SEX = f")
+    for parts, many in found.sets["paper"].items():
+        assert many == sum(one.sets["paper"].get(parts, 0) for one in each)
+    for one, row in zip(found.plane.rows, each[0].plane.rows, strict=True):
+        assert one.high <= row.high
+    t = {result.name: result.value for result in found.results}["sensitivity"]
+    assert t == sum({result.name: result.value for result in one.results}["sensitivity"] for one in each)
+
+
+@pytest.mark.slow
+def test_tables_of_luxembourg_that_count_something_else_are_named() -> None:
+    warnings = held("Luxembourg").warnings
+    assert any("Not designed for: tables that count something else (7 of occupied" in each for each in warnings)
+
+
+def test_tables_that_count_something_else_are_named() -> None:
+    tables = (*TOWN.tables, Table("4", TOWN.tables[1].breakdowns, "dwellings"))
+    found = design(replace(TOWN, tables=tables), attacker="paper", cuts=0)
+    assert any("Not designed for: tables that count something else (1 of dwellings" in each for each in found.warnings)
+
+
+def test_who_just_reads_a_count_is_not_right_more_often_than_is_accepted() -> None:
+    found = design(small.programme([PLACE], [small.by(PLACE, total=False)]), cuts=0)
+    assert found.recommended
+    assert found.plane.at(1).low_by == "as published"
+    assert MaxEntropy(variance=found.recommended.variance, bound=found.recommended.bound).pmf(0) <= found.confidence

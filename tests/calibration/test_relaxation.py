@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from discreet.calibration.constraints import (
+    acceptable_bound,
+    accurate_areas,
+    averaging_epsilon,
+    averaging_variance,
+    hidden_bound,
+    room,
+)
+from discreet.calibration.curation import Curation, Cut
+from discreet.calibration.exposure import Exposure
+from discreet.calibration.region import Allowed, Plane, allowed
+from discreet.calibration.relaxation import of_line, of_plane
+
+ONE_SIGMA = 0.6827
+EXPOSED = Exposure("AGE.M", 0.0867)
+
+
+def plane(largest: int, confidence: float = ONE_SIGMA, tuples: int = 28_000_000) -> Plane:
+    averaging = averaging_variance(EXPOSED.ratio, EXPOSED.statistic, confidence)
+    hidden = hidden_bound({2: tuples}, confidence, "paper")
+    return Plane((averaging, hidden, room(), acceptable_bound(largest)), largest)
+
+
+def relaxed(largest: int, cuts: tuple[Cut, ...] = ()) -> dict[str, tuple[str, float]]:
+    whole = Cut("", "", "publish everything", 2.88, "AGE.M", 0.0867, 200)
+    found = of_plane(plane(largest), lambda alpha: plane(largest, alpha), ONE_SIGMA, Curation(whole, (), cuts))
+    return {each.constraint: (each.sentence, each.value) for each in found}
+
+
+def test_each_relaxation_leaves_something_and_a_little_less_does_not() -> None:
+    found = relaxed(5)
+    wider = int(found["acceptable bound"][1])
+    assert plane(wider).feasible
+    assert not plane(wider - 1).feasible
+    sentence, share = found["averaging"]
+    assert plane(5, share).feasible
+    assert not plane(5, share - 1e-3).feasible
+    assert f"(--confidence {share:g})" in sentence
+    assert f"(--max-bound {wider})" in found["acceptable bound"][0]
+
+
+def test_no_success_is_told_that_would_not_do() -> None:
+    assert "averaging" not in relaxed(1)
+
+
+def test_a_bound_that_need_not_be_hidden_needs_room_only() -> None:
+    sentence, variance = relaxed(5)["hidden bound"]
+    assert "a bound of 3 then has room for a variance of 2.88" in sentence
+    assert 2 < variance <= 4
+    assert "tell true counts for certain" in sentence
+
+
+def test_a_bound_without_room_is_no_way_out() -> None:
+    assert "hidden bound" not in relaxed(2)
+
+
+def test_cuts_that_lead_to_something_are_told_in_their_order() -> None:
+    cuts = tuple(
+        Cut("table", name, f"leave out table {name}", 1.7, "total", 0.14, 100, feasible=name == "3.1")
+        for name in ("9.2", "3.1", "4")
+    )
+    sentence, cells = relaxed(5, cuts)["programme"]
+    assert sentence == (
+        "Publish less: leave out table 9.2; leave out table 3.1. A variance of 1.7 is then enough."
+    )  # fmt: skip
+    assert cells == 100
+    assert "programme" not in relaxed(5)
+
+
+def test_cuts_that_do_not_lead_there_are_told_too() -> None:
+    cuts = (Cut("table", "9.2", "leave out table 9.2", 2.5, "total", 0.1, 50),)
+    sentence, _ = relaxed(5, cuts)["programme"]
+    assert sentence == ("Publish far less: after 1 cut, keeping 25% of the cells, a variance of 2.5 is still needed.")
+
+
+@pytest.mark.parametrize("areas", [37_000, 5_000_000])
+def test_the_line_is_relaxed_on_either_side(areas: int) -> None:
+    exposed = Exposure("total", 0.0118)
+
+    def line(within: float = 20, confidence: float = ONE_SIGMA) -> Allowed:
+        averaging = averaging_epsilon(exposed.ratio, exposed.statistic, confidence)
+        return allowed((averaging, accurate_areas(areas, ONE_SIGMA, within)), "epsilon")
+
+    found = {each.constraint: each.value for each in of_line(line(), areas, 20, exposed, ONE_SIGMA)}
+    off, share = found["accurate areas"], found["averaging"]
+    assert line(within=off).feasible
+    assert not line(within=off - 1).feasible
+    assert line(confidence=share + 1e-6).feasible
+    assert not line(confidence=share - 1e-3).feasible
+    assert off == math.floor(off)

@@ -1,0 +1,135 @@
+"""The picture of what publishing less buys: its data, and that they are what is drawn."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.charts.frontier_chart import GAP, LABELLED, FrontierChart, FrontierPoint
+from discreet.charts.paper import ACCENT, LIGHT
+
+WHOLE = FrontierPoint(1.0, 10.0, "publish everything")
+ALONE = (
+    FrontierPoint(0.4, 7.0, "breakdown SEX"),
+    FrontierPoint(0.9, 9.5, "table 2"),
+    FrontierPoint(0.5, 9.9, "table 3"),
+)
+PATH = (
+    FrontierPoint(0.99, 9.9, "table 1"),
+    FrontierPoint(0.98, 9.8, "table 4"),
+    FrontierPoint(0.97, 9.7, "breakdown AGE"),
+    FrontierPoint(0.96, 9.6, "table 5"),
+    FrontierPoint(0.7, 8.0, "table 6", feasible=True),
+)
+FRONTIER = (WHOLE, *PATH, ALONE[0])
+CHART = FrontierChart("5 cuts", WHOLE, ALONE, PATH, FRONTIER, allowed=8.2, bound=10)
+
+
+def layers(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all layers, those within layers too."""
+    found: list[dict[str, Any]] = []
+    for layer in spec["layer"]:
+        found += layers(layer) if "layer" in layer else [layer]
+    return found
+
+
+def mark(layer: dict[str, Any]) -> dict[str, Any]:
+    """Return the mark of a layer and how it looks."""
+    found: dict[str, Any] = layer["mark"] if isinstance(layer["mark"], dict) else {"type": layer["mark"]}
+    return found
+
+
+def values(spec: dict[str, Any], kind: str, colour: str | None = None) -> list[list[dict[str, Any]]]:
+    """Return the data of all layers of a mark and a colour."""
+    return [
+        spec["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
+        for layer in layers(spec)
+        if mark(layer)["type"] == kind and colour in (None, mark(layer).get("color"))
+    ]
+
+
+def test_all_points_are_in_the_page_chart() -> None:
+    spec = CHART.spec()
+    (grey,) = values(spec, "point", LIGHT)
+    assert [(row["kept"], row["variance"], row["cut"]) for row in grey] == [
+        (p.kept, p.variance, p.label) for p in ALONE
+    ]
+    (line,) = values(spec, "line", ACCENT)
+    assert [(row["kept"], row["variance"]) for row in line] == [(p.kept, p.variance) for p in (WHOLE, *PATH)]
+    assert spec["width"] == "container"
+    assert spec["description"] == CHART.alternative
+    assert "$schema" not in spec
+
+
+def test_first_steps_are_named_apart_from_each_other() -> None:
+    spec = CHART.spec()
+    (names,) = (rows for rows in values(spec, "rule") if "label" in rows[0] and "at" in rows[0])
+    assert [row["label"] for row in names] == [
+        "all published",
+        *(f"{number}. {point.label}" for number, point in enumerate(PATH[:LABELLED], start=1)),
+    ]
+    low, high = next(
+        layer["encoding"]["y"]["scale"]["domain"] for layer in layers(spec) if mark(layer)["type"] == "line"
+    )
+    heights = [row["height"] for row in names]
+    assert all(a - b >= GAP * (high - low) * (1 - 1e-9) for a, b in itertools.pairwise(heights))
+    assert all(low <= height <= high for height in heights)
+    # Beyond all points, where nothing can be covered.
+    assert {row["at"] for row in names} == {max(row["at"] for row in names)}
+    assert names[0]["at"] > 1
+
+
+def test_names_at_the_bottom_are_pushed_up() -> None:
+    steep = tuple(replace(point, variance=1.0 - number / 100) for number, point in enumerate(PATH))
+    names = replace(CHART, path=steep, frontier=(WHOLE, *steep)).spec()
+    (rows,) = (rows for rows in values(names, "rule") if "at" in rows[0])
+    low, _ = next(layer["encoding"]["y"]["scale"]["domain"] for layer in layers(names) if mark(layer)["type"] == "line")
+    assert min(row["height"] for row in rows) >= low
+
+
+def test_the_limit_is_drawn_where_it_is_near() -> None:
+    def limits(chart: FrontierChart) -> list[float]:
+        return [rows[0]["variance"] for rows in values(chart.spec(), "rule") if "at" not in rows[0]]
+
+    assert limits(CHART) == [8.2]
+    assert "A dashed line stands at the largest variance that a bound of 10 allows the output as it is, 8.2." in (
+        CHART.alternative
+    )
+    far = replace(CHART, allowed=50.0)
+    assert limits(far) == []
+    assert "50, is beyond the picture." in far.alternative
+
+
+def test_words_say_what_is_drawn() -> None:
+    told = CHART.alternative
+    assert "everything published needs a variance of 10." in told
+    assert "3 cuts, each alone; breakdown SEX (40.0% of cells, variance 7) buys most" in told
+    assert "5 cuts one after the other, first table 1 (99.0% of cells, variance 9.9); " in told
+    assert "The last leads to 70.0% of cells, variance 8." in told
+    assert "7 outputs that no other beats in both" in told
+
+
+def test_the_figure_shows_the_same() -> None:
+    (axes,) = CHART.figure().axes
+    drawn = {
+        (line.get_color(), line.get_linestyle()): np.array(line.get_xydata()).tolist() for line in axes.get_lines()
+    }
+    assert drawn[ACCENT, "-"] == [[p.kept, p.variance] for p in (WHOLE, *PATH)]
+    assert drawn[LIGHT, "None"] == [[p.kept, p.variance] for p in ALONE]
+    texts = [text.get_text() for text in axes.texts]
+    assert "1. table 1" in texts
+    assert "breakdown SEX alone" in texts
+    assert "bound 10 allows 8.2" in texts
+    assert "persons²" in axes.get_ylabel()
+
+
+@pytest.mark.parametrize("path", [(), PATH[:1], PATH])
+@pytest.mark.parametrize("alone", [(), ALONE])
+def test_little_can_be_drawn_too(alone: tuple[FrontierPoint, ...], path: tuple[FrontierPoint, ...]) -> None:
+    chart = replace(CHART, alone=alone, path=path, frontier=(WHOLE, *path))
+    assert chart.spec()["layer"]
+    chart.figure().draw_without_rendering()

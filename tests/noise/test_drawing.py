@@ -1,0 +1,83 @@
+"""Noise from words: by row or by law, on zeros only where asked, and told in a record so that it can be made again."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from discreet.errors import ParameterError
+from discreet.noise import LAWS, SeededBits
+from discreet.noise.distribution import WORDS
+from discreet.noise.drawing import described_law, noisy, perturbs_zeros
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.ptable import PTable, PTableRow
+from discreet.release.record import Record, record_from_json
+from tests.each import each
+from tests.noise.laws import label, symmetric_laws
+
+if TYPE_CHECKING:
+    from discreet.noise.distribution import Noise
+
+LAW = TwoSidedGeometric(epsilon=0.5)
+COUNTS = np.array([0, 1, 2, 7, 0, 1000] * 500)
+WORDS_OF_CELLS = SeededBits(8).words(len(COUNTS))
+
+
+@cache
+def ptable(*, zeros: bool = False) -> PTable:
+    return PTable.max_entropy(variance=2, bound=5, perturb_zeros=zeros)
+
+
+@each("table", lambda: [ptable(), ptable(zeros=True)])
+@each("zeros", [False, True])
+def test_a_ptable_draws_by_the_row_of_every_count(table: PTable, zeros: bool) -> None:
+    published = noisy(table, COUNTS, WORDS_OF_CELLS, zeros=zeros)
+    for count in set(COUNTS.tolist()):
+        row = table.rows[min(count, len(table.rows) - 1)]
+        chosen = count == COUNTS
+        assert np.array_equal(published[chosen] - count, row.draw(WORDS_OF_CELLS[chosen], WORDS))
+
+
+def test_a_law_draws_the_same_for_every_count_and_leaves_zeros_unless_asked() -> None:
+    drawn = LAW.draw(WORDS_OF_CELLS, WORDS)
+    assert np.array_equal(noisy(LAW, COUNTS, WORDS_OF_CELLS, zeros=True), COUNTS + drawn)
+    assert np.array_equal(noisy(LAW, COUNTS, WORDS_OF_CELLS, zeros=False), np.where(COUNTS > 0, COUNTS + drawn, 0))
+
+
+def test_a_ptable_says_itself_whether_zeros_stay() -> None:
+    assert [perturbs_zeros(LAW, asked) for asked in (False, True)] == [False, True]
+    assert [perturbs_zeros(ptable(zeros=True), asked) for asked in (False, True)] == [True, True]
+    assert not perturbs_zeros(ptable(), asked=False)
+    with pytest.raises(
+        ParameterError, match=r"This p-table leaves zeros as they are\. Make it with perturb_zeros, or leave"
+    ) as caught:
+        perturbs_zeros(ptable(), asked=True)
+    assert caught.value.parameter == "perturb_zeros"
+
+
+def single_laws() -> list[Noise]:
+    # Of max-entropy there is a p-table instead of one law.
+    return [law for law in symmetric_laws() if law.name != "max-entropy"]
+
+
+@each("law", single_laws, ids=label)
+def test_every_law_is_made_again_from_its_record(law: Noise) -> None:
+    told = described_law(law)
+    assert set(told) == {"law", "parameters"}
+    record = Record(programme="x", mechanism="cell-key", **told)
+    assert record_from_json(record.to_json(), Path("record.json")).noise() == law
+
+
+def test_every_kind_of_law_is_among_them() -> None:
+    assert {law.name for law in single_laws()} == set(LAWS) - {"max-entropy"}
+
+
+def test_a_ptable_that_was_not_solved_here_is_told_whole() -> None:
+    table = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1), (0.5, 0.5))))
+    told = described_law(table)
+    assert (told["law"], told["parameters"]) == ("p-table", {})
+    assert [row.values for row in Record(programme="x", **told).ptable().rows] == [(0,), (-1, 1)]

@@ -1,0 +1,12 @@
+"""Two countries stand for all Member States: one with regions of one category, one without."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.paper.sources import Sources
+
+
+@pytest.fixture(scope="session")
+def sources() -> Sources:
+    return Sources(("MT", "IE"))

@@ -1,0 +1,72 @@
+"""A release of the small town, all that its reports are made of, and the pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.accuracy import measured
+from discreet.reports.html_page import document
+from discreet.reports.pictures import charts_of
+from discreet.reports.report_results import gather
+from discreet.reports.verdicts import summary_of
+from tests.cli import town
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from discreet.engines.engine import Engine
+    from discreet.reports.report_results import Gathered
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_tables() -> Iterator[None]:
+    """Simulate tests of independence with few tables: here it matters what is shown."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "TABLES", 50)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds() -> Iterator[None]:
+    with town.few_rounds():
+        yield
+
+
+@pytest.fixture(scope="session")
+def town_folder(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
+    """Return a folder with a release of the town, `out`, and its true counts beside it."""
+    folder = tmp_path_factory.mktemp("report-town")
+    town.publish(folder, engine)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def gathered(town_folder: Path) -> Gathered:
+    """Return all that a report of the town is made of."""
+    with town.few_rounds():
+        return gather(town_folder / "out")
+
+
+@pytest.fixture(scope="session")
+def told(town_folder: Path) -> Gathered:
+    """Return what everybody may know of it."""
+    with town.few_rounds():
+        return gather(town_folder / "out", public=True)
+
+
+@pytest.fixture(scope="session")
+def curators_page(gathered: Gathered) -> str:
+    return written(gathered)
+
+
+@pytest.fixture(scope="session")
+def public_page(told: Gathered) -> str:
+    return written(told)
+
+
+def written(found: Gathered) -> str:
+    """Return the page on what was gathered."""
+    return document(found, summary_of(found), charts_of(found))

@@ -1,0 +1,74 @@
+"""A design as charts: the edges are the constraints, and the title says where a setting stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from discreet.calibration.constraints import AT_LEAST, EPSILON, VARIANCE
+from discreet.calibration.noise_design import design
+from discreet.charts.epsilon_line import EpsilonLimit
+from discreet.reports.design_charts import HERE, RECOMMENDED, line_chart_of, plane_chart_of
+
+DESIGN = design("eu2021:MT", attacker="paper", rule="flat", cuts=0)
+
+
+def test_rows_and_edges_are_those_of_the_design() -> None:
+    chart = plane_chart_of(DESIGN)
+    assert [(row.bound, row.low, row.high) for row in chart.rows] == [
+        (row.bound, row.low, row.high) for row in DESIGN.plane.rows
+    ]
+    binding = {name for row in DESIGN.plane.rows for name in (row.low_by, row.high_by)}
+    wanted = [each for each in DESIGN.constraints if each.about == VARIANCE and each.name in binding]
+    assert 0 < len(wanted) < sum(each.about == VARIANCE for each in DESIGN.constraints)
+    for edge, constraint in zip(chart.edges, wanted, strict=True):
+        assert edge.is_lower == (constraint.side == AT_LEAST)
+        assert all(limit == constraint.limit(bound) for bound, limit in edge.limits)
+
+
+def test_without_a_setting_the_recommendation_is_marked() -> None:
+    assert DESIGN.recommended
+    (point,) = plane_chart_of(DESIGN).chosen
+    assert (point.variance, point.bound, point.label) == (*DESIGN.recommended, RECOMMENDED)
+    nothing = plane_chart_of(replace(DESIGN, recommended=None))
+    assert nothing.chosen == ()
+    assert nothing.title.startswith("Nothing is left: ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ((0.1, 6), "too little noise: averaging asks for a variance of at least"),
+        ((13.9, 6), "too much for its bound"),
+        ((3.0, 6), "within what the constraints leave"),
+        ((3.0, 12), "a larger bound than the 10 that users accept"),
+    ],
+)
+def test_a_setting_is_marked_and_the_title_says_where_it_stands(setting: tuple[float, int], said: str) -> None:
+    chart = plane_chart_of(DESIGN, setting)
+    (point,) = chart.chosen
+    assert (point.variance, point.bound, point.label) == (*setting, HERE)
+    assert said in chart.title
+    assert DESIGN.plane.allows(*setting) == ("within" in said)
+
+
+def test_the_line_has_the_limits_on_epsilon() -> None:
+    chart = line_chart_of(DESIGN)
+    assert chart.limits == tuple(
+        EpsilonLimit(each.name, each.limit(0), each.side == AT_LEAST)
+        for each in DESIGN.constraints
+        if each.about == EPSILON
+    )
+    assert (chart.left is not None) == DESIGN.line.feasible
+
+
+def test_an_epsilon_is_within_or_outside() -> None:
+    free = replace(DESIGN, line=replace(DESIGN.line, low=0.1, high=0.4))
+    taken = replace(DESIGN, line=replace(DESIGN.line, low=0.4, high=0.1))
+    assert "within what is left, 0.1 to 0.4" in line_chart_of(free, 0.2).title
+    assert "outside what is left" in line_chart_of(free, 0.5).title
+    assert line_chart_of(free).title == "An epsilon of 0.1 to 0.4 a count keeps to all limits"
+    assert "none could" in line_chart_of(taken, 0.2).title
+    assert line_chart_of(taken).title.startswith("Nothing is left")
+    assert line_chart_of(free, 0.2).chosen == (0.2, HERE)

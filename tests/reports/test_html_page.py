@@ -1,0 +1,275 @@
+"""What stands on the page comes from results: another result, another page. And text from outside is text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.attacks.expected_success import Predicted
+from discreet.attacks.scoring import CLASSES
+from discreet.reports.html_page import SECTIONS, document, limit_words, share_words, value_words
+from discreet.reports.pictures import charts_of
+from discreet.reports.verdicts import Verdict, summary_of
+from discreet.results import Result
+
+if TYPE_CHECKING:
+    from discreet.reports.report_results import Gathered
+
+Tamper = Callable[["Gathered"], "Gathered"]
+ODD = 0.123456
+"""A number that nothing else on the page has."""
+SCRIPT = "<script>alert('x')</script>"
+
+
+def words(page: str) -> str:
+    """Return the text of a page in one line, without programs, styles and drawings."""
+    text = re.sub(r"<(script|style|noscript)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def page_of(found: Gathered) -> str:
+    return words(document(found, summary_of(found), dict.fromkeys(charts_of(found), ())))
+
+
+def risk(name: str) -> Tamper:
+    """Return what replaces the value of a result of the assessment."""
+
+    def tamper(found: Gathered) -> Gathered:
+        assert found.assessment
+        assert found.bound
+        first, bound = (
+            replace(
+                part,
+                by_measure={
+                    measure: tuple(replace(each, value=ODD) if each.name == name else each for each in results)
+                    for measure, results in part.by_measure.items()
+                },
+            )
+            for part in (found.assessment, found.bound)
+        )
+        return replace(found, assessments=(first,), bound=bound)
+
+    return tamper
+
+
+def attack(found: Gathered) -> Gathered:
+    """Replace what is predicted of every attack."""
+    assert found.attacks
+    predicted = {name: Predicted(ODD, 0.0) for name in CLASSES}
+    outcomes = tuple(replace(each, predicted=predicted) for each in found.attacks.outcomes)
+    return replace(found, attacks=replace(found.attacks, outcomes=outcomes))
+
+
+def totals(found: Gathered) -> Gathered:
+    """Replace how far totals are apart."""
+    tables = tuple(replace(each, mean=ODD, largest=987_654) for each in found.utility.additivity.tables)
+    return replace(found, utility=replace(found.utility, additivity=replace(found.utility.additivity, tables=tables)))
+
+
+def interval(found: Gathered) -> Gathered:
+    return replace(found, utility=replace(found.utility, typical=replace(found.utility.typical, value=ODD)))
+
+
+def counts(found: Gathered) -> Gathered:
+    assert found.utility.cells
+    off = found.utility.cells.distances
+    cells = replace(found.utility.cells, distances=replace(off, absolute=replace(off.absolute, mean=ODD)))
+    return replace(found, utility=replace(found.utility, cells=cells))
+
+
+def sizes(found: Gathered) -> Gathered:
+    assert found.utility.cells
+    classes = tuple(replace(each, above=dict.fromkeys(each.above, ODD)) for each in found.utility.cells.by_size.classes)
+    cells = replace(found.utility.cells, by_size=replace(found.utility.cells.by_size, classes=classes))
+    return replace(found, utility=replace(found.utility, cells=cells))
+
+
+def levels(found: Gathered) -> Gathered:
+    changed = {mean: replace(each, naive=ODD) for mean, each in found.utility.tests.items()}
+    return replace(found, utility=replace(found.utility, tests=changed))
+
+
+def areas(found: Gathered) -> Gathered:
+    small = found.utility.small_areas
+    assert small
+    first, *more = small.single
+    bins = tuple(replace(each, expected=ODD * each.number) for each in first.bins)
+    single = (replace(first, bins=bins, small=replace(first.small, expected=ODD * first.small.number)), *more)
+    return replace(found, utility=replace(found.utility, small_areas=replace(small, single=single)))
+
+
+def constraints(found: Gathered) -> Gathered:
+    assert found.design
+    changed = tuple(replace(each, limit=lambda _: ODD) for each in found.design.constraints)
+    return replace(found, design=replace(found.design, constraints=changed))
+
+
+def expected(found: Gathered) -> Gathered:
+    return replace(found, expected=tuple(replace(each, value=ODD) for each in found.expected))
+
+
+def small(found: Gathered) -> Gathered:
+    return replace(found, small=tuple(replace(each, stays=ODD) for each in found.small))
+
+
+def shared(found: Gathered) -> Gathered:
+    return replace(found, shared=tuple(replace(each, cells=987_654) for each in found.shared))
+
+
+TAMPERED: dict[str, tuple[Tamper, str]] = {
+    "averaging": (risk("averaging_success"), "12.3%"),
+    "variance needed": (risk("variance_needed"), "0.1235"),
+    "redundancy": (risk("redundancy"), "0.1235"),
+    # Without attacks, whose predictions are larger.
+    "bound": (lambda found: risk("bound_revealed")(replace(found, attacks=None, absent={"attacks": "-"})), "12.3%"),
+    "margins": (risk("forced_tuples"), "0.1235"),
+    "posterior": (risk("worst_posterior_of_one"), "0.1235"),
+    "one person": (risk("membership_advantage"), "0.1235"),
+    "attacks": (attack, "12.3%"),
+    "totals": (totals, "987,654"),
+    "interval": (interval, "0.1235"),
+    "counts": (counts, "0.1235"),
+    "sizes": (sizes, "12.3%"),
+    "tests": (levels, "0.1235"),
+    "small areas": (areas, "12.3%"),
+    "constraints": (constraints, "0.123"),
+    "expected": (expected, "0.1235"),
+    "small counts": (small, "12.3%"),
+    "shared statistics": (shared, "987,654"),
+}
+
+
+@pytest.fixture(scope="module")
+def as_it_is(gathered: Gathered) -> str:
+    return page_of(gathered)
+
+
+@pytest.mark.parametrize("kind", TAMPERED)
+def test_another_result_is_another_page(gathered: Gathered, as_it_is: str, kind: str) -> None:
+    tamper, shown = TAMPERED[kind]
+    page = page_of(tamper(gathered))
+    assert page != as_it_is
+    assert page.count(shown) > as_it_is.count(shown)
+
+
+def odd_numbers(found: Gathered) -> int:
+    """Return how often charts show the number that results are tampered with."""
+    drawn = json.dumps([chart.spec() for each in charts_of(found).values() for chart in each])
+    return len(re.findall(r"0\.1234|12\.3%", drawn))
+
+
+def test_charts_are_drawn_from_results_too(gathered: Gathered) -> None:
+    before = odd_numbers(gathered)
+    assert all(odd_numbers(tamper(gathered)) > before for tamper in (attack, sizes, areas))
+
+
+def test_every_section_is_there_in_order(curators_page: str, public_page: str) -> None:
+    wanted = [f"{number} {title}" for number, title in enumerate(SECTIONS.values(), start=1)]
+    for page in (curators_page, public_page):
+        assert re.findall(r"<h2>(\d .+?)</h2>", page) == wanted
+
+
+def test_contents_lead_to_every_section(curators_page: str, public_page: str) -> None:
+    for page in (curators_page, public_page):
+        contents = re.search(r"<nav.*?</nav>", page, re.DOTALL)
+        assert contents
+        assert re.findall(r'href="#(\w+)">(.+?)</a>', contents[0]) == list(SECTIONS.items())
+
+
+def test_why_numbers_of_counts_differ_stands_with_each(curators_page: str) -> None:
+    text = words(curators_page)
+    assert "a category that is not split again at every level it stands at" in text
+    assert "A category that is not split again counts once here" in text
+
+
+def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: Gathered, curators_page: str) -> None:
+    text, summary = words(curators_page), summary_of(gathered)
+    start, end = text.index("1 In short"), text.index("2 What is published")
+    short = text[start:end]
+    for sentence in summary.sentences:
+        assert sentence in short
+    for light in summary.lights:
+        value, limit = limit_words(light)
+        assert light.result
+        assert f"{light.area} {light.verdict.shape} {light.verdict.word} {value} {limit}" in short
+
+
+def test_every_result_that_was_gathered_is_on_the_page(gathered: Gathered, curators_page: str) -> None:
+    text = words(curators_page)
+    assert gathered.assessment
+    assert gathered.attacks
+    for result in (*gathered.assessment.results, *gathered.utility.results, *gathered.expected):
+        assert f"{value_words(result)} {' '.join(result.sentence.split())}" in text
+        for assumption in result.assumptions:
+            assert assumption in text
+    for outcome in gathered.attacks.outcomes:
+        assert " ".join(outcome.sentence.split()) in text
+
+
+def test_every_chart_has_its_message_its_words_and_its_data(gathered: Gathered, curators_page: str) -> None:
+    charts = [chart for each in charts_of(gathered).values() for chart in each]
+    names = [chart.name for chart in charts]
+    assert len(set(names)) == len(names)
+    assert re.findall(r'data-chart="([^"]+)"', curators_page) == names
+    for chart in charts:
+        assert f"<figcaption>{chart.title}</figcaption>" in unescape(curators_page)
+        assert f'aria-label="{chart.alternative}"' in unescape(curators_page)
+        data = re.search(rf'id="data-{chart.name}">(.*?)</script>', curators_page, re.DOTALL)
+        assert data
+        assert json.loads(data[1]) == json.loads(json.dumps(chart.spec()))
+    assert curators_page.count("<noscript><svg") == len(charts)
+
+
+def test_the_page_names_nothing_outside_itself(curators_page: str) -> None:
+    assert "default-src 'none'" in curators_page
+    for found in re.findall(
+        r"""(?:src|href)=["']([^"']+)["']""", re.sub(r"<script>.*?</script>", "", curators_page, flags=re.DOTALL)
+    ):
+        assert found.startswith(("#", "data:"))
+
+
+def test_text_from_outside_is_text(gathered: Gathered) -> None:
+    release = replace(gathered.release, description={**gathered.release.description, "name": SCRIPT})
+    found = replace(gathered, release=release, about=SCRIPT, commands=(SCRIPT,))
+    page = document(found, summary_of(found), charts_of(found))
+    assert SCRIPT not in page
+    assert page.count("&lt;script&gt;") >= 3
+
+
+def test_how_to_make_it_again_tells_versions_checksums_and_commands(gathered: Gathered, curators_page: str) -> None:
+    text = words(curators_page)
+    for command in gathered.commands:
+        assert command in text
+    for name, version in gathered.versions.items():
+        assert f"{name} {version}" in text
+    for digest in gathered.release.digests.values():
+        assert digest in text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (0.5, "1", "0.5"),
+        (3.0, "persons", "3 persons"),
+        (1.25, "persons squared", "1.25 persons²"),
+        (float("inf"), "1", "∞"),
+    ],
+)
+def test_values_are_told_with_their_units(value: float, unit: str, shown: str) -> None:
+    assert value_words(Result(name="x", value=value, unit=unit, sentence="")) == shown
+
+
+def test_nearly_all_is_not_told_as_all() -> None:
+    assert [share_words(share) for share in (0.0, 1e-5, 0.5, 0.99999, 1.0)] == [
+        "0.0%", "under 0.1%", "50.0%", "over 99.9%", "100.0%",
+    ]  # fmt: skip
+
+
+def test_a_verdict_has_a_word_and_a_shape_of_its_own() -> None:
+    assert len({each.word for each in Verdict}) == len({each.shape for each in Verdict}) == len(Verdict)

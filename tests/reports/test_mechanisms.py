@@ -1,0 +1,128 @@
+"""A report of every mechanism: what does not apply is said, and nothing fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from discreet.errors import ReleaseError
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.eps_dp import EpsDP
+from discreet.mechanisms.exact import Exact
+from discreet.mechanisms.fresh import Fresh
+from discreet.mechanisms.privacy_budget import Budget
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.ptable import PTable
+from discreet.noise.random_bits import SeededBits
+from discreet.protection.pipeline import protect
+from discreet.release.record import MECHANISMS
+from discreet.reports.pictures import charts_of
+from discreet.reports.report_results import gather
+from discreet.reports.verdicts import Verdict, summary_of
+from tests.cli import town
+from tests.reports.test_html_page import page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from discreet.engines.engine import Engine
+    from discreet.mechanisms.mechanism import Mechanism
+    from discreet.reports.report_results import Gathered
+
+PTABLE, SECRET = PTable.max_entropy(variance=3, bound=5), town.SECRET.encode()
+MADE: dict[str, Callable[[], Mechanism]] = {
+    "cell-key": lambda: CellKey(Laplace(scale=1.2), secret=SECRET),
+    "coordinates": lambda: Coordinates(PTABLE, secret=SECRET),
+    "fresh": lambda: Fresh(TwoSidedGeometric(epsilon=0.8), bits=SeededBits(1)),
+    "fresh, bounded": lambda: Fresh(PTABLE, bits=SeededBits(1)),
+    "eps-dp": lambda: EpsDP(Budget(10.0), bits=SeededBits(1)),
+    "eps-dp, uneven": lambda: EpsDP(Budget(10.0, weights={"1.*": 5, "*": 1}), bits=SeededBits(1)),
+    "exact": Exact,
+}
+DRAWN = {
+    "cell-key": None,
+    "coordinates": "plane",
+    "fresh": "epsilon-line",
+    "fresh, bounded": None,
+    "eps-dp": "epsilon-line",
+    "eps-dp, uneven": "epsilon-line",
+    "exact": None,
+}
+"""Which picture of the design has a place for the noise."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("mechanisms")
+    town.make(made)
+    return made
+
+
+def release_of(folder: Path, name: str, engine: Engine) -> Path:
+    out = folder / name.replace(", ", "-")
+    if not out.exists():
+        how: dict[str, Any] = {"keep_exact": True, "engine": engine, "out": out}
+        if name == "cell-key":
+            how["id"] = "PERSON_ID"
+        protect(folder / "town.csv", folder / "town.toml", MADE[name](), **how)
+    return out
+
+
+def names(found: Gathered) -> set[str]:
+    return {chart.name for each in charts_of(found).values() for chart in each}
+
+
+def test_all_mechanisms_are_tried() -> None:
+    assert {name.split(",")[0] for name in MADE} == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_curator_gets_a_report(folder: Path, engine: Engine, name: str) -> None:
+    found = gather(release_of(folder, name, engine))
+    page, summary = page_of(found), summary_of(found)
+    assert all(sentence in page for sentence in summary.sentences)
+    assert names(found) & {"plane", "epsilon-line"} == ({DRAWN[name]} if DRAWN[name] else set())
+    if DRAWN[name] is None and found.design:
+        assert "has no place in that picture" in page
+    for reason in found.absent.values():
+        assert reason in page
+    for light in summary.lights:
+        assert light.result or light.reason
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name != "exact"])
+def test_everybody_gets_one_too(folder: Path, engine: Engine, name: str) -> None:
+    found = gather(release_of(folder, name, engine), public=True)
+    page = page_of(found)
+    assert all(sentence in page for sentence in summary_of(found).sentences)
+    assert not any((found.attacks, found.design, found.record))
+
+
+def test_what_cannot_be_made_again_is_not_promised(folder: Path, engine: Engine) -> None:
+    fresh, shared = (gather(release_of(folder, name, engine)) for name in ("fresh", "coordinates"))
+    assert fresh.commands == ("discreet verify fresh", "discreet report fresh --out report.html")
+    assert "cannot be made again to the byte" in page_of(fresh)
+    assert shared.commands[0] == "discreet protect --again coordinates.curator --secret-file SECRET --out again"
+
+
+def test_true_counts_are_never_shown_as_safe(folder: Path, engine: Engine) -> None:
+    summary = summary_of(gather(release_of(folder, "exact", engine)))
+    assert "must not be published" in summary.sentences[0]
+    assert summary.lights[0].verdict is Verdict.ABOVE
+    assert Verdict.KEPT not in {light.verdict for light in summary.lights[:3]}
+
+
+def test_true_counts_have_no_page_for_everybody(folder: Path, engine: Engine) -> None:
+    with pytest.raises(ReleaseError, match=r"exact holds true counts without any noise, which must not be published\."):
+        gather(release_of(folder, "exact", engine), public=True)
+
+
+def test_a_budget_that_is_split_untold_lets_nothing_follow(folder: Path, engine: Engine) -> None:
+    found = gather(release_of(folder, "eps-dp, uneven", engine), public=True)
+    assert found.assessment is None
+    assert "epsilon 10" in found.absent["risk"]
+    assert "unevenly" in gather(release_of(folder, "eps-dp, uneven", engine)).absent["attacks"]

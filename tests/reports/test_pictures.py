@@ -1,0 +1,54 @@
+"""The charts of a report: those that its results allow, each from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from discreet.charts.plane import PlaneChart
+from discreet.reports.pictures import achieved_by, charts_of, design_chart
+
+if TYPE_CHECKING:
+    from discreet.reports.report_results import Gathered
+
+
+def names(found: Gathered) -> dict[str, list[str]]:
+    return {section: [chart.name for chart in charts] for section, charts in charts_of(found).items()}
+
+
+def test_a_release_with_true_counts_has_all(gathered: Gathered) -> None:
+    assert names(gathered) == {
+        "published": ["repeated-statistics", "map"],
+        "noise": ["village"],
+        "attacker": ["plane", "exposed-statistics", "attacks"],
+        "users": ["errors-by-size", "intervals", "small-areas", "totals-apart"],
+    }
+
+
+def test_everybody_sees_what_needs_no_true_counts(told: Gathered) -> None:
+    assert names(told) == {
+        "published": ["repeated-statistics", "map"],
+        "noise": ["village"],
+        "attacker": ["exposed-statistics"],
+        "users": ["intervals", "totals-apart"],
+    }
+
+
+def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: Gathered) -> None:
+    chart = design_chart(gathered)
+    assert isinstance(chart, PlaneChart)
+    assert gathered.record
+    (point,) = chart.chosen
+    assert (point.variance, point.bound) == (gathered.record.variance, gathered.record.bound)
+    assert design_chart(replace(gathered, design=None)) is None
+
+
+def test_attacks_are_shown_as_they_were_scored(gathered: Gathered) -> None:
+    assert gathered.attacks
+    scores = {each.finding.name: each.headline() for each in gathered.attacks.outcomes if each.score}
+    rows = achieved_by(gathered)
+    assert rows
+    for row in rows:
+        share = scores[row.name]
+        assert (row.cells, row.share, row.predicted) == (share.cells, share.achieved, share.predicted)
+        assert row.without == (None if share.naive is None else share.naive / share.cells)

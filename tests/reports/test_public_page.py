@@ -1,0 +1,85 @@
+"""The page for everybody: the same whatever the curator has, and without anything of hers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.release.release import open_release
+from discreet.reports.release_report import write_report
+from tests.reports.test_html_page import words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CURATORS = (
+    "For the curator alone", "Predicted and achieved", "p-table", "By margins", "By finding out the bound",
+    "The noise that this programme needs", "digest of the records", "key version", "seed of attacks",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def alone(town_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the page made where there is no curator's folder at all."""
+    folder = tmp_path_factory.mktemp("alone")
+    shutil.copytree(town_folder / "out", folder / "out")
+    return write_report(folder / "out", folder / "page.html", public=True).path.read_bytes()
+
+
+def test_it_is_the_same_beside_the_curators_folder(alone: bytes, town_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(town_folder / "out", tmp_path / "out")
+    shutil.copytree(town_folder / "out.curator", tmp_path / "out.curator")
+    assert write_report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
+
+
+@pytest.mark.parametrize("content", ["garbage", "folder", "file"])
+def test_it_is_the_same_beside_garbage(alone: bytes, town_folder: Path, tmp_path: Path, content: str) -> None:
+    shutil.copytree(town_folder / "out", tmp_path / "out")
+    if content == "file":
+        (tmp_path / "out.curator").write_text("{")
+    else:
+        (tmp_path / "out.curator" / "exact").mkdir(parents=True)
+    if content == "garbage":
+        (tmp_path / "out.curator" / "record.json").write_text("{")
+    assert write_report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
+
+
+def test_a_release_that_was_opened_with_its_record_gives_the_same(
+    alone: bytes, town_folder: Path, tmp_path: Path
+) -> None:
+    opened = open_release(town_folder / "out")
+    assert opened.record
+    assert write_report(opened, tmp_path / "page.html", public=True).path.read_bytes() == alone
+
+
+def test_it_has_no_part_of_the_curators(alone: bytes, curators_page: str) -> None:
+    public, curators = words(alone.decode()), words(curators_page)
+    for part in CURATORS:
+        assert part not in public
+    assert sum(part in curators for part in CURATORS) >= len(CURATORS) - 2
+
+
+def test_it_has_no_empty_rows_and_no_advice(alone: bytes) -> None:
+    text = words(alone.decode())
+    short = text[text.index("1 In short") : text.index("2 What is published")]
+    assert "no number" not in short
+    assert short.count("not told here") == 1
+    for advice in ("would hold her", "To hold her to", "is needed"):
+        assert advice not in text
+    # What was taken for the noise is told with the figures of risk.
+    assert "±1.7 is rounded and may stand for ±1.65 to ±1.75. Figures of risk are for the least" in text
+
+
+def test_it_tells_no_secret(alone: bytes, town_folder: Path) -> None:
+    record, text = open_release(town_folder / "out").record, words(alone.decode())
+    assert record.secret_check
+    assert record.data_fingerprint
+    for secret in (record.secret_check, record.data_fingerprint, "mixed, version", str(town_folder), "PERSON_ID"):
+        assert secret not in alone.decode()
+    # The exact bound and the exact variance stay untold; vague ones are.
+    assert not re.search(r"largest noise 5\b", text)
+    assert "largest noise not more than about 10" in text
+    assert f"variance {record.variance:.4g}" not in text

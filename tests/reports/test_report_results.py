@@ -1,0 +1,166 @@
+"""What a report is made of: the results of the functions behind the other commands, for the same release."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.accuracy.measured import utility_of
+from discreet.attacks.attack_run import attack
+from discreet.errors import ParameterError, ReleaseError
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.noise.ptable import PTable
+from discreet.noise.ranges import published_range
+from discreet.protection.pipeline import protect
+from discreet.reports.report_results import MEASURES, TOLD_MEASURES, VILLAGE, gather
+from discreet.reports.verdicts import summary_of
+from discreet.risk.assessment import assess
+from tests.cli import town
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from discreet.engines.engine import Engine
+    from discreet.reports.report_results import Gathered
+
+
+def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path) -> None:
+    release = town_folder / "out"
+    assert gathered.assessment
+    assert gathered.attacks
+    case = gathered.assessment.case
+    assert gathered.assessment.results == assess(release, measures=MEASURES, unit=case.counted).results
+    assert gathered.utility.results == utility_of(release).results
+    assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
+    assert gathered.absent == {}
+    assert gathered.mildest is None
+
+
+def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
+    gathered: Gathered, told: Gathered, curators_page: str
+) -> None:
+    for found in (gathered, told):
+        rights = {
+            each.case.counted: next(row.value for row in each.results if row.name == "averaging_success")
+            for each in found.assessments
+        }
+        assert set(rights) == {table.unit for table in found.release.programme.tables}
+        assert list(rights.values()) == sorted(rights.values(), reverse=True)
+        risk = found.risk("averaging_success")
+        assert risk
+        assert risk.value == max(rights.values())
+    # One unit: all its universes are in one figure, and nothing is left to be named beside it.
+    assert "which are most exposed" not in curators_page
+
+
+def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) -> None:
+    town.make(tmp_path)
+    # All persons have two tables of one topic, women one of two topics, with the finer ages: more to add up.
+    wide = """
+    [[tables]]
+    id = "3"
+    columns = ["AREA"]
+    [[tables]]
+    id = "4"
+    columns = ["SEX"]
+    [[tables]]
+    id = "5"
+    columns = ["AREA", "AGE"]
+    universe = "SEX = F"
+    """
+    (tmp_path / "town.toml").write_text(town.PROGRAMME.partition("[[tables]]")[0] + textwrap.dedent(wide))
+    mechanism = Coordinates(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
+    protect(tmp_path / "town.csv", tmp_path / "town.toml", mechanism, engine=engine, out=tmp_path / "out")
+    found = gather(tmp_path / "out", public=True)
+    assert next(iter(found.release.programme.populations)) == "persons"
+    assert [each.case.counted for each in found.assessments] == ["persons"]
+    assert summary_of(found).sentences[1].startswith("An attacker who combines all 3 tables gets a count of ")
+    whole = found.risk("averaging_success")
+    apart = [
+        assess(found.assessments[0].case.record, measures=["averaging"], population=name).results[0].value
+        for name in found.release.programme.populations
+    ]
+    assert whole is not None
+    assert whole.value > max(apart)
+
+
+def test_the_village_is_that_of_the_ptable(gathered: Gathered) -> None:
+    wanted = published_range(PTable.max_entropy(variance=3, bound=5), VILLAGE)
+    assert (gathered.village.usual.low, gathered.village.usual.high) == (wanted.low, wanted.high)
+
+
+def test_the_design_is_of_the_programme_that_was_published(gathered: Gathered) -> None:
+    assert gathered.design
+    assert gathered.design.programme == gathered.release.programme
+    assert gathered.design.confidence == gathered.confidence
+
+
+def test_everybody_gets_what_follows_from_what_is_told(told: Gathered) -> None:
+    assert told.assessment
+    assert tuple(told.assessment.by_measure) == TOLD_MEASURES
+    assert told.mildest
+    typical = told.release.description["noise"]["typical_noise"]
+    # Risk is that of the least noise that is told so, and never below that of the largest.
+    assert told.assessment.case.record.variance == pytest.approx((typical - 0.05) ** 2)
+    assert told.mildest.case.record.variance == pytest.approx((typical + 0.05) ** 2)
+    assert not any((told.utility.cells, told.utility.small_areas, told.attacks, told.design, told.record))
+    assert set(told.absent) == {"design", "attacks", "truth"}
+
+
+def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
+    found = gather(
+        town_folder / "out",
+        confidence=0.9,
+        seed=3,
+        budget=2000,
+        areas="AREA",
+        about="Nobody in it is real.",
+        commands=("discreet synth",),
+    )
+    assert found.attacks
+    assert found.assessment
+    assert found.design
+    assert (found.attacks.seed, found.attacks.budget) == (3, 2000)
+    assert found.assessment.case.confidence == found.design.confidence == 0.9
+    assert found.utility.areas
+    assert found.utility.areas.topic == "AREA"
+    assert found.about == "Nobody in it is real."
+    assert found.commands == (
+        "discreet synth",
+        "discreet protect --again out.curator --secret-file SECRET --out again",
+        "discreet verify out --data DATA --secret-file SECRET",
+        "discreet report out --confidence 0.9 --budget 2000 --seed 3 --areas AREA --out report.html",
+    )
+    assert str(town_folder) not in " ".join(found.commands)
+
+
+def test_true_counts_may_lie_elsewhere(gathered: Gathered, town_folder: Path, tmp_path: Path) -> None:
+    for name in ("out", "out.curator"):
+        shutil.copytree(town_folder / name, tmp_path / name)
+    (tmp_path / "out.curator" / "exact").rename(tmp_path / "elsewhere")
+    assert gather(tmp_path / "out").attacks is None
+    found = gather(tmp_path / "out", truth=tmp_path / "elsewhere")
+    assert found.attacks
+    assert gathered.attacks
+    assert found.attacks.results == gathered.attacks.results
+    assert found.utility.results == gathered.utility.results
+    assert found.commands[-1] == "discreet report out --truth TRUTH --out report.html"
+
+
+def test_a_wrong_folder_of_true_counts_is_refused_before_the_long_work(
+    town_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def long_work(*_: object, **__: object) -> None:
+        pytest.fail("The assessment began before the true counts were read.")
+
+    monkeypatch.setattr("discreet.reports.report_results.assess", long_work)
+    with pytest.raises(ReleaseError, match="has no file"):
+        gather(town_folder / "out", truth=tmp_path)
+
+
+def test_a_page_for_everybody_takes_no_true_counts(town_folder: Path) -> None:
+    with pytest.raises(ParameterError, match="made without true counts: leave out truth"):
+        gather(town_folder / "out", public=True, truth=town_folder / "out.curator" / "exact")
