@@ -20,7 +20,7 @@ from discreet.noise.ptable import PTable
 
 if TYPE_CHECKING:
     from discreet.accuracy.count_pairs import PairTimes
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.by_count import LawByCount
     from discreet.results import Result
 

@@ -14,7 +14,7 @@ from discreet.noise.random_bits import SYSTEM_BITS, SeededBits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 CELLS = 10**7
 SECRET = b"a secret for the benchmark"

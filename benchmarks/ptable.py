@@ -12,7 +12,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.ptable_settings import PTableSettings
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
 
 
 def information(p: Floats) -> float:

@@ -22,11 +22,8 @@ from discreet.accuracy.small_areas import small_areas
 from discreet.noise.geometric import TwoSidedGeometric
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.accuracy.areas import Areas
-
-    Ints = NDArray[np.int64]
+    from discreet.arrays import Ints
 
 PAGE = Path(__file__).parents[1] / "docs/results/small_areas.md"
 

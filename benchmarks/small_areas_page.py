@@ -23,15 +23,10 @@ from discreet.noise.ptable import PTable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
     from discreet.accuracy.areas import Areas
     from discreet.accuracy.distortion import Sides
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.distribution import Noise
-
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 EPSILONS = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
 SEEDS = range(20)
@@ -93,8 +88,8 @@ class Question:
         all_up, all_down = up.all(axis=0), down.all(axis=0)
         return int((there & (all_down if self.down else np.logical_or(all_up, all_down))).sum())
 
-    def _sized(self, sizes: Ints) -> Bools:
-        found: Bools = (sizes >= self.least) & (sizes <= self.most)
+    def _sized(self, sizes: Ints) -> Flags:
+        found: Flags = (sizes >= self.least) & (sizes <= self.most)
         return found
 
     def _side(self, sides: Sides) -> Floats:

@@ -15,7 +15,7 @@ from discreet.accuracy.count_pairs import PairTimes, merged, pair_times, ranked
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 COUNTS = st.one_of(st.integers(0, 6), st.integers(0, 2**30))
 PAIRS = st.lists(st.tuples(COUNTS, st.one_of(st.integers(-5, 9), st.integers(-(2**20), 2**30))), max_size=40)

@@ -27,7 +27,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 TABLE = PTable.max_entropy(variance=2, bound=5)
 TURNS = LawByCount(

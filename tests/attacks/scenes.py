@@ -23,17 +23,13 @@ from tests.tabulation.small_data import by, in_universe, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Breakdown, Level, Programme, Table
     from discreet.release.release import Release
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 Area = frozenset[str]
 """A category as the finest codes it holds."""

@@ -20,8 +20,8 @@ from discreet.protection.pipeline import protect
 from tests.protection.town import SECRET, TOWN, people
 
 if TYPE_CHECKING:
+    from discreet.arrays import Ints
     from discreet.attacks.sight import View
-    from discreet.noise.arrays import Ints
 
 NOISE = CountNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), 2 / 3, 1.0, shared="participants")
 

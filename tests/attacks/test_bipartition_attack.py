@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from discreet.arrays import Floats
     from discreet.attacks.finding import Truth
-    from discreet.noise.arrays import Floats
 
 SEX = topic("SEX", "F M")
 CODES = tuple(f"c{n}" for n in range(12))

@@ -35,8 +35,8 @@ from tests.tabulation.small_data import by, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Truth
-    from discreet.noise.arrays import Floats, Ints
     from discreet.programme.model import Programme
     from discreet.tabulation.layout import Layout
 

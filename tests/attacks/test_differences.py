@@ -14,11 +14,8 @@ from discreet.attacks.differences import ADDED, Differences, averaged, kinds, pr
 from discreet.release.record import Record
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.attacks.belief import CountNoise
-
-    Ints = NDArray[np.int64]
 
 PTABLE = belief_of(Record(programme="town", parameters={"variance": 2, "bound": 4}))
 GEOMETRIC = belief_of(Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, non_negative=True))

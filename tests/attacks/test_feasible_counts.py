@@ -24,11 +24,8 @@ from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.programme.model import Programme
-
-    Ints = NDArray[np.int64]
 
 LAWS = {
     "plain": {"variance": 2.0, "bound": 4},

@@ -38,7 +38,7 @@ from tests.tabulation.small_data import by, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.distribution import Noise
     from discreet.release.release import Release
 

@@ -41,14 +41,12 @@ from tests.protection.town import SECRET, TOWN, people
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.attack_report import Outcome
     from discreet.attacks.margin_posterior import Posteriors
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 TABLES = {
     "plain": PTable.max_entropy(variance=2, bound=3),

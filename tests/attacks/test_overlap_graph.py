@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from discreet.attacks.overlap_graph import bridges, depth_first
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
+    from discreet.arrays import Ints
 
 Edges = list[tuple[int, int]]
 Graph = tuple[int, Edges]

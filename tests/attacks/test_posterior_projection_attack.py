@@ -24,12 +24,8 @@ from tests.attacks.scenes import SMALL, SPARSE, Scene, residents
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from discreet.attacks.scoring import Score
     from tests.attacks.releases import Data
-
-    Floats = NDArray[np.float64]
 
 DATA = {"ONS": ons_file, "sparse": sparse_file}
 FILES = [

@@ -37,12 +37,9 @@ from tests.attacks.scenes import (
 from tests.protection.town import SECRET, people
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
-
-    Floats = NDArray[np.float64]
 
 ATTACKS = {"projection": projection, "posterior-projection": posterior_projection}
 

@@ -25,7 +25,7 @@ from tests.tabulation.small_data import by, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
     from discreet.tabulation.layout import Layout
 
 SEX = topic("SEX", "F M")

@@ -23,14 +23,10 @@ from discreet.protection.pipeline import protect
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Finding
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 SECRET = b"a secret for the tests only"
 PTABLE = PTable.max_entropy(variance=2, bound=5)

@@ -17,12 +17,9 @@ from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
-
-    Floats = NDArray[np.float64]
 
 
 def times(found: Lattice, *, spsn: bool) -> Floats:

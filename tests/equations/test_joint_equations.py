@@ -18,12 +18,9 @@ from tests.programme.small import with_universes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.programme.category_tree import CategoryTree
     from discreet.programme.model import Programme, Table
-
-    Floats = NDArray[np.float64]
 
 
 def _has(atom: tuple[str, ...], cell: tuple[str, ...], which: list[int], trees: list[CategoryTree | None]) -> bool:

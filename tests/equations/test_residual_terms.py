@@ -30,8 +30,8 @@ from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
+    from discreet.arrays import Floats, Ints
     from discreet.equations.residual_terms import Leverages
-    from discreet.noise.arrays import Floats, Ints
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
 

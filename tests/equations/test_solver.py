@@ -19,12 +19,9 @@ from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.equations.sums import MarginSums
     from discreet.programme.model import Programme
-
-    Floats = NDArray[np.float64]
 
 TIGHT = 1e-12
 

@@ -16,9 +16,7 @@ from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from discreet.arrays import Floats
 
 
 @st.composite

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import chi2_contingency
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 WIDEST = 2
 """Noises are clipped to this."""

@@ -34,8 +34,8 @@ from tests.quick import examples
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
 if TYPE_CHECKING:
+    from discreet.arrays import Ints
     from discreet.engines.duckdb import DuckDB
-    from discreet.noise.arrays import Ints
     from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
     from discreet.release.release import Release

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Mechanism
-    from discreet.noise.arrays import Ints
     from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
     from tests.tabulation.small_data import Cell

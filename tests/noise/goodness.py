@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import chi2
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.distribution import Noise
 
 ACCEPT = 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
     from discreet.noise.dual import RowProblem
 
 

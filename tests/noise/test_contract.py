@@ -22,7 +22,7 @@ from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.noise.laws import ends, every_law, is_whole, label, make, stretchable_laws, stretched, symmetric_laws
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
     from discreet.noise.distribution import Noise
 
 SAMPLE = 20_000

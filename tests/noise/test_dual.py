@@ -16,7 +16,7 @@ from tests.each import each
 from tests.noise.programs import polytope, variance_range
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
 
 
 def entropy(p: Floats) -> float:

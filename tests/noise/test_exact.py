@@ -18,7 +18,7 @@ from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints, Words
+    from discreet.arrays import Ints, Words
 
 SAMPLE = 5000
 

@@ -19,7 +19,7 @@ from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Words
+    from discreet.arrays import Words
 
 DIGITS = Context(prec=250, Emin=MIN_EMIN)
 RATES = [0.01, 0.1, 0.5, math.log(2), 1.0, 3.0, 20.0]

@@ -19,7 +19,7 @@ from tests.quick import one_in
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 KEY_SPACES = [2, 3, 255, 256, 1000, MOST_BUCKETS, MOST_BUCKETS + 1, 10**8, 2**32, 2**32 - 5, 2**62, 2**64 - 1, 2**64]
 

@@ -22,7 +22,7 @@ from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats, Ints, Words
+    from discreet.arrays import Floats, Ints, Words
 
 SECRET = b"a secret of the office, 32 bytes"
 SIZE = 1_000_000

@@ -13,9 +13,9 @@ from discreet.protection.pipeline import protect
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
+    from discreet.arrays import Ints
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
-    from discreet.noise.arrays import Ints
     from discreet.release.release import Release
 
 PAIRS, PLACES = 60, 260

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from discreet.noise.arrays import Words
+    from discreet.arrays import Words
 
 SECRET = b"a secret of the office"
 CANARY = "canary-0815"

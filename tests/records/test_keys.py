@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Words
+    from discreet.arrays import Words
 
 SECRET = b"a secret of the office"
 KEYS = RecordKeys(SECRET)

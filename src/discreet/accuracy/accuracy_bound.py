@@ -16,11 +16,8 @@ from discreet.accuracy.distortion import Tails
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.noise.by_count import LawByCount
-
-    Ints = NDArray[np.int64]
 
 ONE_SIGMA = 0.68
 """The paper's confidence."""

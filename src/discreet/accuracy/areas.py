@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from discreet.arrays import Flags, Floats, Ints
+
     Given = ArrayLike | Sequence[int | None]
 
 SEXES = ("women", "men", "total")
@@ -121,7 +121,7 @@ class Areas:
         """Return the areas of some countries."""
         return self._where(np.isin(np.array(self.countries), list(countries)))
 
-    def _where(self, chosen: NDArray[np.bool_]) -> Areas:
+    def _where(self, chosen: Flags) -> Areas:
         places = np.flatnonzero(chosen).tolist()
         return replace(
             self,
@@ -133,7 +133,7 @@ class Areas:
             countries=tuple(self.countries[place] for place in places) if self.countries else (),
         )
 
-    def _refuse(self, wrong: NDArray[np.bool_], what: str, todo: str) -> None:
+    def _refuse(self, wrong: Flags, what: str, todo: str) -> None:
         if wrong.any():
             first = int(wrong.argmax())
             raise AreasError.at(self.source, first, self.title(first), what, todo)

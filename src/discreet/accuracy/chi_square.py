@@ -27,19 +27,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.accuracy.published_moments import PublishedMoments
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.by_count import by_count
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.by_count import AnyLaw, LawByCount
-
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 ROUNDS = 200
 """The most rounds of a fit; a handful is usual."""
@@ -214,8 +211,8 @@ class Statistics:
     statistic: Floats
     degrees: Ints
     means: Floats
-    rows: Bools
-    columns: Bools
+    rows: Flags
+    columns: Flags
 
     @property
     def p_values(self) -> Floats:
@@ -278,7 +275,7 @@ def _left_out(found: Statistics) -> int:
     return int((~found.rows[0]).sum() + (~found.columns[0]).sum())
 
 
-def _used(counts: Floats) -> tuple[Bools, Bools]:
+def _used(counts: Floats) -> tuple[Flags, Flags]:
     """Return the rows and columns whose counts add up to more than 0 over the columns and rows that are used."""
     rows, columns = np.ones(counts.shape[:2], dtype=bool), np.ones((counts.shape[0], counts.shape[2]), dtype=bool)
     while True:
@@ -289,7 +286,7 @@ def _used(counts: Floats) -> tuple[Bools, Bools]:
         rows, columns = kept_rows, kept_columns
 
 
-def _products(counts: Floats, rows: Bools, columns: Bools) -> Floats:
+def _products(counts: Floats, rows: Flags, columns: Flags) -> Floats:
     """Return row total x column total / total over the rows and columns used, 0 elsewhere."""
     of_rows = np.einsum("tij,tj->ti", counts, columns) * rows
     of_columns = np.einsum("tij,ti->tj", counts, rows) * columns
@@ -297,7 +294,7 @@ def _products(counts: Floats, rows: Bools, columns: Bools) -> Floats:
     return _over(of_rows[:, :, None] * of_columns[:, None, :], total[:, None, None])
 
 
-def _degrees(rows: Bools, columns: Bools) -> Ints:
+def _degrees(rows: Flags, columns: Flags) -> Ints:
     found: Ints = np.maximum(rows.sum(axis=1) - 1, 0) * np.maximum(columns.sum(axis=1) - 1, 0)
     return found
 
@@ -308,7 +305,7 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
     return found
 
 
-def _fit(counts: Floats, used: Bools, start: Floats, moments: PublishedMoments) -> Floats:
+def _fit(counts: Floats, used: Flags, start: Floats, moments: PublishedMoments) -> Floats:
     """Return the means exp(a_i + b_j) that solve the weighted equations, table by table; 1 in cells not used."""
     first = np.log(np.where(used, start, 1.0))
     change = np.zeros((len(counts), sum(counts.shape[1:])))
@@ -331,7 +328,7 @@ def _spread(change: Floats, shape: tuple[int, ...]) -> Floats:
     return change[:, : shape[1], None] + change[:, None, shape[1] :]
 
 
-def _step(counts: Floats, used: Bools, means: Floats, moments: PublishedMoments) -> Floats:
+def _step(counts: Floats, used: Flags, means: Floats, moments: PublishedMoments) -> Floats:
     """Return one step of Fisher scoring for all a_i and b_j."""
     mean, variance, slope = moments.at(means)
     weight = np.where(used, _over(slope**2, variance), 0.0)

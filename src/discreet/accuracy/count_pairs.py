@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Floats, Ints
-
-    Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
+    from discreet.arrays import Flags, Floats, Ints
 
 CELLS = 1 << 17
 """Cells taken at a time, few enough to stay in the processor's cache."""
@@ -79,11 +77,11 @@ class PairTimes:
         """Return the pairs with a true count above 0."""
         return self.where(self.true > 0)
 
-    def where(self, chosen: Bools | slice) -> PairTimes:
+    def where(self, chosen: Flags | slice) -> PairTimes:
         """Return some of the pairs."""
         return PairTimes(self.true[chosen], self.published[chosen], self.times[chosen])
 
-    def among(self, chosen: Bools) -> int:
+    def among(self, chosen: Flags) -> int:
         """Return the number of cells whose pair is chosen."""
         return int(self.times[chosen].sum())
 

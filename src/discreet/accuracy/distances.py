@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.accuracy.count_pairs import PairTimes
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
 
 LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 ABSOLUTE_CUTS = (0, 1, 2, 3, 4, 5, 10, 15, 20, 50, 100)

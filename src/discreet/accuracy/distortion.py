@@ -19,15 +19,10 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.by_count import LawByCount
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 RELATIVE = (0.2, 0.5, 1.0)
 """The relative errors of the paper."""
@@ -118,7 +113,7 @@ def no_less_than(counts: Ints, relative: float) -> Ints:
     return error
 
 
-def reached(true: Ints, published: Ints, error: Ints) -> tuple[Bools, Bools]:
+def reached(true: Ints, published: Ints, error: Ints) -> tuple[Flags, Flags]:
     """Return which counts were published at least so many persons too high, and which too low."""
     noise = published - true
     return noise >= error, noise <= -error

@@ -16,13 +16,9 @@ from discreet.errors import NothingToCountError
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.accuracy.count_pairs import PairTimes
+    from discreet.arrays import Floats, Ints
     from discreet.noise.by_count import LawByCount
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

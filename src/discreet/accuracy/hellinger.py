@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.accuracy.count_pairs import PairTimes
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
 
 
 def hellinger(true: ArrayLike, published: ArrayLike) -> float:

@@ -14,13 +14,9 @@ import numpy as np
 from discreet.accuracy.distortion import Number
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.accuracy.areas import Areas
     from discreet.accuracy.distortion import Tails
-
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+    from discreet.arrays import Flags, Ints
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ def lost(tails: Tails, areas: Areas, what: str, published: Ints | None = None) -
     return Lost(what, int(there.sum()), number.expected, number.standard_error, int(gone.sum()), largest)
 
 
-def named(areas: Areas, published: Ints, among: Bools) -> Named:
+def named(areas: Areas, published: Ints, among: Flags) -> Named:
     """Return the area with most residents among some; of several the first."""
     place = int(np.where(among, areas.total, -1).argmax())
     return Named(

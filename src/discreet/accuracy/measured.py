@@ -25,7 +25,7 @@ from discreet.release.true_tables import TrueTables, keeps_truth
 from discreet.tabulation.distinct_cells import programme_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from discreet.accuracy.cell_measures import CellMeasures
     from discreet.accuracy.rejection_rates import Rejections
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from discreet.accuracy.small_areas import SmallAreas
     from discreet.accuracy.true_count_intervals import Intervals
     from discreet.noise.by_count import LawByCount
+    from discreet.progress import Progress
     from discreet.results import Result
     from discreet.tabulation.distinct_cells import ProgrammeSize
 
@@ -166,7 +167,7 @@ def utility_of(
     truth: Path | str | None = None,
     areas: str | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Utility:
     """Measure what the noise of a release does to its users.
 

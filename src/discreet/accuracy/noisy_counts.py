@@ -26,17 +26,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.by_count import by_count
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from discreet.arrays import Floats, Ints
     from discreet.noise.by_count import AnyLaw, LawByCount
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 """The probability that an interval covers."""

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.noise.by_count import LawByCount
-
-    Floats = NDArray[np.float64]
 
 CHUNK = 1 << 20
 """Probabilities that are looked at together."""

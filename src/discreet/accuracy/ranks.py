@@ -16,9 +16,7 @@ from discreet.results import Result
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
+    from discreet.arrays import Floats, Ints
 
 NEARLY = 0.9999
 FEWEST = 2
@@ -113,15 +111,15 @@ def _told(correlation: float) -> str:
     return "above 0.9999" if correlation > NEARLY else f"{correlation:.4f}"
 
 
-def _ranks(counts: Ints) -> NDArray[np.float64]:
+def _ranks(counts: Ints) -> Floats:
     """Return the rank of every count, the largest first; equal ones have the mean of their ranks."""
     _, place, times = np.unique(-counts, return_inverse=True, return_counts=True)
     last = np.cumsum(times)
-    found: NDArray[np.float64] = (last - (times - 1) / 2)[place]
+    found: Floats = (last - (times - 1) / 2)[place]
     return found
 
 
-def _correlation(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+def _correlation(before: Floats, after: Floats) -> float:
     """Return the correlation of ranks; areas that are all of one size are in the same order, whatever comes."""
     if before.std() == 0 or after.std() == 0:
         return float(before.std() == after.std())

@@ -22,11 +22,10 @@ from discreet.noise.by_count import by_count
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from discreet.arrays import Floats
     from discreet.noise.by_count import AnyLaw
-
-    Floats = NDArray[np.float64]
 
 NOMINAL = 0.05
 """The significance level that is asked for."""

@@ -18,12 +18,9 @@ from discreet.programme.words import all_category_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import NDArray
-
     from discreet.accuracy.table_pairs import Shown
+    from discreet.arrays import Ints
     from discreet.programme.model import Programme, Topic
-
-    Ints = NDArray[np.int64]
 
 AREA_NAME = re.compile(
     r"(?<![a-z])(geo[a-z]*|areas?|regions?|nuts|lau|municip[a-z]*|parish(es)?|(sub)?districts?|places?|communes?"

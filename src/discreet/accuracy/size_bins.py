@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.accuracy.distortion import Sides
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
+    from discreet.arrays import Flags, Floats, Ints
 
 SMALL = 500
 """Sizes below this are small."""
@@ -78,7 +73,7 @@ class Distorted:
 
 
 def by_bins(
-    relative: float, sizes: Ints, chances: Sides, *, seen: Bools | None = None, at_limits: Floats | None = None
+    relative: float, sizes: Ints, chances: Sides, *, seen: Flags | None = None, at_limits: Floats | None = None
 ) -> Distorted:
     """Return lines by bins of sizes, for all small ones and for all.
 

@@ -23,16 +23,12 @@ from discreet.noise.by_count import LawByCount, by_count
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.accuracy.areas import Areas
     from discreet.accuracy.lost_areas import Lost
     from discreet.accuracy.size_bins import Distorted
+    from discreet.arrays import Ints
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
 ALONE = "noise independent between counts"

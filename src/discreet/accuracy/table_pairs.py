@@ -15,14 +15,10 @@ from discreet.tabulation.table_grid import population_grids
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Ints
     from discreet.release.release import Release
     from discreet.release.true_tables import TrueTables
     from discreet.tabulation.table_grid import Choice, TableGrid
-
-    Ints = NDArray[np.int64]
 
 ONCE = "a count that several tables show with the same noise is taken once"
 EACH = "every table has noise of its own, so a count is taken in each table that shows it"
@@ -73,7 +69,7 @@ class Shown:
         return found
 
     @cached_property
-    def _own(self) -> NDArray[np.bool_]:
+    def _own(self) -> Flags:
         return self.table.own(self.choice, alone=self.alone)
 
     def codes(self, axis: int) -> list[str]:

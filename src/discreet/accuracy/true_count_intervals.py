@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import NothingToCountError, ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.by_count import by_count
 from discreet.noise.ranges import USUAL
 from discreet.results import Result
@@ -29,13 +29,11 @@ from discreet.results import Result
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from discreet.accuracy.count_pairs import PairTimes
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.by_count import AnyLaw, LawByCount
-
-    Bools = NDArray[np.bool_]
 
 FLAT = "before the publication all true counts are equally likely"
 KNOWN, FITTING = "the law of the noise is known", "the law of the noise fits what is told of it"
@@ -245,7 +243,7 @@ def _beliefs(law: LawByCount, published: Ints) -> Iterator[Floats]:
         yield np.where(shown + noise >= 0, law.chance(shown + noise, shown), 0.0)
 
 
-def _possible_at_all(law: LawByCount, published: Ints) -> Bools:
+def _possible_at_all(law: LawByCount, published: Ints) -> Flags:
     """Say which counts any true count can lead to."""
     found = [beliefs.sum(axis=1) > 0 for beliefs in _beliefs(law, published)]
     return np.concatenate([np.zeros(0, dtype=bool), *found])

@@ -15,13 +15,9 @@ from discreet.attacks.sight import View
 from discreet.tabulation.layout import Layout
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,14 @@ from discreet.tabulation.distinct_cells import programme_size
 from discreet.tabulation.layout import layouts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from discreet.attacks.finding import Finding
     from discreet.attacks.interface import Interface
     from discreet.attacks.registry import Attack
     from discreet.attacks.sight import Overlaps, Sight
     from discreet.attacks.target_cells import Targets
+    from discreet.progress import Progress
 
 ENOUGH_ALIKE = 0.2
 """The share of its statistics that a second release must have too."""
@@ -48,7 +49,7 @@ def attack(
     interface: Interface | None = None,
     answer: int | None = None,
     predict: bool = True,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> AttackReport:
     """Mount attacks on a release and compare what they find with the truth.
 

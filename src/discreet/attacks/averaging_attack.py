@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Finding
     from discreet.attacks.sight import Sight, View
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 SUREST = 1 - 1e-6
 """The most that an average can be sure of."""

@@ -29,15 +29,11 @@ from discreet.noise.parameters import positive_whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Truth
     from discreet.attacks.interface import Interface
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 ROUNDS = 100
 """Rounds of the registered attack, where there are so many bi-partitions."""

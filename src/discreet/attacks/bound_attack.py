@@ -37,15 +37,11 @@ from discreet.noise.rival_noise import rival
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 PARTS = (2, 3, 4)
 """Numbers of parts that are used; tuples of more reveal a bound so rarely that they add nothing."""
@@ -119,7 +115,7 @@ class Gaps:
         """Return the smallest bound that each gap allows."""
         return -(-np.abs(self.gap) // (self.parts + 1))
 
-    def chosen(self, those: Ints | NDArray[np.bool_]) -> Gaps:
+    def chosen(self, those: Ints | Flags) -> Gaps:
         """Return some of them."""
         return Gaps(self.parts[those], self.gap[those], self.smallest[those])
 

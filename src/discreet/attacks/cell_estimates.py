@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
     from discreet.attacks.sight import Sight, View
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

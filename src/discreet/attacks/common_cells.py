@@ -10,11 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Ints
     from discreet.tabulation.layout import Layout
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +28,13 @@ class CommonCells:
     """
 
     names: tuple[str, ...]
-    statistic_of: NDArray[np.int64]
+    statistic_of: Ints
     first: Ints
     second: Ints
     first_tables: Ints
     second_tables: Ints
 
-    def chosen(self, those: NDArray[np.bool_]) -> CommonCells:
+    def chosen(self, those: Flags) -> CommonCells:
         """Return some of the cells, and the statistics that they belong to."""
         used, number = np.unique(self.statistic_of[those], return_inverse=True)
         return CommonCells(

@@ -28,16 +28,13 @@ from discreet.tabulation.layout import JointLayout, unit_layouts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Ints
     from discreet.attacks.common_cells import CommonCells
     from discreet.attacks.differences import Guesses
     from discreet.attacks.finding import Truth
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight, View
     from discreet.programme.model import Programme
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +124,7 @@ def _rests(sight: Sight) -> Iterator[Rest]:
     is in the part in others: what is left out there is not learnt from the published counts.
     """
     everybody: dict[str, Ints] = {}
-    possible: dict[str, NDArray[np.bool_]] = {}
+    possible: dict[str, Flags] = {}
     for layout in unit_layouts(sight.programme, spsn=True).values():
         start = 0
         for own in layout.layouts if isinstance(layout, JointLayout) else (layout,):

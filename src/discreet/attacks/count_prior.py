@@ -15,13 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.sight import View
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 STEPS = 200
 SMALL = 30

@@ -26,13 +26,8 @@ from discreet.attacks.count_prior import SMALL, empirical_prior
 from discreet.attacks.scoring import CLASSES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
-
-    Flags = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 Rates = tuple[tuple[float, float], ...]
 """Pairs of rates at which persons come and go."""

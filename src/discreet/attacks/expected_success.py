@@ -19,15 +19,11 @@ from discreet.attacks.simulated_release import noise_groups, published_again
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Finding, Truth
     from discreet.attacks.registry import Attack
     from discreet.attacks.scoring import Score, Share
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 FEWEST, MOST = 3, 10
 """Simulated releases; the smaller number for large releases."""

@@ -21,15 +21,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.sight import View
     from discreet.equations.sums import Link
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 UNBOUNDED = 2**40
 """Stands for no upper limit: larger than any count, and sums of it stay exact."""

@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.scoring import Score
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 CERTAIN = 1 - 1e-9
 """Confidence from which on an attacker is certain: the law of noise leaves no other count."""
@@ -100,6 +98,6 @@ class Finding:
         return f"{self.attack}: {self.variant}" if self.variant else self.attack
 
     @property
-    def certain(self) -> NDArray[np.bool_]:
+    def certain(self) -> Flags:
         """Return which estimates the attacker is certain of."""
         return self.confidence >= CERTAIN

@@ -34,14 +34,10 @@ from discreet.attacks.scoring import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Finding
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight, View
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 FINEST = 128
 """Pieces of the key space at least, where gaps of several tuples tell about one key."""

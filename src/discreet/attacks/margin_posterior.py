@@ -21,17 +21,12 @@ from discreet.attacks.tuple_messages import Tuples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.count_prior import MeanNoise
     from discreet.attacks.feasible_counts import Intervals
     from discreet.attacks.sight import View
     from discreet.equations.sums import Link
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 SMALL = 2
 """Counts up to here are asked for: they stand for persons who can be told apart."""

@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+    from discreet.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +72,7 @@ class Bridges:
         last = first + int(self.tree.size[self.tree.order[first]])
         return np.concatenate([self.tree.order[first:start], self.tree.order[stop:last]])
 
-    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, values: Floats) -> Floats:
         """Return for every bridge the sum over its side of values by node, of one row or column each."""
         cumulated = np.zeros((len(values) + 1, *values.shape[1:]))
         np.cumsum(values[self.tree.order], axis=0, out=cumulated[1:])
@@ -83,7 +80,7 @@ class Bridges:
         first = self.tree.top[self.tree.order[self.start]]
         whole = cumulated[first + self.tree.size[self.tree.order[first]]] - cumulated[first]
         below = self.below.reshape(-1, *[1] * (values.ndim - 1))
-        found: NDArray[np.float64] = np.where(below, inside, whole - inside)
+        found: Floats = np.where(below, inside, whole - inside)
         return found
 
 

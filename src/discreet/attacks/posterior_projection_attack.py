@@ -32,14 +32,10 @@ from discreet.attacks.registry import attack
 from discreet.attacks.simulated_release import noise_groups, published_again
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.cell_estimates import CellEstimates
     from discreet.attacks.finding import Finding
     from discreet.attacks.sight import Sight, UnitView
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 HIGHEST_LEVERAGE, LOWEST_LEVERAGE = 0.98, 1e-3
 FEWEST_CELLS = 30
@@ -77,7 +73,7 @@ class PosteriorProjection:
         return int(noise.bound) if np.isfinite(noise.bound) else int(np.ceil(UNBOUNDED * noise.variance**0.5))
 
     @cached_property
-    def adopted(self) -> NDArray[np.bool_]:
+    def adopted(self) -> Flags:
         """Return which cells take part in the step; the others stay at the plain projection."""
         cells = np.bincount(self.view.statistic_of)
         return (cells >= FEWEST_CELLS)[self.view.statistic_of] & (self.plain.start[1] > 0)

@@ -25,12 +25,9 @@ from discreet.equations.leverage import probe_leverages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.attacks.finding import Finding
     from discreet.attacks.sight import Sight, UnitView, View
-
-    Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-4
 """How far the gaps must fall: estimates are then exact to about 0.005 (measured on Luxembourg)."""

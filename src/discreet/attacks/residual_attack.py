@@ -27,11 +27,9 @@ from discreet.noise.smoothed_noise import log_ratios
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.attacks.sight import Sight, UnitView, View
 
-    Floats = NDArray[np.float64]
     Laws = Callable[[float, int], Floats | None]
 
 

@@ -21,16 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.interface import Interface
     from discreet.equations.leverage import Equations
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
     from discreet.release.release import Release
     from discreet.tabulation.layout import Layout
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Tell = Callable[[str, int, int | None], None]
     Made = TypeVar("Made")
 
 PUBLIC_TOTALS = "the totals that are given as known are right"
@@ -154,7 +153,7 @@ class Sight:
     knowledge: Knowledge = field(default_factory=Knowledge)
     targets: Mapping[str, Ints] | None = None
     seed: int = 0
-    tell: Tell | None = None
+    tell: Progress | None = None
     simulated: bool = False
     _kept: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 

@@ -16,13 +16,9 @@ from discreet.attacks.complement_attack import narrower
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 def noise_groups(sight: Sight, counts: Mapping[str, Ints], noise: CountNoise) -> dict[str, Ints]:
@@ -61,9 +57,9 @@ def noise_groups(sight: Sight, counts: Mapping[str, Ints], noise: CountNoise) ->
     return {name: groups[start : start + layouts[name].cells] for name, start in starts.items()}
 
 
-def _same_persons(whole: Ints, part: Ints, noise: CountNoise) -> NDArray[np.bool_]:
+def _same_persons(whole: Ints, part: Ints, noise: CountNoise) -> Flags:
     """Return where a part holds everybody of its whole, so that both have one noise."""
-    found: NDArray[np.bool_] = (whole == part) & ((whole > 0) | (not noise.zeros_are_noisy))
+    found: Flags = (whole == part) & ((whole > 0) | (not noise.zeros_are_noisy))
     return found
 
 

@@ -34,14 +34,12 @@ from discreet.errors import ParameterError, UnknownNameError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.finding import Truth
     from discreet.attacks.overlap_graph import Bridges
     from discreet.attacks.sight import Overlaps, Sight, View
     from discreet.tabulation.layout import Layout
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 FEW = 8
 """Up to so many areas the law of the sum of their noises is computed; beyond, it is normal."""

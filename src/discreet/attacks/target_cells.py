@@ -17,13 +17,9 @@ from discreet.attacks.scoring import class_numbers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.attacks.finding import Finding, Truth
     from discreet.attacks.sight import Sight
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 BUDGET = 100_000
 """Target cells unless given otherwise."""

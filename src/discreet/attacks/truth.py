@@ -14,12 +14,9 @@ from discreet.release.true_tables import KEEP, TrueTables
 from discreet.tabulation.layout import layouts, unit_layouts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.attacks.belief import CountNoise
     from discreet.release.release import Release
-
-    Ints = NDArray[np.int64]
 
 
 class TrueCounts:

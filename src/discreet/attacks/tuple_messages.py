@@ -19,11 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
+    from discreet.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,16 +32,13 @@ from discreet.attacks.registry import attack
 from discreet.attacks.second_look import second_look
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.attacks.belief import CountNoise
     from discreet.attacks.common_cells import CommonCells
     from discreet.attacks.differences import Guesses
     from discreet.attacks.finding import Truth
     from discreet.attacks.scoring import Score
     from discreet.attacks.sight import Sight, View
-
-    Ints = NDArray[np.int64]
 
 FAR = 10.0
 """By how much the logarithm of a likelihood must be larger to rule out independent noise."""

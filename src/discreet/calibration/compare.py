@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from discreet.calibration.contenders import Contender
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.progress import Progress
     from discreet.results import Result
 
 AT = ("equal-variance", "equal-risk")
@@ -205,7 +206,7 @@ def compare(
     tables: Sequence[str] | None = None,
     unit: str | None = None,
     seed: int = 0,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> Comparison:
     """Publish data with several mechanisms, in memory, and measure risk and utility of each.

@@ -20,10 +20,9 @@ from discreet.risk.most_exposed import most_exposed, solvable
 from discreet.risk.tuples import tuples_by_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
 
 
 NOTHING_LEFT = "Nothing is left to hide: all that is published follows from what is known. Name a coarser one, or none."
@@ -51,7 +50,7 @@ class Counted:
         *,
         spsn: bool,
         known: str | None = None,
-        progress: Callable[[str, int, int | None], None] | None = None,
+        progress: Progress | None = None,
     ) -> dict[str, Exposure]:
         """Return, by attacker, the statistic that is known best; with a scope by exact solutions to the optimal one."""
         found = self.by_population(spsn=spsn, known=known)

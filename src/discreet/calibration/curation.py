@@ -29,12 +29,11 @@ from discreet.risk.averaging import smallest_greedy, variance_needed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Ints
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
 
-    Ints = NDArray[np.int64]
     Weighed = tuple["Cut", "Output"]
 
 TABLE, BREAKDOWN = "table", "breakdown"
@@ -137,13 +136,13 @@ class Output:
             ratio = float(kept[place])
         return ratio, _name(found, place)
 
-    def _inside(self, known: str | None) -> NDArray[np.bool_] | None:
+    def _inside(self, known: str | None) -> Flags | None:
         """Return which statistics follow from one that is known, whether it is still published or not."""
         if known is None:
             return None
         names = self.lattice.names()
         at = names.index(" ".join(sorted(known.split())) if known != "total" else known)
-        inside: NDArray[np.bool_] = (self.lattice.depths <= self.lattice.depths[at]).all(axis=1)
+        inside: Flags = (self.lattice.depths <= self.lattice.depths[at]).all(axis=1)
         return inside
 
     def without_table(self, name: str) -> Output:
@@ -209,7 +208,7 @@ def curate(
     farthest: int = 0,
     floor: float = 0.0,
     accepts: Callable[[Lattice, float], bool],
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Curation:
     """Return what every cut buys alone, and cuts one after the other.
 

@@ -47,11 +47,10 @@ from discreet.risk.bound import LEAST_SURE
 from discreet.risk.residual_bound import noise_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags
     from discreet.calibration.constraints import Constraint
     from discreet.calibration.curation import Curation
     from discreet.calibration.exposure import Exposure
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from discreet.calibration.relaxation import Relaxation
     from discreet.calibration.sensitivity import AtConfidence
     from discreet.programme.lattice import Lattice
+    from discreet.progress import Progress
     from discreet.risk.residual_bound import NoiseTerms
 
 MAX_BOUND = 10
@@ -279,7 +279,7 @@ def design(
     cuts: int = CUTS,
     closed_form: bool = False,
     terms: NoiseTerms | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> Design:
     """Return which noise a programme needs.
@@ -418,7 +418,7 @@ def _curation(
     max_bound: int,
     hide_bound: bool,
     feasible: bool,
-    progress: Callable[[str, int, int | None], None] | None,
+    progress: Progress | None,
 ) -> Curation:
     """Return what cuts buy in the population that asks for most; the others stay as they are."""
     needed = {
@@ -451,9 +451,9 @@ def _curation(
     )
 
 
-def _still(whole: Lattice, left: Lattice) -> NDArray[np.bool_]:
+def _still(whole: Lattice, left: Lattice) -> Flags:
     """Return which of the statistics that are published now still are after cuts."""
-    found: NDArray[np.bool_] = left.published[whole.published]
+    found: Flags = left.published[whole.published]
     return found
 
 

@@ -14,10 +14,11 @@ from discreet.protection.pipeline import protect
 from discreet.tabulation.output import output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from discreet.calibration.recommendation import Setting
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
     from discreet.results import Result
 
 ATTACKS = ("posterior-projection", "projection", "margins", "bound")
@@ -79,7 +80,7 @@ def try_on_data(
     setting: Setting,
     *,
     seed: int = 0,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> OnData:
     """Publish data with a setting, in memory, attack the release and measure what users get.

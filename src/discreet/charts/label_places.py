@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from discreet.arrays import Floats
 
     Point: TypeAlias = tuple[float, float]
 
@@ -68,7 +68,7 @@ class Frame:
     up: Point
     height: float
 
-    def pixels(self, points: Iterable[Point], width: float) -> NDArray[np.float64]:
+    def pixels(self, points: Iterable[Point], width: float) -> Floats:
         """Return points in pixels from the upper left corner."""
         found = np.array(list(points), dtype=float).reshape(-1, 2)
         (left, right), (low, high) = self.across, self.up

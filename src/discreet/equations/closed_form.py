@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats
     from discreet.programme.lattice import Lattice
-
-    Floats = NDArray[np.float64]
 
 
 def precision(lattice: Lattice, times: Floats) -> Floats:
@@ -36,7 +33,7 @@ def best_ratios(lattice: Lattice, times: Floats, known: str | None = None) -> Fl
     return ratios_beside(lattice, times, inside)
 
 
-def ratios_beside(lattice: Lattice, times: Floats, inside: NDArray[np.bool_] | None) -> Floats:
+def ratios_beside(lattice: Lattice, times: Floats, inside: Flags | None) -> Floats:
     """Return the same where the counts of some statistics and of all coarser ones are known, published or not."""
     step = lattice.along(lambda axis: np.diff([0, 1, *axis.sizes]).tolist())
     # What nothing published refines is not known at all; no published statistic has such a part.

@@ -26,12 +26,8 @@ from discreet.equations.unknowns import UnknownEquations
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.programme.lattice import Axis, Lattice
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +125,7 @@ class GroupedEquations(UnknownEquations):
     def _marks(self, number: int) -> list[Ints]:
         """Return for every depth of an axis numbers of categories, the same for those with rows in the same tables."""
         sizes = self.lattice.axes[number].sizes
-        flags: list[dict[bytes, NDArray[np.bool_]]] = [{b"": np.ones(size, dtype=bool)} for size in sizes]
+        flags: list[dict[bytes, Flags]] = [{b"": np.ones(size, dtype=bool)} for size in sizes]
         for statistic, repeated in self.lattice.repeated.items():
             for _, own in repeated:
                 if number in own:

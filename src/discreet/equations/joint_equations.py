@@ -28,13 +28,8 @@ from discreet.programme.universe import Universe, finest_codes, universe_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.programme.model import Programme, Table, Topic
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 MOST_NODES = 20_000
 SEED = 20_211_231

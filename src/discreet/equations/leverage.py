@@ -15,12 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.equations.solver import Fit
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 PROBE_TOLERANCE = 1e-3
 """How close a probe must come to fitting the equations, relatively: random probes are less exact than this."""

@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.equations.solver import Fit
     from discreet.equations.sums import MarginSums
     from discreet.programme.lattice import Axis, Lattice
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 MOST_CELLS = 3 * 10**7
 TOLERANCE = 1e-10

@@ -38,14 +38,9 @@ from discreet.noise.smoothed_noise import bhattacharyya
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.equations.leverage import Equations
     from discreet.programme.lattice import Lattice
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 WORK = 6 * 10**6
 """Cells times probes; more probes change the exponents of a programme by 3 % at most (measured on Luxembourg)."""

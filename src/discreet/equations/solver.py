@@ -17,11 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.equations.sums import FreeSums, MarginSums
-
-    Floats = NDArray[np.float64]
 
 MOST_STEPS = 2000
 FLAT = 1e-3

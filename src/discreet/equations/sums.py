@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from discreet.arrays import Floats, Ints
 
 CHUNK = 1 << 20
 """Equations that are looked at together."""

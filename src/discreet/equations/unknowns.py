@@ -15,13 +15,9 @@ from discreet.equations.solver import fit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.equations.solver import Fit
     from discreet.equations.sums import FreeSums, MarginSums
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 TINY = np.finfo(float).tiny
 

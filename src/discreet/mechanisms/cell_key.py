@@ -21,6 +21,7 @@ from discreet.records.keys import DIGEST_BITS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Lot
     from discreet.noise.distribution import Noise
     from discreet.tabulation.output import Output
@@ -84,7 +85,7 @@ class CellKey:
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""
         published = self._by_keys(lot.counts, lot.keys)
         if self.perturbs_zeros:
@@ -93,7 +94,7 @@ class CellKey:
             published[empty] = noisy(self.noise, lot.counts[empty], words, zeros=True)
         return published
 
-    def _by_keys(self, counts: NDArray[np.int64], keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+    def _by_keys(self, counts: Ints, keys: NDArray[np.uint32]) -> Ints:
         if isinstance(self.noise, PTable):
             return counts + self.noise.draw(counts, keys, mode=self.mode, secret=self.secret)
         if self.mode == "mixed":

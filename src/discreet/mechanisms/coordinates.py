@@ -17,9 +17,7 @@ from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Lot
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
@@ -66,7 +64,7 @@ class Coordinates:
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return count plus noise."""
         words = self._mixer.of_cells(lot.words, lot.counts)
         return noisy(self.noise, lot.counts, words, zeros=self.perturbs_zeros)

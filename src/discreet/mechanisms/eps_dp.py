@@ -18,9 +18,7 @@ from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Lot
     from discreet.mechanisms.privacy_budget import Budget
     from discreet.noise.random_bits import BitSource
@@ -72,7 +70,7 @@ class EpsDP:
             raise InternalError("The budget is not split over an output yet.")
         return self.budget.split(self.output, spsn=self.spsn)
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return count plus exact geometric noise, of one statistic."""
         (statistic,) = lot.statistics
         epsilon = self._by_depths[lot.table, statistic]

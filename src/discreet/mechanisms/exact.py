@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Lot
     from discreet.tabulation.output import Output
 
@@ -31,7 +29,7 @@ class Exact:
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return the counts."""
         return lot.counts
 

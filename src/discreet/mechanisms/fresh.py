@@ -14,9 +14,7 @@ from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import Lot
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
@@ -57,7 +55,7 @@ class Fresh:
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return count plus noise."""
         return noisy(self.noise, lot.counts, self.bits.words(len(lot.counts)), zeros=self.perturbs_zeros)
 

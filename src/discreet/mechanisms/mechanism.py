@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints, Words
     from discreet.tabulation.output import Output
     from discreet.tabulation.plan import Statistic
 
@@ -30,12 +31,12 @@ class Lot:
 
     table: str
     statistics: tuple[Statistic, ...]
-    counts: NDArray[np.int64]
+    counts: Ints
     keys: NDArray[np.uint32]
-    find_words: Callable[[], NDArray[np.uint64]]
+    find_words: Callable[[], Words]
 
     @cached_property
-    def words(self) -> NDArray[np.uint64]:
+    def words(self) -> Words:
         """Return a word per cell that depends on its coordinates alone."""
         return self.find_words()
 
@@ -71,7 +72,7 @@ class Mechanism(Protocol):
     def ready_for(self, output: Output) -> Self:
         """Return the mechanism for one output: a privacy budget is split over its tables."""
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: Lot) -> Ints:
         """Return what is published for these cells."""
 
     def described(self) -> dict[str, Any]:

@@ -14,13 +14,9 @@ from discreet.noise.ptable import PTable, PTableRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable_settings import PTableSettings
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-12
 """Probability beyond which the tail of an unbounded law is cut."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.distribution import WIDEST, Noise, Table
 from discreet.noise.exact import exact_discrete_gaussian
 from discreet.noise.parameters import parameter, positive
@@ -19,7 +19,7 @@ from discreet.noise.random_bits import SYSTEM_BITS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.random_bits import BitSource
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
 from discreet.noise.parameters import parameters
 from discreet.noise.random_bits import SYSTEM_BITS
@@ -24,7 +24,7 @@ from discreet.noise.rounded import check_key_space, round_symmetric
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.random_bits import BitSource
     from discreet.noise.rounded import RoundedRow
 

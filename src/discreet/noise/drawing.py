@@ -15,14 +15,11 @@ from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints, Words
     from discreet.noise.distribution import Noise
 
 
-def noisy(
-    noise: PTable | Noise, counts: NDArray[np.int64], words: NDArray[np.uint64], *, zeros: bool
-) -> NDArray[np.int64]:
+def noisy(noise: PTable | Noise, counts: Ints, words: Words, *, zeros: bool) -> Ints:
     """Return counts plus noise.
 
     Args:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Flags, Floats, Ints
 
 MOST_STEPS = 200
 CONVERGED = 4e-15
@@ -213,7 +213,7 @@ class _State:
 def _newton_step(
     hessian: tuple[Floats, Floats, Floats, Floats, Floats, Floats],
     gradient: Floats,
-    slack: NDArray[np.bool_],
+    slack: Flags,
     room: Floats,
     damping: Floats | float,
 ) -> Floats:
@@ -234,7 +234,7 @@ def _newton_step(
     return step
 
 
-def _best(s: Floats, problem: RowProblem) -> tuple[Floats, NDArray[np.bool_], NDArray[np.intp]]:
+def _best(s: Floats, problem: RowProblem) -> tuple[Floats, Flags, NDArray[np.intp]]:
     """Return the p that maximises sum(s p - p log p + p) under the row's inequalities.
 
     Also says which p move with s, and which block each belongs to.

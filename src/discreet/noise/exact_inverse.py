@@ -21,7 +21,7 @@ from discreet.noise.distribution import WIDEST
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints, Words
+    from discreet.arrays import Ints, Words
     from discreet.noise.random_bits import BitSource
 
 GUARD_BITS = 128

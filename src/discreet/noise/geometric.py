@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.noise.arrays import whole
+from discreet.arrays import whole
 from discreet.noise.distribution import Noise
 from discreet.noise.exact import exact_geometric
 from discreet.noise.parameters import parameter, positive
@@ -18,7 +18,7 @@ from discreet.noise.random_bits import SYSTEM_BITS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.random_bits import BitSource
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from discreet.noise.arrays import whole
+from discreet.arrays import whole
 from discreet.noise.distribution import Noise
 from discreet.noise.parameters import parameter, positive
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

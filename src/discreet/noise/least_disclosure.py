@@ -23,7 +23,7 @@ from discreet.errors import InternalError
 from discreet.noise.dual import solve
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
     from discreet.noise.dual import RowProblem
 
 LEEWAY = 1e-3

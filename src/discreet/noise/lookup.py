@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.noise.arrays import Ints, Words
+    from discreet.arrays import Ints, Words
     from discreet.noise.rounded import RoundedRow
 
 CHUNK = 1 << 14

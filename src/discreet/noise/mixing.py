@@ -19,7 +19,7 @@ from discreet.errors import SecretError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Words
+    from discreet.arrays import Ints, Words
 
 SHORTEST_SECRET = 16
 OF_CELLS = np.uint64(1 << 63)
@@ -72,12 +72,12 @@ class KeyMixer:
         block[:, 0] = keys
         return self._mixed(block)
 
-    def of_cells(self, coordinates: Words, counts: NDArray[np.int64]) -> Words:
+    def of_cells(self, coordinates: Words, counts: Ints) -> Words:
         """Return a word per cell from the word of its coordinates and its count; never that of a key."""
         block = np.empty((len(coordinates), 2), dtype="<u8")
         block[:, 0] = coordinates
         block[:, 1] = counts.astype(np.uint64) | OF_CELLS
         return self._mixed(block)
 
-    def _mixed(self, block: NDArray[np.uint64]) -> Words:
+    def _mixed(self, block: Words) -> Words:
         return np.frombuffer(self._cipher.encryptor().update(block.tobytes()), dtype="<u8")[::2]

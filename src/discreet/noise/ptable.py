@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.arrays import whole
 from discreet.noise.distribution import WORDS, Table, TabulatedNoise
 from discreet.noise.dual import ACCEPTABLE, solve
 from discreet.noise.feasibility import check_feasible
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from discreet.noise.arrays import Ints, Words
+    from discreet.arrays import Ints, Words
 
 KEY_SPACE = 2**32
 """The key space of our own keys: 32 bits."""

@@ -12,7 +12,7 @@ from discreet.noise.dual import RowProblem
 from discreet.noise.parameters import parameter, parameters, positive_variance, share, table_bound, table_threshold
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 OBJECTIVES = ("entropy", "least-disclosure")
 

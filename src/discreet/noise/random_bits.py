@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.noise.arrays import Words
+    from discreet.arrays import Words
 
 
 class BitSource(Protocol):

@@ -27,7 +27,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.by_count import AnyLaw
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable_settings import PTableSettings

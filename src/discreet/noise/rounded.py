@@ -21,7 +21,7 @@ from discreet.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
 
 LARGEST_KEY_SPACE = 2**62
 """The largest key space a p-table may carry: bounds and their sums stay within signed 64 bits."""

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from discreet.arrays import Floats
 
 POINTS = 6
 """Points of the grid in a standard deviation of the error, or in 1 where that is less."""

@@ -18,12 +18,9 @@ from discreet.programme.eu2021.census import countries
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.paper.number_comparison import Number
     from discreet.paper.sources import Sources
-
-    Floats = NDArray[np.float64]
 
 ACCURATE = 20
 """Persons that no total should be off by."""

@@ -21,12 +21,9 @@ from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed, variance_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.paper.number_comparison import Number
     from discreet.paper.sources import Sources
-
-    Floats = NDArray[np.float64]
 
 SAMPLES, TERMS, REPRESENTATIONS = 1000, 1000, 100
 """Of the paper's test of the Gaussian model: samples, k and t."""

@@ -20,8 +20,7 @@ from discreet.risk.bound import bound_disclosure, disclosure_at, largest_varianc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.paper.number_comparison import Number
     from discreet.paper.sources import Sources
 
@@ -85,7 +84,7 @@ class BoundMap:
     attacker: str
     variances: tuple[float, ...]
     bounds: tuple[int, ...]
-    needed: NDArray[np.float64]
+    needed: Floats
     limits: dict[str, tuple[float, ...]]
     tuples: dict[str, int]
 

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
+    from discreet.arrays import Floats
     from discreet.paper.paper_figure import Cell
-
-    Floats = NDArray[np.float64]
 
 COLOURS = "cividis"
 """Even steps of brightness, also for the colour blind."""

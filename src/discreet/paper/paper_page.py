@@ -20,7 +20,7 @@ from discreet.paper.sources import RULES
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from discreet.calibration.region import Allowed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.paper.optimal_attacker_part import State
     from discreet.paper.paper_figure import PaperFigure
     from discreet.paper.reproduction import Paper
+    from discreet.progress import Progress
 
 TEMPLATE = "paper.html"
 PAGE, NUMBERS, STATES, FIGURES = "index.html", "numbers.csv", "states.csv", "figures"
@@ -194,9 +195,7 @@ def check_folder(out: Path, *, replace: bool) -> None:
         raise FileExistsAlreadyError(out / FIGURES)
 
 
-def write_paper(
-    paper: Paper, out: Path, *, replace: bool = False, progress: Callable[[str, int, int | None], None] | None = None
-) -> list[str]:
+def write_paper(paper: Paper, out: Path, *, replace: bool = False, progress: Progress | None = None) -> list[str]:
     """Write the page, the table of numbers, the Member States and all figures; return the names of the files.
 
     Args:

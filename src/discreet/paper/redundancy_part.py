@@ -22,14 +22,11 @@ from discreet.risk.averaging import averaging
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats
     from discreet.paper.number_comparison import Number
     from discreet.paper.sources import Sources
     from discreet.programme.model import Programme
     from discreet.risk.averaging import Averaging
-
-    Floats = NDArray[np.float64]
 
 WHY = {
     "flat": f"the rule flat counts fewer representations than the paper, whose rule is not told; {KEPT}",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from discreet.paper.number_comparison import Number
     from discreet.paper.optimal_attacker_part import State
+    from discreet.progress import Progress
 
 NUMBERS: dict[str, Callable[[Sources], Iterator[Number]]] = {
     "privacy": privacy.numbers,
@@ -131,7 +132,7 @@ def reproduce_paper(
     *,
     only: Sequence[str] | None = None,
     sources: Sources | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Paper:
     """Return the paper's numbers and figures beside ours.
 

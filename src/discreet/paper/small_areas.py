@@ -27,16 +27,12 @@ from discreet.programme.eu2021.census import countries, member_states
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from discreet.accuracy.areas import Areas
     from discreet.accuracy.distortion import Sides
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.paper.largest import Largest
     from discreet.paper.number_comparison import Number as PaperNumber
     from discreet.paper.sources import Sources
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 LOW, MIDDLE, HIGH = 0.025, 0.1, 0.4
 """The epsilons of figure 4."""
@@ -95,8 +91,8 @@ class Question:
     def _sides(self, true: Ints) -> Sides:
         return tails(self.epsilon).reaching(true, no_less_than(true, self.relative))
 
-    def _sized(self, sizes: Ints) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = (sizes >= max(self.least, 1)) & (sizes <= self.most)
+    def _sized(self, sizes: Ints) -> Flags:
+        found: Flags = (sizes >= max(self.least, 1)) & (sizes <= self.most)
         return found
 
 

@@ -20,10 +20,9 @@ from discreet.risk.averaging import averaging
 from discreet.risk.tuples import tuples_by_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.accuracy.areas import Areas
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
     from discreet.risk.averaging import Averaging
 
 RULES = ("flat", "levels")
@@ -61,7 +60,7 @@ class Sources:
     """
 
     countries: tuple[str, ...] = field(default_factory=lambda: tuple(member_states()))
-    progress: Callable[[str, int, int | None], None] | None = None
+    progress: Progress | None = None
     _programmes: dict[str, Programme] = field(default_factory=dict, repr=False)
     _counted: dict[tuple[str, str, bool, bool], Averaging] = field(default_factory=dict, repr=False)
     _tuples: dict[tuple[str, str, bool], int] = field(default_factory=dict, repr=False)

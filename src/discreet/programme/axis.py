@@ -21,6 +21,7 @@ from discreet.programme.published import TOTAL
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints
     from discreet.programme.model import Level, Programme, Table, Topic
 
 
@@ -33,8 +34,8 @@ class Runs:
         starts: where every run begins, and where the last one ends.
     """
 
-    order: NDArray[np.int64] | None
-    starts: NDArray[np.int64]
+    order: Ints | None
+    starts: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class TopicAxis:
 
     topic: str
     depths: tuple[tuple[Level, ...], ...]
-    ups: tuple[NDArray[np.int64], ...]
+    ups: tuple[Ints, ...]
 
     def size(self, depth: int) -> int:
         """Return the number of categories at a depth; the total has one."""
@@ -53,7 +54,7 @@ class TopicAxis:
         """Return the depth of a level, 0 for one with a single category."""
         return next((d for d, levels in enumerate(self.depths, start=1) if level in levels), 0)
 
-    def up(self, fine: int, coarse: int) -> NDArray[np.int64]:
+    def up(self, fine: int, coarse: int) -> Ints:
         """Return for every position at the fine depth the position at the coarse one that contains it."""
         found = np.arange(self.size(fine))
         for depth in range(fine, coarse, -1):
@@ -87,7 +88,7 @@ class Published:
 
     depth: int
     labels: NDArray[np.signedinteger]
-    fresh: NDArray[np.bool_] | None
+    fresh: Flags | None
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _axis(topic: Topic, used: set[Level]) -> TopicAxis:
     return TopicAxis(topic.name, tuple(depths), tuple(ups))
 
 
-def containing(topic: Topic, coarse: Level, fine: Level) -> NDArray[np.int64]:
+def containing(topic: Topic, coarse: Level, fine: Level) -> Ints:
     """Return for every category of the fine level the position of the coarse one that contains it."""
     found = topic.tree.above(codes(coarse), codes(fine)) if topic.tree else None
     if found is None:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Floats, Ints, Words
     from discreet.programme.category_tree import CategoryTree
     from discreet.programme.model import Level, Programme, Table
 
-    OwnRows = Mapping[int, NDArray[np.bool_]]
+    OwnRows = Mapping[int, Flags]
 
 MOST_MARGINS = 1 << 20
 RULES = ("levels", "flat")
@@ -64,31 +65,31 @@ class Lattice:
 
     axes: tuple[Axis, ...]
     depths: NDArray[np.int8]
-    tables: NDArray[np.int64]
+    tables: Ints
     repeated: Mapping[int, Sequence[tuple[int, OwnRows]]] = field(default_factory=dict, repr=False)
-    _neighbours: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    _neighbours: dict[tuple[int, int], Ints] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.depths)
 
     @property
-    def published(self) -> NDArray[np.bool_]:
+    def published(self) -> Flags:
         """Return which statistics are published."""
         return self.tables > 0
 
     @cached_property
-    def cells(self) -> NDArray[np.float64]:
+    def cells(self) -> Floats:
         """Return N_s, the number of cells of every statistic."""
         return self.along(lambda axis: [1, *axis.sizes])
 
-    def along(self, values: Callable[[Axis], Sequence[float]]) -> NDArray[np.float64]:
+    def along(self, values: Callable[[Axis], Sequence[float]]) -> Floats:
         """Return for every statistic the product over axes of a value that depends on axis and depth."""
         result = np.ones(len(self))
         for number, axis in enumerate(self.axes):
             result *= np.asarray(values(axis), dtype=float)[self.depths[:, number]]
         return result
 
-    def rows(self, statistic: int, categories: Sequence[NDArray[np.int64]] | None = None) -> NDArray[np.int64]:
+    def rows(self, statistic: int, categories: Sequence[Ints] | None = None) -> Ints:
         """Return for every cell of a statistic how many tables show it in a row of its own.
 
         Args:
@@ -103,9 +104,7 @@ class Lattice:
             found += times * _crossed(own, asked)
         return found.ravel()
 
-    def moved(
-        self, fine: int, coarse: int, categories: Sequence[NDArray[np.int64]] | None = None
-    ) -> NDArray[np.bool_] | None:
+    def moved(self, fine: int, coarse: int, categories: Sequence[Ints] | None = None) -> Flags | None:
         """Return which cells of a statistic have no row of their own, but the row of a coarser statistic; None if none.
 
         Args:
@@ -119,10 +118,10 @@ class Lattice:
             return None
         asked = self._all_categories(fine) if categories is None else categories
         unsplit = _crossed({axis: ~np.logical_and.reduce(split)}, asked).ravel()
-        found: NDArray[np.bool_] = unsplit & (self.rows(fine, asked) == 0)
+        found: Flags = unsplit & (self.rows(fine, asked) == 0)
         return found
 
-    def _all_categories(self, statistic: int) -> list[NDArray[np.int64]]:
+    def _all_categories(self, statistic: int) -> list[Ints]:
         sizes = zip(self.axes, self.depths[statistic].tolist(), strict=True)
         return [np.arange(axis.sizes[depth - 1] if depth else 1) for axis, depth in sizes]
 
@@ -139,7 +138,7 @@ class Lattice:
     def _words(self) -> NDArray[np.bytes_]:
         return _as_words(self.depths)
 
-    def _next(self, axis: int, step: int) -> NDArray[np.int64]:
+    def _next(self, axis: int, step: int) -> Ints:
         """Return the position of the statistic one step finer (or coarser) along an axis, -1 if it is not here."""
         if (axis, step) not in self._neighbours:
             moved = self.depths.copy()
@@ -149,19 +148,19 @@ class Lattice:
             self._neighbours[axis, step] = np.where(self._words[place] == wanted, place, -1)
         return self._neighbours[axis, step]
 
-    def coarser(self, axis: int) -> NDArray[np.int64]:
+    def coarser(self, axis: int) -> Ints:
         """Return the position of the statistic one step coarser along an axis, -1 if it is not here."""
         return self._next(axis, -1)
 
-    def over_finer(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_finer(self, values: Floats) -> Floats:
         """Return for every statistic the sum of the values over itself and everything finer."""
         return self._over(values, step=1)
 
-    def over_coarser(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def over_coarser(self, values: Floats) -> Floats:
         """Return for every statistic the sum of the values over itself and everything coarser."""
         return self._over(values, step=-1)
 
-    def _over(self, values: NDArray[np.float64], step: int) -> NDArray[np.float64]:
+    def _over(self, values: Floats, step: int) -> Floats:
         total = values.astype(float)
         for number, axis in enumerate(self.axes):
             # From the far end of the axis towards the near one, so that partial sums travel along it.
@@ -173,7 +172,7 @@ class Lattice:
         return total
 
     @cached_property
-    def signs(self) -> NDArray[np.uint64]:
+    def signs(self) -> Words:
         """Return every statistic as bits, depth d as d ones on its axis: s refines a iff it has all bits of a."""
         bits = [
             self.depths[:, number] >= d for number, axis in enumerate(self.axes) for d in range(1, len(axis.sizes) + 1)
@@ -184,7 +183,7 @@ class Lattice:
             found[place // 64] |= bit.astype(np.uint64) << np.uint64(place % 64)
         return found
 
-    def places(self, depths: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
+    def places(self, depths: Sequence[tuple[int, ...]]) -> Ints:
         """Return the positions of statistics that are here, by their depths."""
         wanted = np.array(depths, dtype=np.int8).reshape(len(depths), len(self.axes))
         return np.searchsorted(self._words, _as_words(wanted))
@@ -205,7 +204,7 @@ class Lattice:
         return {name: place for place, name in enumerate(self.names()) if self.published[place]}
 
 
-def _crossed(flags: OwnRows, categories: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def _crossed(flags: OwnRows, categories: Sequence[Ints]) -> Flags:
     """Return flags of combinations of categories, with an axis for each; an axis without flags has them all."""
     chosen = [flags[n][each] if n in flags else np.ones(len(each), dtype=bool) for n, each in enumerate(categories)]
     return reduce(np.logical_and.outer, chosen, np.ones((), dtype=bool))
@@ -237,7 +236,7 @@ def lattice(
 
 def lattice_by_table(
     programme: Programme, rule: str = "levels", *, population: str | None = None
-) -> tuple[Lattice, list[NDArray[np.int64]]]:
+) -> tuple[Lattice, list[Ints]]:
     """Return the lattice of one population's statistics, and the places of those that each of its tables publishes."""
     axes, published = _choices(programme, rule, keep_single=False, population=population)
     found = _close(axes, published)
@@ -355,7 +354,7 @@ def _check_size(choices: dict[str, list[int]]) -> None:
         )
 
 
-def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[tuple[int, int], NDArray[np.bool_]]:
+def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[tuple[int, int], Flags]:
     """Return by axis and depth which categories a table shows in rows of their own, where not all of them.
 
     A code that two levels of a breakdown share, because its category is not split further, has one row.
@@ -366,7 +365,7 @@ def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[
         number, tree = numbers.get(breakdown.topic), programme.topics[breakdown.topic].tree
         if number is None or tree is None:
             continue
-        own: dict[int, NDArray[np.bool_]] = {}
+        own: dict[int, Flags] = {}
         seen: set[str] = set()
         for level in breakdown.levels:
             depth = axes[number].sizes.index(level.size) + 1 if level.size > 1 else 0
@@ -384,7 +383,7 @@ def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[
 def _close(
     axes: Sequence[Axis],
     published: Sequence[dict[str, list[int]]],
-    own: Sequence[dict[tuple[int, int], NDArray[np.bool_]]] | None = None,
+    own: Sequence[dict[tuple[int, int], Flags]] | None = None,
 ) -> Lattice:
     """Count how many tables publish each statistic, and in which rows, and add the coarser ones between."""
     names = [axis.name for axis in axes]

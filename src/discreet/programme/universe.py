@@ -41,12 +41,9 @@ from discreet.programme.universe_text import Joined, UniverseText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags
     from discreet.programme.model import Programme, Table, Topic
     from discreet.programme.universe_text import Clause
-
-    Flags = NDArray[np.bool_]
 
 MOST_MEMBERS = 10**7
 """The largest array of combinations of codes that a universe may need."""

@@ -19,10 +19,9 @@ from discreet.release.release_folder import RECORD, curator_folder
 from discreet.release.table_files import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.progress import Progress
     from discreet.release.release import Release
 
 COLUMNS = ("id", "key", "count", "weight")
@@ -39,7 +38,7 @@ def protect_again(
     replace: bool = False,
     resume: bool = False,
     lock_timeout: float = LOCK_TIMEOUT,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     engine: Engine | None = None,
 ) -> Release:
     """Make a release again from its record.

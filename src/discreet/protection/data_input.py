@@ -17,15 +17,12 @@ from discreet.sources.source import open_source
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme, Table
+    from discreet.progress import Progress
     from discreet.protection.reading import Loaded
     from discreet.sources.source import Source
-
-    Tell = Callable[[str, int, int | None], None]
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 """Of the file of a table, in the order in which they are looked for."""
@@ -40,7 +37,7 @@ class Input(Protocol):
     def check_unchanged(self) -> None:
         """Refuse data that are not as they were when they were opened."""
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Tell) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
         """Bring them into the engine."""
 
     def close(self) -> None:
@@ -73,7 +70,7 @@ class RecordInput:
         """Let go of the source."""
         self.source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Tell) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
         """Read the records once."""
         return load(self.source, programme, mechanism, self.roles, engine, missing=self.missing, tell=tell)
 
@@ -143,7 +140,7 @@ class TabulatedInput:
         for source in (*self.sources.values(), *self.others.values()):
             source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Tell) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
         """Read every file once, each into a table of its own, and refuse tables that do not agree."""
         places, largest, margins = {}, 0, 0
         notes: list[str] = []

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from discreet.arrays import Ints
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Table
+    from discreet.progress import Progress
     from discreet.protection.reading import Loaded
     from discreet.records.record_columns import RecordColumns
     from discreet.release.release_writer import Shelf
@@ -76,7 +77,7 @@ class Making:
     roles: RecordColumns
     keep_exact: bool
     non_negative: bool
-    tell: Callable[[str, int, int | None], None]
+    tell: Progress
     done: frozenset[str] = frozenset()
     weighted_only: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
@@ -187,9 +188,7 @@ class Making:
         elif due:
             yield occupied(counted, due)
 
-    def _noisy(
-        self, plan: Plan, counted: Counted, batch: Batch, counts: NDArray[np.int64], places: Places
-    ) -> NDArray[np.int64]:
+    def _noisy(self, plan: Plan, counted: Counted, batch: Batch, counts: Ints, places: Places) -> Ints:
         lot = Lot(
             table=counted.table.table.id,
             statistics=tuple(batch.statistics),

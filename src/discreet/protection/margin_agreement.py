@@ -21,12 +21,9 @@ from discreet.tabulation.plan import contains
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.engines.engine import Engine
     from discreet.tabulation.plan import Plan, Statistic
-
-    Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

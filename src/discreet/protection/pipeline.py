@@ -23,6 +23,7 @@ from discreet.programme.model import Programme
 from discreet.programme.programme_json import programme_to_json
 from discreet.programme.regions import with_regions
 from discreet.programme.selection import choose_tables
+from discreet.progress import silent
 from discreet.protection.data_input import open_input
 from discreet.protection.earlier import Neighbours, releases_beside, warnings_about
 from discreet.protection.making import Making
@@ -39,10 +40,11 @@ from discreet.tabulation.output import output_of
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.progress import Progress
 
 
 ROUNDS = 200_000
@@ -85,7 +87,7 @@ def protect(
     lock_timeout: float = LOCK_TIMEOUT,
     form: str = "parquet",
     fingerprint: str | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     engine: Engine | None = None,
 ) -> Release:
     """Count every table of a programme, add the mechanism's noise, and publish.
@@ -139,7 +141,7 @@ def protect(
     if not allow_disclosure:
         check_protects(mechanism)
     given = open_input(data, chosen, roles, missing, tabulated=tabulated, encoding=encoding)
-    tell = progress or _tell_nobody
+    tell = progress or silent
     earlier = releases_beside(Path(out)) if out else Neighbours()
     begin = time.perf_counter()
     shelf: Shelf = (
@@ -276,10 +278,6 @@ def _where(data: object) -> list[str] | None:
         return None
     # An address stays as it is; a path may be used from another folder.
     return [str(item) if "://" in str(item) else str(Path(str(item)).absolute()) for item in given]
-
-
-def _tell_nobody(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:

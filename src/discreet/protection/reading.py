@@ -19,7 +19,7 @@ from discreet.records.row_sums import LARGEST_SUM, MOST_PERSONS, STEPS, row_coun
 from discreet.sources.text import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Level, Programme, Table
+    from discreet.progress import Progress
     from discreet.records.record_columns import RecordColumns
     from discreet.sources.source import Source
 
@@ -68,7 +69,7 @@ def load(
     engine: Engine,
     *,
     missing: str,
-    tell: Callable[[str, int, int | None], None],
+    tell: Progress,
     name: str = MICRO,
     tables: Sequence[Table] | None = None,
 ) -> Loaded:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.tabulation.cell_batch import Batch
     from discreet.tabulation.plan import Plan, Statistic, TablePlan
     from discreet.tabulation.table_rows import Values
@@ -33,7 +33,7 @@ class Shown:
     values: dict[Statistic, Values] = field(default_factory=dict)
     weighted: dict[Statistic, Values] = field(default_factory=dict)
 
-    def add(self, batch: Batch, value: NDArray[np.int64], mean_weight: NDArray[np.float64] | None) -> None:
+    def add(self, batch: Batch, value: Ints, mean_weight: Floats | None) -> None:
         """Take cells, without those that are 0: these are not written."""
         kept = np.flatnonzero(value)
         self.values.update(batch.by_statistic(value, kept))

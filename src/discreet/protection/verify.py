@@ -24,8 +24,9 @@ from discreet.release.release_folder import RECORD, RELEASE, TABLES, curator_fol
 from discreet.release.table_files import TableFile, write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from discreet.progress import Progress
     from discreet.release.record import Record
 
 MOST_NAMED = 5
@@ -62,7 +63,7 @@ def verify(
     *,
     data: object = None,
     secret: bytes | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Verification:
     """Check a release; whatever is not in order is refused, with the files concerned.
 
@@ -201,9 +202,7 @@ def _is_older(path: str, how: str, release: Release, record: Record) -> bool:
     return how == "is missing" and path in TOLD_LATER
 
 
-def _check_repeats(
-    release: Release, data: object, secret: bytes | None, progress: Callable[[str, int, int | None], None] | None
-) -> None:
+def _check_repeats(release: Release, data: object, secret: bytes | None, progress: Progress | None) -> None:
     place = _place(release)
     # Whatever there was to warn of was said when the release was made.
     quietly = warnings.catch_warnings(action="ignore", category=ReleaseWarning)

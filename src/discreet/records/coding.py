@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints
     from discreet.programme.model import Topic
     from discreet.programme.universe import Factor, Universe
 
@@ -158,7 +159,7 @@ class TopicCoder:
             return self.margin_row
         return COARSE if coarse else row
 
-    def _note_margins(self, table: NDArray[np.int32], times: NDArray[np.int64], texts: list[str]) -> None:
+    def _note_margins(self, table: NDArray[np.int32], times: Ints, texts: list[str]) -> None:
         for place in np.flatnonzero(times[:-1] > 0).tolist():
             seen = self._margins if table[place] == self.margin_row else self._cells
             seen[texts[place]] = seen.get(texts[place], 0) + int(times[place])
@@ -171,7 +172,7 @@ class TopicCoder:
             if code != self._total and code not in above:
                 self.seen.note(code, times, coarse=True)
 
-    def _note(self, table: NDArray[np.int32], times: NDArray[np.int64], texts: list[str]) -> None:
+    def _note(self, table: NDArray[np.int32], times: Ints, texts: list[str]) -> None:
         self.seen.missing += int(times[table == self.missing_row].sum())
         for place in np.flatnonzero((table < 0) & (times > 0)).tolist():
             self.seen.note(texts[place], int(times[place]), coarse=bool(table[place] == COARSE))
@@ -196,14 +197,14 @@ def _paths(topic: Topic) -> dict[str, tuple[str, ...]]:
     return {code: (code,) for code in topic.levels[-1].codes or ()}
 
 
-def _positions(level: LevelColumn, paths: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
+def _positions(level: LevelColumn, paths: Sequence[tuple[str, ...]]) -> Ints:
     """Return for every category its place in a level, -1 where it is coarser; missing comes after the last."""
     place = {code: position for position, code in enumerate(level.codes)}
     found = [next((place[step] for step in path if step in place), UNKNOWN) for path in paths]
     return np.array([*found, len(level.codes)])
 
 
-def _finest(topic: Topic, known: Iterable[str]) -> NDArray[np.int64]:
+def _finest(topic: Topic, known: Iterable[str]) -> Ints:
     """Return for every category its place among the finest codes, -1 if it is coarser; missing comes after the last."""
     place = {code: number for number, code in enumerate(finest_codes(topic))}
     return np.array([*(place.get(code, UNKNOWN) for code in known), len(place)])
@@ -242,9 +243,7 @@ class Coder:
         self._total = total
         self.records = self.dropped = self.margins = 0
 
-    def __call__(
-        self, batch: pa.RecordBatch
-    ) -> tuple[dict[str, NDArray[np.unsignedinteger]], NDArray[np.bool_] | None]:
+    def __call__(self, batch: pa.RecordBatch) -> tuple[dict[str, NDArray[np.unsignedinteger]], Flags | None]:
         """Return the coded columns of a batch, and which of its records are kept (None: all)."""
         rows = {coder.topic.name: coder.rows(batch.column(coder.column)) for coder in self.coders}
         keep = self._kept(rows, batch.num_rows)
@@ -267,11 +266,11 @@ class Coder:
         }
 
     @cached_property
-    def _inside(self) -> dict[str, list[tuple[tuple[str, ...], NDArray[np.bool_]]]]:
+    def _inside(self) -> dict[str, list[tuple[tuple[str, ...], Flags]]]:
         """Return for every factor of a universe its topics, and whether it has each combination of their rows."""
         finest = {coder.topic.name: coder.finest for coder in self.coders}
 
-        def by_row(factor: Factor) -> NDArray[np.bool_]:
+        def by_row(factor: Factor) -> Flags:
             # One more place along every axis: for a missing value that is no category, and for coarser codes.
             allowed = np.pad(factor.allowed, (0, 1))
             return allowed[np.ix_(*(finest[name] for name in factor.topics))]
@@ -281,7 +280,7 @@ class Coder:
             for filtered in self._filters
         }
 
-    def _kept(self, rows: dict[str, NDArray[np.int32]], size: int) -> NDArray[np.bool_] | None:
+    def _kept(self, rows: dict[str, NDArray[np.int32]], size: int) -> Flags | None:
         if self._total is None and self._missing != "drop":
             return None
         cells = np.ones(size, dtype=bool)

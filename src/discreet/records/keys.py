@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Floats, Words
+    from discreet.arrays import Flags, Floats, Words
 
 FRACTION_SPACE = 10**8
 """The key space of cellKey's fractions, which have eight decimals."""
@@ -247,11 +247,11 @@ def ready_keys(
     return np.rint(numbers * key_space).astype(np.uint64) % np.uint64(key_space) if fraction else numbers.astype("u8")
 
 
-def _beyond_one(numbers: Floats) -> dict[str, NDArray[np.bool_]]:
+def _beyond_one(numbers: Floats) -> dict[str, Flags]:
     return {"is larger than 1, in a column of fractions": numbers > 1}
 
 
-def _off_grid(numbers: Floats, key_space: int) -> dict[str, NDArray[np.bool_]]:
+def _off_grid(numbers: Floats, key_space: int) -> dict[str, Flags]:
     broken = numbers != np.rint(numbers)
     return {"is a fraction, in a column of whole numbers": broken, "is too large": numbers >= key_space}
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Floats, Ints
+
 MOST_PERSONS = (1 << 32) - 1
 """Persons of one row, and of one cell."""
 STEPS = 1 << 20
@@ -40,7 +42,7 @@ def row_counts(values: pa.Array, column: str, offset: int) -> NDArray[np.uint32]
     return numbers.astype(np.uint32)
 
 
-def row_weights(values: pa.Array, column: str, offset: int) -> NDArray[np.int64]:
+def row_weights(values: pa.Array, column: str, offset: int) -> Ints:
     """Return the weight of every row in steps of 2^-20."""
     accepted = f"Weights are numbers from 0 to {LARGEST_WEIGHT:g}. Mend the column, or name another."
     missing, numbers = _numbers(values, column, accepted)
@@ -54,7 +56,7 @@ def row_weights(values: pa.Array, column: str, offset: int) -> NDArray[np.int64]
     return np.rint(numbers * STEPS).astype(np.int64)
 
 
-def _numbers(values: pa.Array, column: str, accepted: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _numbers(values: pa.Array, column: str, accepted: str) -> tuple[Flags, Floats]:
     import pyarrow as pa
 
     values = decoded(values)

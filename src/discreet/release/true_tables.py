@@ -18,14 +18,11 @@ from discreet.release.told import told_law
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints
     from discreet.noise.by_count import LawByCount
     from discreet.release.release import Release
     from discreet.tabulation.table_grid import Fold, TableGrid
-
-    Ints = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 ENDINGS = (".parquet", ".csv")
 MANY = 60

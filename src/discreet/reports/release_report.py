@@ -17,9 +17,10 @@ from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from discreet.charts.chart import Chart
+    from discreet.progress import Progress
     from discreet.release.release import Release
     from discreet.reports.report_results import Gathered
     from discreet.reports.verdicts import Summary
@@ -73,7 +74,7 @@ def write_report(
     areas: str | None = None,
     about: str = "",
     commands: Sequence[str] = (),
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Write one page on a release: what is published, its noise, what it tells an attacker and what users lose.
 

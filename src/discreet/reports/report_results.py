@@ -26,19 +26,16 @@ from discreet.risk.assessment import SUREST, assess
 from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from discreet.accuracy.measured import Utility
     from discreet.attacks.attack_report import AttackReport
     from discreet.calibration.noise_design import Design
     from discreet.noise.by_count import LawByCount
     from discreet.noise.published_counts import PublishedCounts
     from discreet.programme.summary import SharedStatistic
+    from discreet.progress import Progress
     from discreet.release.record import Record
     from discreet.results import Result
     from discreet.risk.assessment import Assessment
-
-    Tell = Callable[[str, int, int | None], None]
 
 VILLAGE = 12
 """The size of the village that serves as an example."""
@@ -142,7 +139,7 @@ def gather(
     areas: str | None = None,
     about: str = "",
     commands: tuple[str, ...] = (),
-    progress: Tell | None = None,
+    progress: Progress | None = None,
 ) -> Gathered:
     """Ask everything that a report tells.
 

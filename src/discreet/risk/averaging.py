@@ -27,11 +27,8 @@ from discreet.equations.closed_form import best_ratios, precision
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.programme.lattice import Lattice
-
-    Floats = NDArray[np.float64]
 
 ONE_SIGMA = 0.6827
 """The default confidence: the paper's 68 percent."""
@@ -44,7 +41,7 @@ class Averaging:
     """The ratios of every published statistic, in the order of the lattice."""
 
     names: list[str]
-    t: NDArray[np.int64]
+    t: Ints
     k: Floats
     plain: Floats
     greedy: Floats
@@ -142,7 +139,7 @@ def smallest_greedy(lattice: Lattice) -> tuple[float, int]:
     return best, place
 
 
-def _first_low(sizes: Floats, times: NDArray[np.int64]) -> float:
+def _first_low(sizes: Floats, times: Ints) -> float:
     """Return k / t^2 where it first rises when IRRs of rising size are added one by one; a tie goes on."""
     sizes = np.repeat(sizes, times)
     ratio = np.cumsum(sizes) / np.arange(1, len(sizes) + 1) ** 2

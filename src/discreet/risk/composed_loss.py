@@ -22,7 +22,7 @@ from discreet.errors import ParameterError
 from discreet.risk.loss import PrivacyLoss, falling_root
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.risk.stepped_loss import SteppedLoss
 
 REST = 45.0

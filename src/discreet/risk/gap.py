@@ -24,7 +24,7 @@ from discreet.noise.rounded import RoundedRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
 

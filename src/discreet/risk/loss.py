@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Floats
 
 RESOLUTION = 1e-13
 """The relative width at which the search for an epsilon ends."""

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from discreet.noise.parameters import positive_whole
 from discreet.results import Result
 from discreet.risk.gap import check_tuples, probabilities
@@ -27,7 +27,7 @@ from discreet.risk.tuple_model import TupleModel, tuple_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
     from discreet.noise.rounded import RoundedRow

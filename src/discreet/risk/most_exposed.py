@@ -28,15 +28,12 @@ from discreet.programme.lattice import lattice, publishes_meets
 from discreet.programme.programme_json import programme_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Floats, Ints
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from discreet.progress import Progress
 
 FEW = 1500
 """Unknowns up to which the variance of every cell is computed by dense algebra."""
@@ -124,7 +121,7 @@ def most_exposed(
     spsn: bool = True,
     known: str | None = None,
     statistics: tuple[str, ...] = (),
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> ExactSearch:
     """Return the counts that the best linear attack knows best, of all tables of a programme together.
 
@@ -160,7 +157,7 @@ class _Search:
     spsn: bool
     known: str | None = None
     statistics: tuple[str, ...] = ()
-    progress: Callable[[str, int, int | None], None] | None = None
+    progress: Progress | None = None
 
     @cached_property
     def lattices(self) -> dict[str, Lattice]:

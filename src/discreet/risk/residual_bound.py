@@ -38,10 +38,8 @@ from discreet.tabulation.layout import JointLayout, unit_layouts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Floats
     from discreet.equations.residual_terms import Leverages
-    from discreet.noise.arrays import Floats
     from discreet.noise.distribution import Noise
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
@@ -94,7 +92,7 @@ class NoiseTerms:
         """Say whether some leverages are those of the closed form."""
         return self.leverages.surrogate
 
-    def restricted(self, statistics: NDArray[np.bool_]) -> NoiseTerms:
+    def restricted(self, statistics: Flags) -> NoiseTerms:
         """Return the terms of some published statistics, population by population."""
         left = self.leverages.restricted(statistics)
         return NoiseTerms(left, left.number, self.from_data)

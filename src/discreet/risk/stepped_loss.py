@@ -21,7 +21,7 @@ from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 
 if TYPE_CHECKING:
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.distribution import Noise
     from discreet.risk.loss import PrivacyLoss
 

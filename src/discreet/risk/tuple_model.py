@@ -14,7 +14,7 @@ from discreet.noise.parameters import non_negative, non_negative_whole
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Floats, Ints
     from discreet.noise.ptable import PTable
 
 Prior: TypeAlias = Mapping[int, float]

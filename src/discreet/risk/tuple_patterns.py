@@ -20,9 +20,7 @@ from discreet.risk.tuple_model import TupleModel, tuple_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from discreet.noise.arrays import Floats, Ints
+    from discreet.arrays import Flags, Floats, Ints
     from discreet.risk.tuple_model import Prior
 
 MOST_TERMS = 10_000_000
@@ -59,7 +57,7 @@ class PatternTable:
     chance: Floats
     one: Floats
     exact: Floats
-    determined: NDArray[np.bool_]
+    determined: Flags
     assumptions: tuple[str, ...]
 
     def worst_one(self, *, at_least: float = 0.0) -> Pattern:
@@ -183,7 +181,7 @@ def patterns_by_threshold(
     }
 
 
-def _slice(part: Floats, total: Floats, shared: int | None) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+def _slice(part: Floats, total: Floats, shared: int | None) -> tuple[Floats, Floats, Floats, Flags]:
     """Return chance, posterior of a 1, of a truth, and certainty for every F and M at one published T.
 
     Args:

@@ -13,9 +13,9 @@ from discreet.sources.text import is_utf8, without_views
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
+
+    from discreet.arrays import Ints
 
 NAME = "the data frame"
 PLACE = Path(NAME)
@@ -171,7 +171,7 @@ def _hash_texts(hashed: _Hashed, column: pa.ChunkedArray) -> None:
     hashed.write(place[index].tobytes())
 
 
-def _copy(column: pa.ChunkedArray, everything: NDArray[np.int64]) -> pa.ChunkedArray:
+def _copy(column: pa.ChunkedArray, everything: Ints) -> pa.ChunkedArray:
     import pyarrow as pa
 
     try:

@@ -10,14 +10,13 @@ from discreet.errors import RecordKeyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
-    from discreet.noise.arrays import Floats
+    from discreet.arrays import Flags, Floats
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
-def refuse(faults: dict[str, NDArray[np.bool_]], column: str, offset: int, accepted: str, *, what: str = "key") -> None:
+def refuse(faults: dict[str, Flags], column: str, offset: int, accepted: str, *, what: str = "key") -> None:
     """Refuse records with any fault, and say the fault of the first of them."""
     bad = np.flatnonzero(np.logical_or.reduce(list(faults.values())))
     if len(bad):
@@ -25,7 +24,7 @@ def refuse(faults: dict[str, NDArray[np.bool_]], column: str, offset: int, accep
         raise RecordKeyError.unusable(column, len(bad), offset + int(bad[0]) + 1, why, accepted, what=what)
 
 
-def as_numbers(values: pa.Array) -> tuple[NDArray[np.bool_], Floats]:
+def as_numbers(values: pa.Array) -> tuple[Flags, Floats]:
     """Return which values are missing, and all as double precision numbers: NaN for what is none."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -111,7 +111,7 @@ def _check(path: Path, batch: pa.RecordBatch) -> None:
 
 
 def _stays_within(values: pa.DictionaryArray) -> bool:
-    """Tell whether every index has an entry in the dictionary; with a damaged dictionary some have none."""
+    """Progress whether every index has an entry in the dictionary; with a damaged dictionary some have none."""
     import pyarrow.compute as pc
 
     ends = pc.min_max(values.indices).as_py()

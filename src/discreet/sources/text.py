@@ -36,7 +36,7 @@ def as_text(values: pa.Array) -> pa.Array | None:
 
 
 def is_utf8(values: pa.Array) -> bool:
-    """Tell whether text is what it says it is; libraries pass on the bytes of a file without a look at them."""
+    """Progress whether text is what it says it is; libraries pass on the bytes of a file without a look at them."""
     import pyarrow as pa
 
     texts = values.dictionary if pa.types.is_dictionary(values.type) else values

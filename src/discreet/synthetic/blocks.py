@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints
     from discreet.programme.model import Programme, Topic
     from discreet.synthetic.households import Residents
     from discreet.synthetic.places import Homes
@@ -43,10 +44,10 @@ PERSON_STEP, HOUSEHOLD_STEP = 6_180_339_887, 7_320_508_077
 class Block:
     """The persons of one block: identifiers, cells, and per topic the place of the code among the finest codes."""
 
-    person: NDArray[np.int64]
-    household: NDArray[np.int64]
+    person: Ints
+    household: Ints
     topics: dict[str, NDArray[Any]]
-    cell: NDArray[np.int64]
+    cell: Ints
     households: int
 
 

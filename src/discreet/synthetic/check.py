@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Chosen = NDArray[np.bool_]
+    from discreet.arrays import Flags, Ints
 
 PERSONS = 1 << 18
 SEXES = {MAN: "men", WOMAN: "women"}
@@ -56,8 +56,8 @@ class _Sample:
     codes: dict[str, tuple[str, ...]]
     topics: dict[str, NDArray[Any]]
     years: NDArray[np.intp]
-    cell: NDArray[np.int64]
-    starts: Chosen
+    cell: Ints
+    starts: Flags
 
     @classmethod
     def draw(cls, made: SyntheticCensus) -> _Sample:
@@ -68,11 +68,11 @@ class _Sample:
         years = np.argsort(made.ages).take(topics["AGE"])
         return cls(made.codes, topics, years, np.concatenate([block.cell for block in blocks]), starts)
 
-    def having(self, topic: str, *codes: str) -> Chosen:
+    def having(self, topic: str, *codes: str) -> Flags:
         """Say who has one of some codes."""
         return np.isin(self.topics[topic], [self.codes[topic].index(code) for code in codes])
 
-    def of(self, sex: int) -> Chosen:
+    def of(self, sex: int) -> Flags:
         """Say who has a sex."""
         return self.having("SEX", str(sex + 1))
 
@@ -83,7 +83,7 @@ def _steps(starts: Iterable[int]) -> Iterator[tuple[int, int, str]]:
         yield start, end - 1, f"{start} and over" if end > OLDEST else f"{start} to {end - 1}"
 
 
-def _share(what: str, seen: Chosen, among: Chosen, percent: float) -> Share:
+def _share(what: str, seen: Flags, among: Flags, percent: float) -> Share:
     return Share(what, int((seen & among).sum()), int(among.sum()), percent / 100)
 
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.synthetic.places import Geography
-
-    Numbers = NDArray[np.int64]
 
 LEAST = 100
 """Households that a LAU is expected to have to be looked at by itself; smaller ones are looked at together."""
@@ -36,7 +35,7 @@ def lau_sizes(area: NDArray[np.uint16], names: Sequence[str], geography: Geograp
     return Marginal("households by LAU", (*shares, rest))
 
 
-def cells(area: NDArray[np.uint16], cell: Numbers, geography: Geography) -> Marginal:
+def cells(area: NDArray[np.uint16], cell: Ints, geography: Geography) -> Marginal:
     """Return the households in dense and in thin cells of the larger LAUs beside the plan."""
     order = np.argsort(area, kind="stable")
     ends = np.cumsum(np.bincount(area, minlength=len(geography.residents)))
@@ -61,7 +60,7 @@ def _large(area: NDArray[np.uint16], geography: Geography) -> NDArray[np.intp]:
     return np.flatnonzero(geography.residents * len(area) >= LEAST * geography.residents.sum())
 
 
-def _plan(area: int, geography: Geography) -> tuple[Numbers, NDArray[np.intp], NDArray[np.float64]]:
+def _plan(area: int, geography: Geography) -> tuple[Ints, NDArray[np.intp], Floats]:
     """Return the cells of a LAU, how dense each is as a place in `DENSITIES`, and its share of the households."""
     luck = np.tile((np.arange(POINTS) + 0.5) * 2 / POINTS - 1, len(LOCALITIES))
     locality = np.repeat(np.arange(len(LOCALITIES), dtype=np.uint8), POINTS)

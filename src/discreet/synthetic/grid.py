@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.synthetic.randomness import Bytes, Draws
 
 LAND = 0.5
@@ -44,14 +45,14 @@ class Grid:
         draws: where the corner of the grid comes from.
     """
 
-    def __init__(self, residents: NDArray[np.int64], draws: Draws) -> None:
+    def __init__(self, residents: Ints, draws: Draws) -> None:
         self._land = LAND * STEPS**2 * np.sqrt(residents)
         ends = np.cumsum(self._land)
         self._start = ends - self._land
         self._order = order_of(int(ends[-1]) + 2)
         self._corner = draws.below(STEPS * TURN[2], 2).tolist()
 
-    def cells(self, area: NDArray[np.uint16], locality: Bytes, luck: NDArray[np.float64]) -> NDArray[np.int64]:
+    def cells(self, area: NDArray[np.uint16], locality: Bytes, luck: Floats) -> Ints:
         """Return the cell of every household.
 
         A household lives at m + r (s^17 + c s) / (1 + c) of the way through its LAU, where m and r are the middle and

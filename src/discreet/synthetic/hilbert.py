@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from discreet.arrays import Ints
 
 
 def order_of(length: int) -> int:
@@ -19,7 +19,7 @@ def order_of(length: int) -> int:
     return max(0, -(-(length - 1).bit_length() // 2))
 
 
-def point(place: NDArray[np.int64], order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def point(place: Ints, order: int) -> tuple[Ints, Ints]:
     """Return the column and row of places on the curve of an order, from square to square.
 
     Two bits of the place say in which quarter of a square it lies. Within the first and the last quarter the curve is

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags
     from discreet.synthetic.households import Residents
     from discreet.synthetic.places import Geography
     from discreet.synthetic.randomness import Bytes, Draws, Places
@@ -109,7 +110,7 @@ class Jobs:
         }
         return {topic: self._spread(topic, persons, employed, values) for topic, values in found.items()}
 
-    def leave_unknown(self, jobs: dict[str, Bytes], who: NDArray[np.bool_]) -> None:
+    def leave_unknown(self, jobs: dict[str, Bytes], who: Flags) -> None:
         """Set the topics of persons whose activity is not stated."""
         for topic, code in UNKNOWN.items():
             jobs[topic][who] = self._leaves[topic][code]

@@ -11,8 +11,7 @@ from discreet.synthetic.shares import Choice, ChoiceByAge, same_for_both
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags
     from discreet.synthetic.households import Residents
     from discreet.synthetic.nations import Nations
     from discreet.synthetic.randomness import Bytes, Draws
@@ -85,7 +84,7 @@ class Origin:
             "ROY": self._a_year_ago(residents, since, draws),
         }
 
-    def _years_since(self, age: Bytes, foreign: NDArray[np.bool_], draws: Draws) -> Bytes:
+    def _years_since(self, age: Bytes, foreign: Flags, draws: Draws) -> Bytes:
         """Return the years since the last arrival, never more than the age, or that there was none."""
         since = np.full(len(age), NEVER, dtype=np.uint8)
         returned = draws.happens(RETURNED / 100, len(age)) & ~foreign & (age > 0)
@@ -98,7 +97,7 @@ class Origin:
         since[came[draws.happens(ARRIVAL_UNKNOWN / 100, len(came))]] = UNKNOWN
         return since
 
-    def _citizenships(self, foreign: NDArray[np.bool_], since: Bytes, nation: Bytes, draws: Draws) -> Bytes:
+    def _citizenships(self, foreign: Flags, since: Bytes, nation: Bytes, draws: Draws) -> Bytes:
         row = np.where(foreign, np.where(since < 10, np.uint8(1), np.uint8(2)), np.uint8(0))
         kind = self._citizenship.draw(row, draws.noise(len(since)))
         by_birth = kind == CITIZEN_OF.index("birth")

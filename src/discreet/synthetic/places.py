@@ -17,6 +17,7 @@ from discreet.synthetic.sizes import lau_sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.programme.model import Topic
     from discreet.synthetic.households import Residents
 
@@ -39,7 +40,7 @@ class Homes:
 
     area: NDArray[np.uint16]
     size_class: NDArray[np.uint8]
-    cell: NDArray[np.int64]
+    cell: Ints
 
 
 class Geography:
@@ -86,7 +87,7 @@ class Geography:
         return np.searchsorted(self._ends, resident, side="right").astype(np.uint16)
 
 
-def _size_class(sizes: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _size_class(sizes: Floats) -> NDArray[np.uint8]:
     smaller_first = np.array(LOCALITY_FROM[::-1])
     return (len(LOCALITY_FROM) - np.searchsorted(smaller_first, sizes, side="right")).astype(np.uint8)
 

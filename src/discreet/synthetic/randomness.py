@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.arrays import Flags, Words
+
 from hashlib import blake2b
 from typing import TypeAlias
 
@@ -10,7 +15,6 @@ from numpy.typing import NDArray
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Noise: TypeAlias = NDArray[np.uint16]
-Words: TypeAlias = NDArray[np.uint64]
 Places: TypeAlias = NDArray[np.intp]
 
 STEPS = 1 << 16
@@ -45,7 +49,7 @@ class Draws:
         fractions = self.words(-(-size // 2)).view(np.uint32)[:size].astype(np.uint64)
         return ((fractions * np.asarray(limits, dtype=np.uint64)) >> np.uint64(32)).astype(np.intp)
 
-    def happens(self, chance: float, size: int) -> NDArray[np.bool_]:
+    def happens(self, chance: float, size: int) -> Flags:
         """Return for each of some cases whether a thing of this chance happens."""
         return self.noise(size) < round(chance * STEPS)
 

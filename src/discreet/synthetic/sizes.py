@@ -11,12 +11,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Ints
     from discreet.synthetic.randomness import Draws
 
 
-def lau_sizes(country: str, areas: Sequence[str], draws: Draws) -> NDArray[np.int64]:
+def lau_sizes(country: str, areas: Sequence[str], draws: Draws) -> Ints:
     """Return the residents of each area; one that the list lacks is as large as another area drawn at random."""
     known = _listed(country)
     sizes = np.array([known.get(area, -1) for area in areas], dtype=np.int64)

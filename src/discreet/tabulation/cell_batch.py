@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints, Words
     from discreet.tabulation.coordinates import Places
     from discreet.tabulation.counting import Counted
     from discreet.tabulation.plan import Plan, Statistic
@@ -35,11 +36,11 @@ class Batch:
     """
 
     statistics: Sequence[Statistic]
-    index: NDArray[np.int64]
-    words: NDArray[np.uint64]
-    ends: NDArray[np.int64]
+    index: Ints
+    words: Words
+    ends: Ints
 
-    def by_statistic(self, value: NDArray[Any], kept: NDArray[np.int64]) -> dict[Statistic, Values]:
+    def by_statistic(self, value: NDArray[Any], kept: Ints) -> dict[Statistic, Values]:
         """Return some of the cells of every statistic for themselves, in their order."""
         index, value = self.index[kept], value[kept]
         pairs = pairwise(np.searchsorted(kept, self.ends).tolist())
@@ -48,13 +49,13 @@ class Batch:
             for statistic, (first, last) in zip(self.statistics, pairs, strict=True)
         }
 
-    def mean_weight(self, counts: NDArray[np.int64], weights: Counted) -> NDArray[np.float64]:
+    def mean_weight(self, counts: Ints, weights: Counted) -> Floats:
         """Return the mean weight of the persons in every cell."""
         pairs = zip(self.statistics, pairwise(self.ends.tolist()), strict=True)
         steps = [weights.cells[statistic].at(self.index[first:last]) for statistic, (first, last) in pairs]
         return np.concatenate(steps) / (STEPS * counts)
 
-    def coordinates(self, plan: Plan, places: Places) -> NDArray[np.uint64]:
+    def coordinates(self, plan: Plan, places: Places) -> Words:
         """Return the coordinate word of every cell."""
         pairs = zip(self.statistics, pairwise(self.ends.tolist()), strict=True)
         parts = [places.words(plan, statistic, self.index[first:last]) for statistic, (first, last) in pairs]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints, Words
     from discreet.engines.engine import Engine
-    from discreet.noise.arrays import Words
     from discreet.programme.axis import TopicAxis
 
 DENSE_MOST = 20_000_000
@@ -42,7 +42,7 @@ def packed(count: NDArray[np.integer], key: NDArray[np.integer]) -> Words:
     return (key.astype(np.uint64) << HALF) + count.astype(np.uint64)
 
 
-def counts_of(words: Words) -> NDArray[np.int64]:
+def counts_of(words: Words) -> Ints:
     """Return the counts in words."""
     return (words & LOWER).astype(np.int64)
 
@@ -64,9 +64,9 @@ class Cells:
 
     shape: tuple[int, ...]
     words: Words
-    index: NDArray[np.int64] | None = None
+    index: Ints | None = None
 
-    def at(self, index: NDArray[np.int64]) -> Words:
+    def at(self, index: Ints) -> Words:
         """Return the words of cells, 0 for those that are empty."""
         if self.index is None:
             return self.words[index]
@@ -76,7 +76,7 @@ class Cells:
         found: Words = np.where(self.index[place] == index, self.words[place], np.uint64(0))
         return found
 
-    def occupied(self) -> tuple[NDArray[np.int64], Words]:
+    def occupied(self) -> tuple[Ints, Words]:
         """Return flat index and word of the cells that hold someone."""
         if self.index is not None:
             return self.index, self.words
@@ -110,7 +110,7 @@ class Step:
     coarse: int
 
     @cached_property
-    def up(self) -> NDArray[np.int64]:
+    def up(self) -> Ints:
         """Return for every fine position the coarse one that contains it."""
         return self.axis.up(self.fine, self.coarse)
 

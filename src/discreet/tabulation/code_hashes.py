@@ -12,11 +12,8 @@ from discreet.programme.universe import finest_codes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Words
     from discreet.programme.model import Topic
-
-    Words = NDArray[np.uint64]
 
 # The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
 MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
@@ -52,7 +49,7 @@ class CodeHashes:
         words = np.array([self._hash(f"set of {column}\0{total}") for total in different.tolist()], dtype=np.uint64)
         return words[place.reshape(-1)].reshape(sums.shape)
 
-    def combinations(self, columns: Sequence[str], allowed: NDArray[np.bool_], hashes: Sequence[Words]) -> int:
+    def combinations(self, columns: Sequence[str], allowed: Flags, hashes: Sequence[Words]) -> int:
         """Return the word of a set of combinations of codes of several columns.
 
         Args:

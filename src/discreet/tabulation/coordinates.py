@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints, Words
     from discreet.programme.axis import TopicAxis
     from discreet.programme.model import Programme, Table, Topic
     from discreet.programme.universe import Factor
@@ -58,10 +59,10 @@ class Places:
         # By column: topics of one column say the same of a person.
         self._alone: dict[str, Factor] = {self._columns(one)[0]: one for one in factors if len(one.topics) == 1}
         self._joint = [factor for factor in factors if len(factor.topics) > 1]
-        self._known: dict[tuple[str, int], tuple[NDArray[np.uint64], NDArray[np.uint8]]] = {}
-        self._known_joint: dict[tuple[object, ...], tuple[NDArray[np.uint64], NDArray[np.bool_]]] = {}
+        self._known: dict[tuple[str, int], tuple[Words, NDArray[np.uint8]]] = {}
+        self._known_joint: dict[tuple[object, ...], tuple[Words, Flags]] = {}
 
-    def words(self, plan: Plan, statistic: Statistic, index: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def words(self, plan: Plan, statistic: Statistic, index: Ints) -> Words:
         """Return the word of cells of a statistic, each told by its flat index."""
         shown = self._shown(plan, statistic)
         joined = {number for factor in self._joint for number in self._axes(factor, shown)}
@@ -73,7 +74,7 @@ class Places:
         columns = {self._column(axis) for axis, _ in shown}
         # What the universe says of a column that the statistic sums over holds for all of its cells.
         rest = sum(word for column, word in self._of_universe.items() if column not in columns)
-        words: NDArray[np.uint64] = found + np.uint64(rest % (1 << 64))
+        words: Words = found + np.uint64(rest % (1 << 64))
         for factor in self._joint:
             at = self._at(factor, shown, index)
             words += self._of_factor(factor, shown)[0][at]
@@ -81,7 +82,7 @@ class Places:
             words[words == 0] = self._hashes.unrestricted
         return words
 
-    def possible(self, plan: Plan, statistic: Statistic) -> NDArray[np.int64]:
+    def possible(self, plan: Plan, statistic: Statistic) -> Ints:
         """Return the flat index of the cells that somebody can be in: the universe may leave a category empty."""
         every = np.arange(plan.size(statistic))
         shown = self._shown(plan, statistic)
@@ -93,7 +94,7 @@ class Places:
             every = every[~self._of_factor(factor, shown)[1][self._at(factor, shown, every)]]
         return every
 
-    def left_empty(self, axis: TopicAxis, depth: int) -> NDArray[np.bool_]:
+    def left_empty(self, axis: TopicAxis, depth: int) -> Flags:
         """Say of every category at a depth whether the universe leaves nobody in it."""
         if not depth or self._column(axis) not in self._alone:
             return np.zeros(axis.size(depth), dtype=bool)
@@ -104,14 +105,14 @@ class Places:
         """Say whether the universe has conditions on several topics joined by `or`."""
         return bool(self._joint)
 
-    def left_empty_jointly(self, shown: Sequence[Shown]) -> NDArray[np.bool_] | None:
+    def left_empty_jointly(self, shown: Sequence[Shown]) -> Flags | None:
         """Say of every cell whether conditions joined by `or` leave nobody in it; None if there are no such conditions.
 
         Args:
             shown: the axes that are not summed over, each with its depth.
         """
         shape = tuple(axis.size(depth) for axis, depth in shown)
-        found: NDArray[np.bool_] | None = None
+        found: Flags | None = None
         for factor in self._joint:
             found = np.zeros(shape, dtype=bool) if found is None else found
             at = self._at(factor, shown, np.arange(found.size))
@@ -133,14 +134,14 @@ class Places:
         columns = [self._column(axis) for axis, _ in shown]
         return [columns.index(column) if column in columns else None for column in self._columns(factor)]
 
-    def _at(self, factor: Factor, shown: Sequence[Shown], index: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    def _at(self, factor: Factor, shown: Sequence[Shown], index: Ints) -> tuple[Ints, ...]:
         """Return where cells stand among the combinations of categories of a factor."""
         # Without an axis there is one cell.
         places = np.unravel_index(index, [axis.size(depth) for axis, depth in shown]) if shown else ()
         nowhere = np.zeros(len(index), dtype=np.int64)
         return tuple(nowhere if number is None else places[number] for number in self._axes(factor, shown))
 
-    def _of_factor(self, factor: Factor, shown: Sequence[Shown]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    def _of_factor(self, factor: Factor, shown: Sequence[Shown]) -> tuple[Words, Flags]:
         """Return the word of every combination of categories of a factor, and a mark on those left empty."""
         levels = [None if number is None else shown[number] for number in self._axes(factor, shown)]
         key = (*factor.topics, *((axis.topic, depth) for axis, depth in filter(None, levels)))
@@ -168,7 +169,7 @@ class Places:
         place = {code: number for number, code in enumerate(codes(axis.depths[depth - 1][0]))}
         return {leaf: next(place[step] for step in _path(topic, leaf) if step in place) for leaf in finest_codes(topic)}
 
-    def _of_axis(self, axis: TopicAxis, depth: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    def _of_axis(self, axis: TopicAxis, depth: int) -> tuple[Words, NDArray[np.uint8]]:
         """Return the word of every category at a depth, and a mark on those that the universe leaves empty."""
         if (axis.topic, depth) not in self._known:
             topic = self._programme.topics[axis.topic]

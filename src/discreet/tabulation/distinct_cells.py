@@ -31,13 +31,10 @@ from discreet.tabulation.plan import plan
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from discreet.arrays import Flags, Ints
     from discreet.programme.axis import TopicAxis
     from discreet.programme.model import Programme
     from discreet.tabulation.plan import Plan, Statistic
-
-    Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class DistinctCells:
         times = reduce(np.multiply.outer, [times for _, times in kinds], np.ones((), dtype=np.int64))
         return int(times[~repeated].sum())
 
-    def own(self, statistic: Statistic, among: Collection[Statistic] | None = None) -> Bools:
+    def own(self, statistic: Statistic, among: Collection[Statistic] | None = None) -> Flags:
         """Return which combinations of categories of a statistic are cells, with an axis for every topic shown.
 
         Args:
@@ -108,10 +105,10 @@ class DistinctCells:
         found = found if empty is None else found & ~empty
         return found & ~_repeated(statistic, same, self.published if among is None else among)
 
-    def _possible(self, number: int, depth: int) -> Bools:
+    def _possible(self, number: int, depth: int) -> Flags:
         return ~self.places.left_empty(self.plan.axes[number], depth)
 
-    def _kinds(self, number: int, depth: int) -> tuple[Mapping[int, Bools], NDArray[np.int64]]:
+    def _kinds(self, number: int, depth: int) -> tuple[Mapping[int, Flags], Ints]:
         """Return the possible categories at a depth by the coarser depths that show them, and how many are alike."""
         if (number, depth) not in self._known:
             same = self._same(number, depth)
@@ -121,10 +118,10 @@ class DistinctCells:
         return self._known[number, depth]
 
     @cached_property
-    def _known(self) -> dict[tuple[int, int], tuple[Mapping[int, Bools], NDArray[np.int64]]]:
+    def _known(self) -> dict[tuple[int, int], tuple[Mapping[int, Flags], Ints]]:
         return {}
 
-    def _same(self, number: int, depth: int) -> Mapping[int, Bools]:
+    def _same(self, number: int, depth: int) -> Mapping[int, Flags]:
         """Return for every depth up to this one which categories have the same code there; depths without are left out.
 
         A depth may have several codes for a category, those of all levels that are this partition.
@@ -145,7 +142,7 @@ class DistinctCells:
         return [set(codes) for codes in zip(*listed, strict=True)]
 
 
-def _repeated(statistic: Statistic, same: Sequence[Mapping[int, Bools]], published: Collection[Statistic]) -> Bools:
+def _repeated(statistic: Statistic, same: Sequence[Mapping[int, Flags]], published: Collection[Statistic]) -> Flags:
     """Return which combinations of categories a coarser published statistic shows under the same codes."""
     found = np.zeros([len(next(iter(depths.values()))) for depths in same], dtype=bool)
     if math.prod(len(depths) for depths in same) == 1:

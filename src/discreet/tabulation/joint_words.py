@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints, Words
     from discreet.tabulation.code_hashes import CodeHashes
-
-    Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,29 +41,27 @@ class JointAxis:
 
     column: str
     hashes: Words
-    category: NDArray[np.int64]
+    category: Ints
     size: int
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Ints:
         """Return the finest codes so that those of one category stand side by side."""
         order = np.argsort(self.category, kind="stable")
         return order[self.category[order] >= 0]
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """Return where the codes of a category begin in this order."""
         return np.flatnonzero(np.diff(self.category[self.order], prepend=-1))
 
     @cached_property
-    def present(self) -> NDArray[np.int64]:
+    def present(self) -> Ints:
         """Return the categories that hold finest codes."""
         return self.category[self.order][self.starts]
 
 
-def joint_words(
-    allowed: NDArray[np.bool_], axes: Sequence[JointAxis], hashes: CodeHashes
-) -> tuple[Words, NDArray[np.bool_]]:
+def joint_words(allowed: Flags, axes: Sequence[JointAxis], hashes: CodeHashes) -> tuple[Words, Flags]:
     """Return the word of every combination of categories, and whether the universe leaves nobody there."""
     sets = allowed[np.ix_(*(axis.order for axis in axes))]
     total = sets.astype(np.int64)
@@ -83,7 +80,7 @@ def joint_words(
     return found, empty
 
 
-def _projected(sets: NDArray[np.bool_], axes: Sequence[JointAxis], kept: int) -> tuple[NDArray[np.int64], Words]:
+def _projected(sets: Flags, axes: Sequence[JointAxis], kept: int) -> tuple[Ints, Words]:
     """Return for every combination of categories the number and the hashes of the codes of one column in it."""
     there: NDArray[Any] = sets
     for number, axis in enumerate(axes):
@@ -97,7 +94,7 @@ def _projected(sets: NDArray[np.bool_], axes: Sequence[JointAxis], kept: int) ->
     )
 
 
-def _word(sets: NDArray[np.bool_], axes: Sequence[JointAxis], place: Sequence[int], hashes: CodeHashes) -> int:
+def _word(sets: Flags, axes: Sequence[JointAxis], place: Sequence[int], hashes: CodeHashes) -> int:
     """Return the word of one combination of categories whose codes are no product of a set per column."""
     ends = [np.append(axis.starts, len(axis.order)) for axis in axes]
     cut = [slice(end[at], end[at + 1]) for end, at in zip(ends, place, strict=True)]

@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Floats, Ints
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
     from discreet.tabulation.table_grid import Choice, TableGrid
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 ALL_UNIVERSES = "{} of all universes"

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints
+
 WORTH_AN_ARRAY = 8
 """A sum over all cells is worth its time if at most this many cells are there for one that is wanted."""
 
@@ -19,7 +21,7 @@ WORTH_AN_ARRAY = 8
 def summed(
     steps: Sequence[NDArray[np.unsignedinteger[Any]]],
     shape: tuple[int, ...],
-    index: NDArray[np.int64],
+    index: Ints,
     kind: np.dtype[np.unsignedinteger[Any]],
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Return the sum of one step per axis at every index: through all cells, or cell by cell if few are wanted."""
@@ -34,7 +36,7 @@ def summed(
     return total
 
 
-def _positions(shape: tuple[int, ...], index: NDArray[np.int64]) -> list[NDArray[np.integer[Any]]]:
+def _positions(shape: tuple[int, ...], index: Ints) -> list[NDArray[np.integer[Any]]]:
     """Return the position along every axis."""
     found: list[NDArray[np.integer[Any]]] = []
     rest: NDArray[np.integer[Any]] = index.astype(np.uint32) if math.prod(shape) < 1 << 32 else index

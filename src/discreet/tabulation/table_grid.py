@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Ints
     from discreet.programme.axis import Column, Published, Runs, TopicAxis
     from discreet.programme.model import Programme, Table
     from discreet.tabulation.plan import TablePlan
-
-    Ints = NDArray[np.int64]
 
 BELONG = "Take the files that belong to the release."
 MOST_CELLS = 200_000_000
@@ -124,7 +122,7 @@ class TableGrid:
         found: Ints = block[tuple(slice(None) if depth else 0 for depth in choice.depths)]
         return found
 
-    def own(self, choice: Choice, *, alone: bool = False) -> NDArray[np.bool_]:
+    def own(self, choice: Choice, *, alone: bool = False) -> Flags:
         """Return which combinations of categories of a statistic are cells of their own.
 
         Args:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Ints
     from discreet.programme.axis import Published
     from discreet.tabulation.plan import Plan, Statistic, TablePlan
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 class Values:
     """The cells of one statistic that are not 0: their flat index, rising, and their value."""
 
-    index: NDArray[np.int64]
+    index: Ints
     value: NDArray[Any]
 
 

@@ -21,7 +21,7 @@ from discreet.noise.rounded import RoundedRow
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from discreet.noise.arrays import Ints
+    from discreet.arrays import Ints
 
 COLUMNS = ("pcv", "ckey", "pvalue")
 LAST_ROW = 750

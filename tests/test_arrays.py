@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.arrays import whole
 from tests.each import each
 
 

@@ -1,4 +1,4 @@
-"""The array types of the room, and the checks where whole numbers enter."""
+"""The array types of the package, and the check where whole numbers enter."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from discreet.errors import ParameterError
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
 Words: TypeAlias = NDArray[np.uint64]
 
 
