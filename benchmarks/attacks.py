@@ -29,7 +29,7 @@ from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 
 if TYPE_CHECKING:

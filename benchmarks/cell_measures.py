@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
-from discreet.accuracy.by_size import by_size
+from discreet.accuracy.cell_errors import by_size, distances, zeros
 from discreet.accuracy.count_pairs import pair_times
-from discreet.accuracy.distances import distances
-from discreet.accuracy.expected import expected
+from discreet.accuracy.expected_accuracy import expected
 from discreet.accuracy.hellinger import hellinger
 from discreet.accuracy.true_count_intervals import coverage
-from discreet.accuracy.zeros import zeros
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
 
 if TYPE_CHECKING:
-    from discreet.accuracy.count_pairs import PairTimes
+    from discreet.accuracy.count_pairs import CountPairs
     from discreet.arrays import Floats, Ints
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.results import Result
 
 CELLS = 10**7
@@ -37,7 +35,7 @@ def heavy_tailed(cells: int, random: np.random.Generator) -> Ints:
     return drawn.clip(max=LARGEST).astype(np.int64)
 
 
-def measures(found: PairTimes, law: LawByCount) -> list[Result]:
+def measures(found: CountPairs, law: NoiseByCount) -> list[Result]:
     """Return the results of all measures of single cells."""
     made = (distances(found), by_size(found), zeros(found), coverage(found, law), expected(found, law))
     return [result for each in made for result in each.results()]

@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
 from discreet.protection.pipeline import protect
-from discreet.protection.reading import load
+from discreet.protection.record_loading import load
 from discreet.records.key_file import add_keys
 from discreet.records.record_columns import RecordColumns
 from discreet.sources.source import open_source

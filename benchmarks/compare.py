@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from benchmarks.clock import RESULTS
-from discreet.accuracy.measured import utility_of
-from discreet.calibration.compare import AT, compare
-from discreet.charts.compare import draw_comparison
+from discreet.accuracy.release_utility import utility_of
+from discreet.calibration.comparison import AT, compare
+from discreet.charts.panel_charts import draw_comparison
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.random_bits import SeededBits
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
-from discreet.reports.comparison import LOSS, RISK, chart_of
-from discreet.tabulation.output import output_of
+from discreet.reports.calibration_charts import LOSS, RISK, chart_of
+from discreet.tabulation.static_output import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.calibration.compare import Comparison
+    from discreet.calibration.comparison import Comparison
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/results/compare.md"

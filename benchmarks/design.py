@@ -29,13 +29,12 @@ from discreet.calibration.constraints import (
     PAPER,
     acceptable_bound,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
+from discreet.calibration.feasible_region import FeasibleRegion, least_confidence
 from discreet.calibration.noise_design import MAX_BOUND, design
 from discreet.calibration.recommendation import best_setting
-from discreet.calibration.region import Plane
-from discreet.calibration.relaxation import least_confidence
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
 from discreet.risk.averaging import ONE_SIGMA
@@ -45,8 +44,8 @@ from discreet.risk.residual_bound import LEVELS, noise_terms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.calibration.noise_design import Design
-    from discreet.calibration.relaxation import Relaxation
+    from discreet.calibration.feasible_region import Relaxation
+    from discreet.calibration.noise_design import NoiseDesign
     from discreet.risk.most_exposed import ExposedCell
 
 PAGE = Path(__file__).parents[1] / "docs/results/design.md"
@@ -91,7 +90,7 @@ def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
     }
 
 
-def _bound(found: Design) -> dict[str, Any]:
+def _bound(found: NoiseDesign) -> dict[str, Any]:
     """Return what residuals of all published counts allow by bound, for the attacker who uses them."""
     if found.attacker != OPTIMAL:
         return {}
@@ -102,7 +101,7 @@ def _bound(found: Design) -> dict[str, Any]:
     }
 
 
-def _line(found: Design) -> dict[str, Any]:
+def _line(found: NoiseDesign) -> dict[str, Any]:
     """Return what the line of epsilon leaves."""
     return {
         "areas": found.areas,
@@ -128,11 +127,11 @@ def on_real_trees(state: str) -> dict[str, Any]:
         statistics.setdefault(cell.statistic, cell)
     terms = noise_terms(programme, rule=LEVELS, populations=[tables[0].population])
 
-    def plane_at(confidence: float) -> Plane:
+    def plane_at(confidence: float) -> FeasibleRegion:
         worst = searched.worst
         needed = averaging_variance(worst.ratio, worst.statistic, confidence)
-        hidden = hidden_bound({}, confidence, OPTIMAL, terms)
-        return Plane((needed, hidden, room(), acceptable_bound(MAX_BOUND)), MAX_BOUND)
+        hidden = bound_disclosure_limit({}, confidence, OPTIMAL, terms)
+        return FeasibleRegion((needed, hidden, variance_limit(), acceptable_bound(MAX_BOUND)), MAX_BOUND)
 
     plane = plane_at(ONE_SIGMA)
     return {

@@ -24,7 +24,7 @@ from benchmarks.scale import COMMAND, timed
 from discreet.attacks.projection_attack import TOLERANCE
 from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 
 PERSONS = 300_000
 COUNTRIES = ("LU", "HR")

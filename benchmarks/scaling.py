@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.census import persons_file, protected
 from benchmarks.clock import RESULTS
-from discreet.charts.paper import ACCENT, DARK, blank_figure, save_png
+from discreet.charts.chart import ACCENT, DARK, blank_figure, save_png
 
 RECORDS = (30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 COUNTRIES = ("MT", "LU", "SI", "PT", "AT", "DE")

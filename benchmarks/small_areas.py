@@ -17,18 +17,18 @@ import numpy as np
 
 from benchmarks.clock import Figure, cpu_seconds, report
 from benchmarks.small_areas_page import EPSILONS, page
-from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.area_counts import load_areas
 from discreet.accuracy.small_areas import small_areas
 from discreet.noise.geometric import TwoSidedGeometric
 
 if TYPE_CHECKING:
-    from discreet.accuracy.areas import Areas
+    from discreet.accuracy.area_counts import AreaCounts
     from discreet.arrays import Ints
 
 PAGE = Path(__file__).parents[1] / "docs/results/small_areas.md"
 
 
-def measure_all(areas: Areas) -> None:
+def measure_all(areas: AreaCounts) -> None:
     """Measure all areas under six laws, drawing a release of each."""
     for epsilon in EPSILONS:
         small_areas(areas, TwoSidedGeometric(epsilon=epsilon)).results()

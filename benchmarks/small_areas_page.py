@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accuracy.accuracy_bound import chance_within, epsilon_needed, exact_epsilon_needed
-from discreet.accuracy.area_files import load_areas
-from discreet.accuracy.areas import SEXES, with_simulated_sexes
-from discreet.accuracy.distortion import RELATIVE, Number, Tails, more_than, no_less_than, reached
-from discreet.accuracy.lost_areas import lost
-from discreet.accuracy.small_areas import figure, small_areas
+from discreet.accuracy.area_counts import SEXES, load_areas, with_simulated_sexes
+from discreet.accuracy.distortion import RELATIVE, ExpectedNumber, Tails, more_than, no_less_than, reached
+from discreet.accuracy.expected_accuracy import chance_within, epsilon_needed, exact_epsilon_needed
+from discreet.accuracy.small_areas import figure, lost, small_areas
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.promised import promised_gaussian, promised_laplace
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import truncated_gaussian_for, truncated_laplace_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from discreet.accuracy.areas import Areas
+    from discreet.accuracy.area_counts import AreaCounts
     from discreet.accuracy.distortion import Sides
     from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.distribution import Noise
@@ -34,10 +32,10 @@ SEEDS = range(20)
 BOUNDED: dict[str, Callable[[], Noise | PTable]] = {
     "cell key, V=2, E=5": lambda: PTable.max_entropy(variance=2, bound=5),
     "cell key, V=3, E=10": lambda: PTable.max_entropy(variance=3, bound=10),
-    "truncated Laplace, ε=0.5, δ=8e-3": lambda: promised_laplace(0.5, 8e-3),
-    "truncated Laplace, ε=1.5, δ=2e-5": lambda: promised_laplace(1.5, 2e-5),
-    "truncated Gaussian, ε=0.5, δ=8e-3": lambda: promised_gaussian(0.5, 8e-3),
-    "truncated Gaussian, ε=1.5, δ=2e-5": lambda: promised_gaussian(1.5, 2e-5),
+    "truncated Laplace, ε=0.5, δ=8e-3": lambda: truncated_laplace_for(0.5, 8e-3),
+    "truncated Laplace, ε=1.5, δ=2e-5": lambda: truncated_laplace_for(1.5, 2e-5),
+    "truncated Gaussian, ε=0.5, δ=8e-3": lambda: truncated_gaussian_for(0.5, 8e-3),
+    "truncated Gaussian, ε=1.5, δ=2e-5": lambda: truncated_gaussian_for(1.5, 2e-5),
 }
 
 
@@ -65,20 +63,20 @@ class Question:
     broadband: bool = False
     down: bool = False
 
-    def chosen(self, areas: Areas) -> Ints:
+    def chosen(self, areas: AreaCounts) -> Ints:
         """Return the counts it is about, those of areas in three rows."""
         counts = areas.counts
         if self.broadband:
             return counts[:, (counts > 0).all(axis=0) & self._sized(areas.total)]
         return counts[self._sized(counts)]
 
-    def expected(self, areas: Areas, rule: Callable[[Ints, float], Ints]) -> Number:
+    def expected(self, areas: AreaCounts, rule: Callable[[Ints, float], Ints]) -> ExpectedNumber:
         """Return the expected number, for errors above the share or from the share on."""
         true = self.chosen(areas)
         sides = tails(self.epsilon).reaching(true, rule(true, self.relative))
-        return Number.of(self._side(sides.together() if self.broadband else sides))
+        return ExpectedNumber.of(self._side(sides.together() if self.broadband else sides))
 
-    def drawn(self, areas: Areas, published: Ints) -> int:
+    def drawn(self, areas: AreaCounts, published: Ints) -> int:
         """Return the number in a release, for errors from the share on."""
         counts = areas.counts
         up, down = reached(counts, published, no_less_than(counts, self.relative))
@@ -125,13 +123,13 @@ def tails(epsilon: float) -> Tails:
 
 
 @cache
-def by_sex() -> Areas:
+def by_sex() -> AreaCounts:
     """Return the populated LAUs whose sexes were counted."""
     return load_areas("lau:by-sex").populated
 
 
 @cache
-def edition(seed: int) -> Areas:
+def edition(seed: int) -> AreaCounts:
     """Return the populated LAUs of the EU-28, with sexes drawn."""
     if seed:
         first = edition(0)
@@ -149,7 +147,7 @@ def release(seed: int, epsilon: float) -> Ints:
 def areas() -> str:
     """Return what the lists of areas hold."""
 
-    def sizes(listed: Areas) -> list[str]:
+    def sizes(listed: AreaCounts) -> list[str]:
         counts = listed.counts
         small, bin_60 = (counts > 0) & (counts < 500), (counts > 60) & (counts <= 80)
         found = (len(listed), (listed.total < 10).sum(), (listed.total > 10**6).sum(), small.sum(), bin_60.sum())

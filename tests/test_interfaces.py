@@ -17,10 +17,10 @@ from discreet.attacks.registry import attacks
 from discreet.cli.main import app
 from discreet.cli.protect import KINDS as SETTINGS
 from discreet.noise.formats.ptable_files import write_ptable
-from discreet.noise.formats.registry import formats
+from discreet.noise.formats.ptable_format import formats
 from discreet.noise.ptable import PTable
-from discreet.programme.toml_file import KEYS
-from discreet.release import journal
+from discreet.programme.programme_files import KEYS
+from discreet.release import run_journal
 from discreet.release.record import Record
 from discreet.release.table_files import TableFile
 
@@ -284,12 +284,12 @@ def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -
     told = section("Records").partition("`run` is what")[2].partition("Records of older")[0]
     assert re.findall(r"`([a-z_]+)`", told) == list(record["run"])
     (town / "left").mkdir()
-    journal.begin(town / "left", "a digest")
-    journal.note(town / "left", TableFile("1", "tables/1.csv", 1, 1, "aa"), None)
-    begun, noted = (json.loads(line) for line in (town / "left" / journal.JOURNAL).read_text().splitlines())
+    run_journal.begin(town / "left", "a digest")
+    run_journal.note(town / "left", TableFile("1", "tables/1.csv", 1, 1, "aa"), None)
+    begun, noted = (json.loads(line) for line in (town / "left" / run_journal.JOURNAL).read_text().splitlines())
     told = section("Release folders").partition("There `")[2]
     words = re.findall(r"`([a-z._]+)`", f"`{told}")
-    assert words[:2] == [journal.JOURNAL, *begun]
+    assert words[:2] == [run_journal.JOURNAL, *begun]
     entry = next(line for line in section("Release folders").splitlines() if line.startswith("| `OUT/release.json`"))
     assert set(noted) - set(re.findall(r"`([a-z0-9]+)`", entry)) == {"exact", "content"} < set(words)
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from benchmarks.small_areas_page import PARTS
-from discreet.accuracy.accuracy_bound import epsilon_needed, exact_epsilon_needed
-from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.area_counts import load_areas
 from discreet.accuracy.distortion import Tails
+from discreet.accuracy.expected_accuracy import epsilon_needed, exact_epsilon_needed
 from discreet.accuracy.small_areas import figure, small_areas
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.promised import promised_gaussian
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import truncated_gaussian_for
 
 PAGE = (Path(__file__).parents[1] / "docs/results/small_areas.md").read_text(encoding="utf-8")
 
@@ -66,7 +66,7 @@ def test_areas_without_residents_need_no_sexes() -> None:
     ("name", "law"),
     [
         ("cell key, V=2, E=5", PTable.max_entropy(variance=2, bound=5)),
-        ("truncated Gaussian, ε=0.5, δ=8e-3", promised_gaussian(0.5, 8e-3)),
+        ("truncated Gaussian, ε=0.5, δ=8e-3", truncated_gaussian_for(0.5, 8e-3)),
         ("ε=0.1", TwoSidedGeometric(epsilon=0.1)),
     ],
 )

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.accuracy.area_files import load_areas as load_areas
-    from discreet.accuracy.measured import utility_of as utility_of
+    from discreet.accuracy.area_counts import load_areas as load_areas
+    from discreet.accuracy.release_utility import utility_of as utility_of
     from discreet.accuracy.small_areas import small_areas as small_areas
     from discreet.attacks.attack_run import attack as attack
-    from discreet.calibration.compare import compare as compare
+    from discreet.calibration.comparison import compare as compare
     from discreet.calibration.noise_design import design as design_noise  # noqa: F401 - a name of its own in the lobby
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InputError as InputError
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from discreet.noise.random_bits import SeededBits as SeededBits
     from discreet.noise.random_bits import SystemBits as SystemBits
     from discreet.noise.truncated import Truncated as Truncated
-    from discreet.noise.truncated_gaussian import TruncatedGaussian as TruncatedGaussian
-    from discreet.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+    from discreet.noise.truncated import TruncatedGaussian as TruncatedGaussian
+    from discreet.noise.truncated import TruncatedLaplace as TruncatedLaplace
     from discreet.noise.uniform import Uniform as Uniform
     from discreet.paper.reproduction import reproduce_paper as reproduce_paper
-    from discreet.programme.load import load_programme as load_programme
     from discreet.programme.model import Programme as Programme
+    from discreet.programme.programme_files import load_programme as load_programme
     from discreet.protection.pipeline import protect as protect
     from discreet.records.secret import read_secret as read_secret
     from discreet.release.record import Record as Record
@@ -71,16 +71,16 @@ HOMES = {
     "SeededBits": "noise.random_bits",
     "SystemBits": "noise.random_bits",
     "Truncated": "noise.truncated",
-    "TruncatedGaussian": "noise.truncated_gaussian",
-    "TruncatedLaplace": "noise.truncated_laplace",
+    "TruncatedGaussian": "noise.truncated",
+    "TruncatedLaplace": "noise.truncated",
     "TwoSidedGeometric": "noise.geometric",
     "Uniform": "noise.uniform",
     "assess": "risk.assessment",
     "attack": "attacks.attack_run",
-    "compare": "calibration.compare",
+    "compare": "calibration.comparison",
     "design_noise": "calibration.noise_design:design",
-    "load_areas": "accuracy.area_files",
-    "load_programme": "programme.load",
+    "load_areas": "accuracy.area_counts",
+    "load_programme": "programme.programme_files",
     "open_release": "release.release",
     "protect": "protection.pipeline",
     "ptable": "noise.ptable",
@@ -88,7 +88,7 @@ HOMES = {
     "read_secret": "records.secret",
     "reproduce_paper": "paper.reproduction",
     "small_areas": "accuracy.small_areas",
-    "utility_of": "accuracy.measured",
+    "utility_of": "accuracy.release_utility",
     "write_ptable": "noise.formats.ptable_files",
     "write_report": "reports.release_report",
 }

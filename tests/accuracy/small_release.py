@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 
 if TYPE_CHECKING:

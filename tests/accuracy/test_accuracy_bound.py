@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.accuracy_bound import chance_within, epsilon_needed, exact_epsilon_needed
+from discreet.accuracy.expected_accuracy import chance_within, epsilon_needed, exact_epsilon_needed
 from discreet.errors import ParameterError
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric

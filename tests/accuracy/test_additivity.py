@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accuracy.additivity import Additivity, table_gaps
-from discreet.accuracy.table_pairs import SideBySide, TableBeside
+from discreet.accuracy.table_pairs import TablePair, TablePairs
 from discreet.mechanisms.exact import Exact
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
@@ -27,8 +27,8 @@ TWO = programme([A, B], [by(A), by(B)])
 ADDING = np.array([[21, 3, 7, 11], [6, 1, 2, 3], [15, 2, 5, 8]])
 
 
-def beside(published: np.ndarray) -> TableBeside:
-    return TableBeside(table_grid(TWO, "1"), None, published, ())
+def beside(published: np.ndarray) -> TablePair:
+    return TablePair(table_grid(TWO, "1"), None, published, ())
 
 
 def test_a_table_that_adds_up_has_no_gaps() -> None:
@@ -103,7 +103,7 @@ def test_the_size_of_gaps_is_that_of_the_noise_and_of_no_larger_one() -> None:
 
 def test_true_counts_add_up_and_published_ones_do_not(engine: Engine) -> None:
     exact, noisy = (
-        Additivity(tuple(table_gaps(table) for table in SideBySide(release)))
+        Additivity(tuple(table_gaps(table) for table in TablePairs(release)))
         for release in (town_release(Exact(), engine=engine), town_release(engine=engine))
     )
     assert (exact.share_of_totals, exact.share_of_tables) == (0, 0)

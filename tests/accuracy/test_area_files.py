@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.accuracy.area_files import load_areas
-from discreet.accuracy.areas import AreasError
+from discreet.accuracy.area_counts import AreasError, load_areas
 from discreet.errors import DataFileError, UnknownNameError
 
 if TYPE_CHECKING:

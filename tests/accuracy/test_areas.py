@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.areas import Areas, AreasError, with_sexes, with_simulated_sexes
+from discreet.accuracy.area_counts import AreaCounts, AreasError, with_sexes, with_simulated_sexes
 from discreet.errors import InputError, ParameterError
 
 CODES, NAMES = ["A1", "A2", "A3"], ["Alt", "Neu", ""]
 
 
-def made(**changes: object) -> Areas:
+def made(**changes: object) -> AreaCounts:
     columns: dict[str, Any] = {"female": [3, 0, 5], "male": [4, 0, 6], "names": NAMES, "source": "towns"}
     return with_sexes(**{"codes": CODES, **columns, **changes})
 
@@ -29,7 +29,7 @@ def test_counts_in_three_rows() -> None:
 
 
 def test_totals_alone() -> None:
-    areas = Areas(("a", "b"), None, None, np.array([5, 0]))
+    areas = AreaCounts(("a", "b"), None, None, np.array([5, 0]))
     assert (areas.sexes, areas.has_sexes, areas.counts.tolist()) == (("total",), False, [[5, 0]])
     assert areas.populated.codes == ("a",)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.by_size import LEVELS, STARTS, THRESHOLDS, SizeClass, by_size
+from discreet.accuracy.cell_errors import QUANTILES, STARTS, THRESHOLDS, SizeClass, by_size
 from discreet.accuracy.count_pairs import pair_times
 from discreet.errors import NothingToCountError
 from discreet.noise.by_count import by_count
@@ -26,8 +26,8 @@ def test_a_table_divided_by_hand() -> None:
     assert second.above == {20: 2 / 4, 50: 1 / 4, 100: 0}
     mean = (2 + 3 + 0 - 6) / 4
     assert second.deviation == pytest.approx(math.sqrt((4 + 9 + 0 + 36) / 4 - mean**2))
-    assert second.noise == pytest.approx(np.quantile([2, 3, 0, -6], LEVELS))
-    assert second.relative == pytest.approx(np.quantile([0.2, 0.3, 0, -0.6], LEVELS))
+    assert second.noise == pytest.approx(np.quantile([2, 3, 0, -6], QUANTILES))
+    assert second.relative == pytest.approx(np.quantile([0.2, 0.3, 0, -0.6], QUANTILES))
 
 
 def test_empty_cells_are_a_class_only_where_their_count_changes() -> None:
@@ -49,10 +49,10 @@ def test_classes_are_those_of_every_cell(cells: list[tuple[int, int]]) -> None:
         assert each.cells == inside.sum() > 0
         assert each.deviation == pytest.approx(noise[inside].std(), abs=1e-9)
         assert each.unchanged == (noise[inside] == 0).mean()
-        assert each.noise == pytest.approx(np.quantile(noise[inside], LEVELS), abs=1e-9)
+        assert each.noise == pytest.approx(np.quantile(noise[inside], QUANTILES), abs=1e-9)
         if each.low:
             error = noise[inside] / true[inside]
-            assert each.relative == pytest.approx(np.quantile(error, LEVELS), abs=1e-9)
+            assert each.relative == pytest.approx(np.quantile(error, QUANTILES), abs=1e-9)
             assert list(each.above.values()) == [(np.abs(error) > p / 100).mean() for p in THRESHOLDS]
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.accuracy.cell_measures import Gathered
+from discreet.accuracy.cell_errors import distances
 from discreet.accuracy.count_pairs import pair_times
-from discreet.accuracy.distances import distances
 from discreet.accuracy.release_areas import AreaFinder
-from discreet.accuracy.table_pairs import SideBySide
+from discreet.accuracy.release_utility import CellTally
+from discreet.accuracy.table_pairs import TablePairs
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
@@ -25,7 +25,7 @@ from tests.tabulation.small_data import by, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from discreet.accuracy.cell_measures import CellMeasures
+    from discreet.accuracy.release_utility import CellMeasures
     from discreet.engines.engine import Engine
     from discreet.programme.model import Programme
     from discreet.release.release import Release
@@ -47,9 +47,9 @@ def publish(engine: Engine) -> Publish:
     return run
 
 
-def gathered(release: Release, *, known: bool = True) -> tuple[Gathered, CellMeasures | None]:
-    kept = Gathered(AreaFinder(release.programme))
-    for table in SideBySide(release, TrueTables(release) if known else None):
+def gathered(release: Release, *, known: bool = True) -> tuple[CellTally, CellMeasures | None]:
+    kept = CellTally(AreaFinder(release.programme))
+    for table in TablePairs(release, TrueTables(release) if known else None):
         kept.take(table)
     return kept, kept.measured(kept.finder.found(), release.record.by_count()) if known else None
 

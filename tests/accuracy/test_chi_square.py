@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import chi2, chi2_contingency
 
-from discreet.accuracy.chi_square import (
+from discreet.accuracy.independence_test import (
     bootstrapped,
     independence,
     noise_aware,
@@ -23,12 +23,12 @@ from discreet.accuracy.chi_square import (
 from discreet.errors import ParameterError
 from discreet.noise.by_count import by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
-from discreet.noise.promised import promised_laplace
 from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.truncated import truncated_laplace_for
 
 CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
-NOISY_ZEROS = by_count(promised_laplace(0.5, 8e-3), zeros=True)
-CUT_AT_ZERO = by_count(promised_laplace(0.5, 8e-3), zeros=True, non_negative=True)
+NOISY_ZEROS = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True)
+CUT_AT_ZERO = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
 # Rounding to base 3 at random: the laws of 0, 1 and 2 take turns.
 ROUNDING = by_count(
     PTable(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accuracy import count_pairs as module
-from discreet.accuracy.count_pairs import PairTimes, merged, pair_times, ranked
+from discreet.accuracy.count_pairs import CountPairs, merged, pair_times, ranked
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ COUNTS = st.one_of(st.integers(0, 6), st.integers(0, 2**30))
 PAIRS = st.lists(st.tuples(COUNTS, st.one_of(st.integers(-5, 9), st.integers(-(2**20), 2**30))), max_size=40)
 
 
-def counted(found: PairTimes) -> Counter[tuple[int, int]]:
+def counted(found: CountPairs) -> Counter[tuple[int, int]]:
     listed = zip(found.true.tolist(), found.published.tolist(), strict=True)
     return Counter(dict(zip(listed, found.times.tolist(), strict=True)))
 
 
-def of(cells: list[tuple[int, int]]) -> PairTimes:
+def of(cells: list[tuple[int, int]]) -> CountPairs:
     return pair_times([true for true, _ in cells], [shown for _, shown in cells])
 
 

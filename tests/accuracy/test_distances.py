@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.accuracy.cell_errors import ABSOLUTE_CUTS, LEVELS, RELATIVE_CUTS, distances
 from discreet.accuracy.count_pairs import pair_times
-from discreet.accuracy.distances import ABSOLUTE_CUTS, LEVELS, RELATIVE_CUTS, distances
 from discreet.errors import NothingToCountError
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy

@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.distortion import RELATIVE, Number, Tails, continuous_tail, more_than, no_less_than, reached
+from discreet.accuracy.distortion import (
+    RELATIVE,
+    ExpectedNumber,
+    Tails,
+    continuous_tail,
+    more_than,
+    no_less_than,
+    reached,
+)
 from discreet.errors import ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
@@ -27,7 +35,7 @@ LAWS = {
 }
 
 
-def by_hand(law: LawByCount, count: int, share: Fraction, *, equal: bool) -> tuple[float, float]:
+def by_hand(law: NoiseByCount, count: int, share: Fraction, *, equal: bool) -> tuple[float, float]:
     """Sum the probabilities of all published counts that are too far off, with exact fractions."""
     published = np.arange(count - law.reach, count + law.reach + 1)
     chance = law.chance(np.full(published.shape, count), published)
@@ -39,7 +47,7 @@ def by_hand(law: LawByCount, count: int, share: Fraction, *, equal: bool) -> tup
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
 @pytest.mark.parametrize("share", ["0.2", "0.5", "1", "0.7", "2"])
-def test_chances_are_sums_over_the_law(law: LawByCount, share: str) -> None:
+def test_chances_are_sums_over_the_law(law: NoiseByCount, share: str) -> None:
     tails, counts = Tails.of(law), np.arange(1, 60)
     more, least = tails.beyond(counts, float(share)), tails.at_least(counts, float(share))
     for n in counts.tolist():
@@ -119,7 +127,7 @@ def test_all_three_the_same_way_is_a_product() -> None:
 def test_sampling_agrees_with_the_chances_and_not_with_larger_noise() -> None:
     counts = np.repeat(np.arange(1, 101), 500)
     random = np.random.default_rng(5)
-    number = Number.of(Tails.of(by_count(TwoSidedGeometric(epsilon=0.1))).beyond(counts, 0.5).either)
+    number = ExpectedNumber.of(Tails.of(by_count(TwoSidedGeometric(epsilon=0.1))).beyond(counts, 0.5).either)
 
     def drawn(epsilon: float) -> int:
         published = by_count(TwoSidedGeometric(epsilon=epsilon)).publish(counts, random)
@@ -132,7 +140,7 @@ def test_sampling_agrees_with_the_chances_and_not_with_larger_noise() -> None:
 
 def test_the_standard_error_is_that_of_many_releases() -> None:
     counts, law = np.arange(1, 200), by_count(TwoSidedGeometric(epsilon=0.1))
-    number = Number.of(Tails.of(law).beyond(counts, 0.2).either)
+    number = ExpectedNumber.of(Tails.of(law).beyond(counts, 0.2).either)
     random = np.random.default_rng(1)
     errors = more_than(counts, 0.2)
     seen = [np.logical_or(*reached(counts, law.publish(counts, random), errors)).sum() for _ in range(2000)]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accuracy.count_pairs import pair_times
-from discreet.accuracy.expected import expected
+from discreet.accuracy.expected_accuracy import expected
 from discreet.errors import NothingToCountError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
@@ -24,7 +24,7 @@ LAWS = {
 }
 
 
-def by_hand(counts: list[int], law: LawByCount) -> tuple[float, float, float]:
+def by_hand(counts: list[int], law: NoiseByCount) -> tuple[float, float, float]:
     """Return the three means, value by value."""
     sums = np.zeros(3)
     for n in counts:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.accuracy.areas import with_sexes
+from discreet.accuracy.area_counts import with_sexes
 from discreet.accuracy.distortion import Tails
-from discreet.accuracy.lost_areas import lost
+from discreet.accuracy.small_areas import lost
 from discreet.noise.by_count import by_count
 from discreet.noise.uniform import Uniform
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.accuracy import measured as measured_module
-from discreet.accuracy.measured import CURATOR, GUESSED, MEANS, UNEVEN, WITHOUT_TRUTH, utility_of
+from discreet.accuracy import release_utility as measured_module
+from discreet.accuracy.release_utility import CURATOR, GUESSED, MEANS, UNEVEN, WITHOUT_TRUTH, utility_of
 from discreet.accuracy.table_pairs import EACH, ONCE
 from discreet.errors import ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
@@ -24,7 +24,7 @@ from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 from discreet.release.table_files import read_table, write_table
 from tests.accuracy import by_hand
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from discreet.accuracy.measured import Utility
+    from discreet.accuracy.release_utility import Utility
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release

@@ -12,22 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.noisy_counts import CONFIDENCE, TAIL, Estimate, NoisyCount, difference, mean, ratio, share
+from discreet.accuracy.noisy_counts import CONFIDENCE, TAIL, NoisyCount, NoisyEstimate, difference, mean, ratio, share
 from discreet.errors import ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.promised import promised_laplace
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import truncated_laplace_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Function = Callable[[int, int, LawByCount], Estimate]
+    Function = Callable[[int, int, NoiseByCount], NoisyEstimate]
 
 CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
-NOISY_ZEROS = by_count(promised_laplace(0.5, 8e-3), zeros=True)
-CUT_AT_ZERO = by_count(promised_laplace(0.5, 8e-3), zeros=True, non_negative=True)
+NOISY_ZEROS = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True)
+CUT_AT_ZERO = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
 WIDE = by_count(DiscreteGaussian(sigma=6), zeros=True)
 WIDER = by_count(DiscreteGaussian(sigma=6 * math.sqrt(1.3)), zeros=True)
 LAWS = {"cell key": CELL_KEY, "noisy zeros": NOISY_ZEROS, "cut at zero": CUT_AT_ZERO}
@@ -37,7 +37,7 @@ published = st.integers(0, 12)
 laws = st.sampled_from(list(LAWS.values()))
 
 
-def pairs(a: int, b: int, law: LawByCount) -> list[tuple[int, int, float]]:
+def pairs(a: int, b: int, law: NoiseByCount) -> list[tuple[int, int, float]]:
     """Return all pairs of true counts with their probabilities, by Bayes' formula one pair after the other."""
     first, second = (law.chance(np.arange(y + law.reach + 1), np.array(y)).tolist() for y in (a, b))
     found = [(n, m, p * q) for n, p in enumerate(first) for m, q in enumerate(second) if p * q > 0]
@@ -86,7 +86,7 @@ def test_far_from_0_the_possible_counts_mirror_the_law() -> None:
 
 
 @given(published, published, laws)
-def test_differences_are_those_of_enumeration(a: int, b: int, law: LawByCount) -> None:
+def test_differences_are_those_of_enumeration(a: int, b: int, law: NoiseByCount) -> None:
     values: dict[Fraction | float, float] = {}
     for n, m, chance in pairs(a, b, law):
         values[n - m] = values.get(n - m, 0.0) + chance
@@ -97,7 +97,7 @@ def test_differences_are_those_of_enumeration(a: int, b: int, law: LawByCount) -
 
 
 @given(published, published, laws)
-def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: LawByCount) -> None:
+def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: NoiseByCount) -> None:
     ratios: dict[Fraction | float, float] = {}
     shares: dict[Fraction | float, float] = {}
     for n, m, chance in pairs(a, b, law):
@@ -137,12 +137,14 @@ def test_for_large_counts_the_delta_method_agrees(a: int, b: int) -> None:
 
 
 @cache
-def interval(function: Function, a: int, b: int, law: LawByCount) -> tuple[float, float]:
+def interval(function: Function, a: int, b: int, law: NoiseByCount) -> tuple[float, float]:
     found = function(a, b, law)
     return found.lower, found.upper
 
 
-def covered(function: Function, true: float, counts: tuple[int, int], believed: LawByCount, law: LawByCount) -> float:
+def covered(
+    function: Function, true: float, counts: tuple[int, int], believed: NoiseByCount, law: NoiseByCount
+) -> float:
     """Return the probability that the interval of two counts with noise of a law covers; rare noise is left out."""
     first, second = (
         [(y, p) for y, p in enumerate(law.chance(np.array(n), np.arange(n + law.reach + 1)).tolist()) if p > 1e-3]
@@ -227,7 +229,7 @@ def test_the_mean_of_a_hand_made_table() -> None:
     assert wide.upper - wide.lower > narrow.upper - narrow.lower
 
 
-def simulated_means(law: LawByCount, *, tables: int) -> tuple[dict[str, float], float]:
+def simulated_means(law: NoiseByCount, *, tables: int) -> tuple[dict[str, float], float]:
     """Return how often intervals cover when persons are drawn and noise is added; and the mean error over all."""
     random = np.random.default_rng(11)
     values, means = np.arange(8.0) ** 2, np.array([9.0, 25, 40, 40, 30, 25, 12, 6])

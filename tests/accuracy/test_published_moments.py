@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import poisson
 
-from discreet.accuracy.published_moments import PublishedMoments
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.accuracy.independence_test import PublishedMoments
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 from tests.accuracy.test_chi_square import LAWS
@@ -19,7 +19,7 @@ TILTED = by_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1, 4), (
 
 @pytest.mark.parametrize("law", [*LAWS.values(), TILTED], ids=[*LAWS, "biased"])
 @pytest.mark.parametrize("mean", [0.3, 1.0, 4.0, 12.0, 90.0])
-def test_moments_of_a_published_count_are_those_of_brute_force(law: LawByCount, mean: float) -> None:
+def test_moments_of_a_published_count_are_those_of_brute_force(law: NoiseByCount, mean: float) -> None:
     def moments(at: float) -> tuple[float, float]:
         true = np.arange(int(at + 12 * math.sqrt(at) + 30))
         shown = np.arange(-law.reach, len(true) + law.reach)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from discreet.accuracy.ranks import rank_changes
+from discreet.accuracy.release_areas import rank_changes
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 

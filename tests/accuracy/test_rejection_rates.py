@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import chi2, ncx2
 
 from discreet.accuracy import rejection_rates
-from discreet.accuracy.chi_square import noise_aware_statistics
+from discreet.accuracy.independence_test import noise_aware_statistics
 from discreet.accuracy.rejection_rates import NOMINAL, level, power, rejections
 from discreet.errors import ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
-from discreet.noise.promised import PROMISED
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import PROMISED
 
 NONE = by_count(None)
 CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
@@ -27,7 +27,7 @@ RINOTT = {
 
 
 @pytest.mark.parametrize("law", [CELL_KEY, *RINOTT.values()], ids=["cell key", *RINOTT])
-def test_the_aware_test_keeps_its_level_and_the_naive_one_does_not(law: LawByCount) -> None:
+def test_the_aware_test_keeps_its_level_and_the_naive_one_does_not(law: NoiseByCount) -> None:
     found = level(10, law, seed=4, tables=3000)
     error = found.error(NOMINAL)
     assert abs(found.exact - NOMINAL) < 4 * error

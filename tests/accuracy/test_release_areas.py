@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.accuracy.measured import utility_of
 from discreet.accuracy.release_areas import NO_AREAS, AreaFinder, area_topic
-from discreet.accuracy.table_pairs import SideBySide
+from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.table_pairs import TablePairs
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.mechanisms.exact import Exact
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
 from discreet.protection.pipeline import protect
 from discreet.release.true_tables import TrueTables
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def areas(release: Release, asked: str | None = None) -> ReleaseAreas:
     finder = AreaFinder(release.programme, asked)
-    for table in SideBySide(release, TrueTables(release)):
+    for table in TablePairs(release, TrueTables(release)):
         finder.look_at(table.statistics)
     found = finder.found()
     assert found

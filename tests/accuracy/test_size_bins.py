@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.distortion import Sides
-from discreet.accuracy.size_bins import BINS, by_bins
+from discreet.accuracy.distortion import BINS, Sides, by_bins
 
 SIZES = np.array([1, 20, 21, 480, 481, 499, 500, 9999])
 CHANCES = Sides(np.full(8, 0.1), np.array([0.4, 0.3, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02]))

@@ -10,22 +10,21 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.accuracy.area_files import load_areas
-from discreet.accuracy.areas import Areas, with_sexes, with_simulated_sexes
-from discreet.accuracy.size_bins import LIMITS
+from discreet.accuracy.area_counts import AreaCounts, load_areas, with_sexes, with_simulated_sexes
+from discreet.accuracy.distortion import LIMITS
 from discreet.accuracy.small_areas import SmallAreas, small_areas
 from discreet.errors import ParameterError
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.promised import PROMISED
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import PROMISED
 from discreet.noise.uniform import Uniform
 
 TOWNS = with_sexes(["a", "b", "c"], female=[2, 0, 0], male=[3, 4, 0], names=["Alt", "Neu", "Leer"])
 
 
 @cache
-def spain() -> Areas:
+def spain() -> AreaCounts:
     return load_areas("lau:by-sex:ES")
 
 
@@ -182,7 +181,7 @@ def test_a_release_that_is_there() -> None:
 
 
 def test_totals_alone() -> None:
-    areas = Areas(("a", "b"), None, None, np.array([5, 100]))
+    areas = AreaCounts(("a", "b"), None, None, np.array([5, 100]))
     found = small_areas(areas, Uniform(bound=3), published=np.array([[2, 100]]))
     assert found.broadband == ()
     assert [(each.what, each.sampled) for each in found.lost] == [("total", 0)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy.table_pairs import SideBySide
+from discreet.accuracy.table_pairs import TablePairs
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
@@ -29,7 +29,7 @@ def fresh(engine: Engine) -> Release:
 
 
 def names(release: Release) -> list[tuple[str, str]]:
-    return [(shown.population, shown.name) for table in SideBySide(release) for shown in table.statistics]
+    return [(shown.population, shown.name) for table in TablePairs(release) for shown in table.statistics]
 
 
 def test_with_shared_noise_a_statistic_is_looked_at_once(shared: Release) -> None:
@@ -46,7 +46,7 @@ def test_with_noise_of_its_own_a_statistic_is_looked_at_in_every_table(shared: R
 
 
 def test_cells_are_those_of_the_tables(shared: Release) -> None:
-    for table in SideBySide(shared, TrueTables(shared)):
+    for table in TablePairs(shared, TrueTables(shared)):
         rows = shared.table(table.grid.plan.table.id).to_pylist()
         exact = shared.exact(table.grid.plan.table.id).to_pylist()
         for shown in table.statistics:
@@ -63,13 +63,13 @@ def test_cells_are_those_of_the_tables(shared: Release) -> None:
 
 
 def test_without_true_counts_there_are_none(shared: Release) -> None:
-    side = SideBySide(shared)
+    side = TablePairs(shared)
     assert all(shown.true is None for table in side for shown in table.statistics)
     assert side.tables == len(list(side)) == len(shared.ids)
 
 
 def test_the_finest_statistic_is_there_also_where_an_earlier_table_showed_it(shared: Release) -> None:
-    first, second, *_ = SideBySide(shared, TrueTables(shared))
+    first, second, *_ = TablePairs(shared, TrueTables(shared))
     assert first.finest.published.size == max(shown.published.size for shown in first.statistics)
     assert second.statistics == ()
     assert (second.finest.topics, second.finest.published.shape) == (("SEX", "GEO"), (2, 3))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.table_pairs import SideBySide, TableBeside
-from discreet.accuracy.tables_apart import TableApart, apart_results, table_apart
+from discreet.accuracy.hellinger import TableDistance, apart_results, table_apart
+from discreet.accuracy.table_pairs import TablePair, TablePairs
 from discreet.release.true_tables import TrueTables
 from tests.attacks.scenes import town_release
 from tests.protection.town import TOWN
@@ -37,10 +37,10 @@ def table(finest: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.vstack([rows.sum(axis=0), rows])
 
 
-def beside(true: NDArray[np.int64] | None, published: NDArray[np.int64]) -> TableBeside:
+def beside(true: NDArray[np.int64] | None, published: NDArray[np.int64]) -> TablePair:
     grid = table_grid(TWO, "1")
     assert [list(column.codes) for column in grid.columns] == [["_T", "a", "b"], CODES]
-    return TableBeside(grid, true, published, ())
+    return TablePair(grid, true, published, ())
 
 
 TRUE = np.array([[9, 4, 3], [0, 16, 32]])
@@ -83,7 +83,7 @@ def test_without_persons_on_both_sides_there_is_no_distance(
 
 def test_a_table_of_one_cell_has_no_shares() -> None:
     alone = programme([topic("A", "a")], [by(topic("A", "a"))])
-    assert table_apart(TableBeside(table_grid(alone, "1"), np.array([5, 5]), np.array([6, 6]), ())) is None
+    assert table_apart(TablePair(table_grid(alone, "1"), np.array([5, 5]), np.array([6, 6]), ())) is None
 
 
 @given(st.lists(st.integers(0, 50), min_size=12, max_size=12))
@@ -102,14 +102,14 @@ def test_the_order_of_tables_does_not_matter(engine: Engine) -> None:
     found = []
     for tables in (TOWN.tables, TOWN.tables[::-1]):
         release = town_release(programme=dataclasses.replace(TOWN, tables=tables), engine=engine)
-        each = [table_apart(table) for table in SideBySide(release, TrueTables(release))]
+        each = [table_apart(table) for table in TablePairs(release, TrueTables(release))]
         found.append({apart.table: apart.distance for apart in each if apart})
     assert found[0] == pytest.approx(found[1])
     assert set(found[0]) == {each.id for each in TOWN.tables}
 
 
 def test_the_mean_and_the_worst_are_told() -> None:
-    first, second = TableApart("1", "A", 0.1), TableApart("2", "B", 0.4)
+    first, second = TableDistance("1", "A", 0.1), TableDistance("2", "B", 0.4)
     (one,) = apart_results([first])
     assert (one.value, one.worst) == (0.1, "table 1")
     assert "0.100 apart on Hellinger's scale, the mean of 1 table;" in one.sentence

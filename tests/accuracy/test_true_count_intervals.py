@@ -20,7 +20,7 @@ from discreet.accuracy.true_count_intervals import (
     small_counts,
 )
 from discreet.errors import NothingToCountError, ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints
 
 TABLE = PTable.max_entropy(variance=2, bound=5)
-TURNS = LawByCount(
+TURNS = NoiseByCount(
     (np.array([0, 1, 0.0]), np.array([0.3, 0.6, 0.1]), np.array([0.1, 0.1, 0.8]), np.array([0.5, 0, 0.5])),
     variance=1.0,
     bound=1.0,
@@ -49,7 +49,7 @@ MOST = 90
 """True counts that are tried one by one."""
 
 
-def beliefs(law: LawByCount, published: int) -> list[float]:
+def beliefs(law: NoiseByCount, published: int) -> list[float]:
     """Return P(n | y) of n = 0 .. MOST, from the law row by row."""
     chances = []
     for n in range(MOST + 1):
@@ -93,7 +93,7 @@ def test_certain_intervals_hold_all_that_is_possible(name: str) -> None:
 
 def test_a_law_by_hand() -> None:
     # Zeros stay; a 1 is published as 0 or 2, half and half; larger counts stay.
-    law = LawByCount((np.array([0, 1, 0.0]), np.array([0.5, 0, 0.5]), np.array([0, 1, 0.0])), variance=0.0, bound=1.0)
+    law = NoiseByCount((np.array([0, 1, 0.0]), np.array([0.5, 0, 0.5]), np.array([0, 1, 0.0])), variance=0.0, bound=1.0)
     # A published 0: true 0 with 1 / 1.5, true 1 with 0.5 / 1.5. A published 2: the same for 2 and 1.
     one = likely_intervals(law, [0, 2, 3], 0.3)
     assert (one.lower.tolist(), one.upper.tolist()) == ([0, 2, 3], [0, 2, 3])
@@ -153,7 +153,7 @@ def test_a_higher_level_is_never_narrower(level: float, more: float, published: 
     assert other.lower >= 0
 
 
-def uniform(law: LawByCount, most: int, cells: int, *, seed: int) -> tuple[Ints, Ints]:
+def uniform(law: NoiseByCount, most: int, cells: int, *, seed: int) -> tuple[Ints, Ints]:
     """Return true counts, all from 0 to most equally likely, and published ones that are away from the upper edge."""
     random = np.random.default_rng(seed)
     true = random.integers(0, most + 1, cells)
@@ -162,7 +162,7 @@ def uniform(law: LawByCount, most: int, cells: int, *, seed: int) -> tuple[Ints,
     return true[away], published[away]
 
 
-def held(true: Ints, published: Ints, law: LawByCount, level: float) -> float:
+def held(true: Ints, published: Ints, law: NoiseByCount, level: float) -> float:
     made = likely_intervals(law, published, level)
     return float(((made.lower <= true) & (true <= made.upper)).mean())
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.accuracy.what_to_expect import reliable_from, what_to_expect
+from discreet.accuracy.expected_accuracy import reliable_from, what_to_expect
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable

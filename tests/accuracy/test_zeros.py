@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.accuracy.cell_errors import LostCounts, zeros
 from discreet.accuracy.count_pairs import pair_times
-from discreet.accuracy.zeros import Zeros, zeros
 from discreet.noise.by_count import by_count
 from discreet.noise.ptable import PTable
 
 
 def test_a_table_counted_by_hand() -> None:
     found = zeros(pair_times([0, 0, 0, 0, 1, 2, 2, 9, 9], [0, 0, 4, -1, 0, 0, -1, 8, 9]))
-    assert found == Zeros(occupied=5, empty=4, published=4, false_zeros=2, vanished=3, false_positives=1, negatives=2)
+    assert found == LostCounts(
+        occupied=5, empty=4, published=4, false_zeros=2, vanished=3, false_positives=1, negatives=2
+    )
     assert (found.lost, found.gone, found.invented, found.hiding) == (2 / 5, 3 / 5, 1 / 4, 2 / 4)
     assert found.below_zero == 2 / 9
 
@@ -65,5 +67,5 @@ def test_sentences_carry_their_numbers() -> None:
 
 
 def test_no_cells_have_no_false_zeros() -> None:
-    assert zeros(pair_times([], [])) == Zeros(0, 0, 0, 0, 0, 0, 0)
+    assert zeros(pair_times([], [])) == LostCounts(0, 0, 0, 0, 0, 0, 0)
     assert all(result.value == 0 for result in zeros(pair_times([], [])).results())

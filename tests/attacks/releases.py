@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
-from discreet.sources.ons_sample import files as ons
-from discreet.synthetic.write import synth
+from discreet.sources import ons_sample as ons
+from discreet.synthetic.synthetic_census import synth
 from tests.attacks.scenes import sight_with_law
 from tests.tabulation.small_data import by, programme, topic
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attacker_view import AttackerView
     from discreet.programme.model import Programme
 
     Data = tuple[pa.Table, Programme, str]
@@ -59,7 +59,7 @@ def luxembourg(folder: Path) -> Data:
     return pq.read_table(folder / "people.parquet"), load_programme("eu2021:LU"), "PERSON_ID"
 
 
-def published(data: Data, variance: float, secrets: int) -> Iterator[tuple[Sight, TrueCounts]]:
+def published(data: Data, variance: float, secrets: int) -> Iterator[tuple[AttackerView, TrueCounts]]:
     """Give releases of the same data with different secrets, as an attacker sees them, and their true counts."""
     records, made, identity = data
     noise = PTable.max_entropy(variance=variance, bound=5)

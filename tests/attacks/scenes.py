@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.belief import belief_of
-from discreet.attacks.sight import Knowledge, Sight, View, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, PopulationCounts, belief_of, sight_of
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record
-from discreet.tabulation.layout import Layout, layouts
+from discreet.tabulation.cell_vector import CellVector, layouts
 from tests.protection.town import SECRET, TOWN, people
 from tests.tabulation.small_data import by, in_universe, programme, topic
 
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.finding import Truth
+    from discreet.attacks.attack_estimates import Truth
+    from discreet.attacks.attacker_view import AssumedNoise
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Breakdown, Level, Programme, Table
@@ -50,9 +49,9 @@ def town_release(mechanism: Mechanism | None = None, *, engine: Engine | None = 
     return protect(settings.pop("data", people(300)), given, used, engine=engine, **settings)
 
 
-def sight_with_law(release: Release, **more: Any) -> Sight:  # noqa: ANN401 - as in sight_of
+def sight_with_law(release: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in sight_of
     """Return what an attacker sees who knows the law of the noise."""
-    return sight_of(release, Knowledge(noise=belief_of(release.record)), **more)
+    return sight_of(release, AttackerKnowledge(noise=belief_of(release.record)), **more)
 
 
 # --- Cells by their codes, the plainest way ---
@@ -66,7 +65,7 @@ def area(given: Programme, name: str, code: str) -> Area:
     return frozenset(leaf for leaf in finest if code == "_T" or code in topic.tree.path(leaf))
 
 
-def cells_by_hand(layout: Layout) -> list[Cell]:
+def cells_by_hand(layout: CellVector) -> list[Cell]:
     """Return every cell of a layout, statistic by statistic and within one by the categories of its axes."""
     found = []
     for statistic in layout.equations.statistics.tolist():
@@ -82,7 +81,7 @@ def cells_by_hand(layout: Layout) -> list[Cell]:
     return found
 
 
-def cell_codes(layout: Layout, place: int) -> str:
+def cell_codes(layout: CellVector, place: int) -> str:
     """Return what a cell is called: its topics with their codes."""
     statistic = int(layout.equations.statistics[layout.statistic_of[place]])
     inside = np.unravel_index(place - layout.equations.place(statistic), layout.equations.shape(statistic))
@@ -94,7 +93,7 @@ def cell_codes(layout: Layout, place: int) -> str:
     return " ".join(words) or "the total"
 
 
-def vector_by_hand(layout: Layout, read: Callable[[str], Mapping[tuple[str, ...], int]]) -> Floats:
+def vector_by_hand(layout: CellVector, read: Callable[[str], Mapping[tuple[str, ...], int]]) -> Floats:
     """Return the mean over the tables that show a cell's statistic, looked up code by code."""
     cells = cells_by_hand(layout)
     found = np.zeros(len(cells))
@@ -196,7 +195,7 @@ class Scene:
         return self.mechanism != "fresh"
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> CellVector:
         (found,) = layouts(self.given, spsn=self.spsn).values()
         return found
 
@@ -212,7 +211,7 @@ class Scene:
         )
 
     @cached_property
-    def belief(self) -> CountNoise:
+    def belief(self) -> AssumedNoise:
         return belief_of(self.record)
 
     @cached_property
@@ -249,11 +248,11 @@ class Scene:
             draws += np.where(number < times, self.noise.draw_words(self.counts, words), 0)
         return self.counts + draws / times
 
-    def sight(self, published: Floats, **knowledge: Any) -> Sight:  # noqa: ANN401 - as in Knowledge
+    def sight(self, published: Floats, **knowledge: Any) -> AttackerView:  # noqa: ANN401 - as in Knowledge
         """Return what an attacker sees of one release."""
-        known = Knowledge(**{"noise": self.belief, **knowledge})
-        found = Sight(self.given, self.record.public(), _no_files, known)
-        found.once("view", self.layout.name, lambda: View(self.layout, published))
+        known = AttackerKnowledge(**{"noise": self.belief, **knowledge})
+        found = AttackerView(self.given, self.record.public(), _no_files, known)
+        found.once("view", self.layout.name, lambda: PopulationCounts(self.layout, published))
         return found
 
     @property
@@ -265,7 +264,7 @@ class Scene:
 class KnownTruth:
     """True counts that are at hand."""
 
-    noise: CountNoise
+    noise: AssumedNoise
     by_population: Mapping[str, Ints]
 
     @property

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
-from discreet.attacks.belief import CountNoise
-from discreet.attacks.sight import sight_of
+from discreet.attacks.attacker_view import AssumedNoise, sight_of
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
@@ -21,19 +20,19 @@ from tests.protection.town import SECRET, TOWN, people
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.attacks.sight import View
+    from discreet.attacks.attacker_view import PopulationCounts
 
-NOISE = CountNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), 2 / 3, 1.0, shared="participants")
+NOISE = AssumedNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), 2 / 3, 1.0, shared="participants")
 
 
 @pytest.fixture(scope="module")
-def views() -> list[View]:
+def views() -> list[PopulationCounts]:
     return sight_of(protect(people(300), TOWN, Exact())).views()
 
 
 @pytest.mark.parametrize("shared", ["participants", "coordinates", "nothing"])
 @pytest.mark.parametrize("size", [2, 3, 4])
-def test_parts_add_up_to_their_total(views: list[View], size: int, shared: str) -> None:
+def test_parts_add_up_to_their_total(views: list[PopulationCounts], size: int, shared: str) -> None:
     for view in views:
         found = additive_tuples(view, same_cells(view, replace(NOISE, shared=shared)), size)
         assert found.parts.shape == (len(found.totals), size)
@@ -45,7 +44,7 @@ def test_parts_add_up_to_their_total(views: list[View], size: int, shared: str) 
         assert len(large.totals) == sum(values.min() > 20 for values in shown)
 
 
-def test_every_equation_is_there_once(views: list[View]) -> None:
+def test_every_equation_is_there_once(views: list[PopulationCounts]) -> None:
     """By hand: of each cell and each way to split it, those with two parts and somebody in it."""
     for view in views:
         expected = set()
@@ -61,7 +60,7 @@ def test_every_equation_is_there_once(views: list[View]) -> None:
         assert set(rows) == expected
 
 
-def test_cells_with_the_same_persons_have_one_number(views: list[View]) -> None:
+def test_cells_with_the_same_persons_have_one_number(views: list[PopulationCounts]) -> None:
     """In exact counts a part that is as large as its total has its persons; a parted total has none of its numbers."""
     for view in views:
         by_persons = same_cells(view, NOISE)
@@ -87,7 +86,7 @@ def test_noisy_zeros_may_hide_that_nobody_is_left() -> None:
     ptable = PTable.max_entropy(variance=1, bound=2, perturb_zeros=True)
     release = protect(people(300), TOWN, Coordinates(ptable, secret=SECRET))
     (view, _) = sight_of(release).views()
-    noisy = CountNoise((np.full(5, 0.2),), 2.0, 2.0, shared="participants")
+    noisy = AssumedNoise((np.full(5, 0.2),), 2.0, 2.0, shared="participants")
     one, other = (same_cells(view, replace(noisy, shared=shared)) for shared in ("participants", "coordinates"))
     assert len(np.unique(one)) <= len(np.unique(other))
 

@@ -13,9 +13,8 @@ import pytest
 from discreet.attacks import expected_success, registry
 from discreet.attacks.attack_report import NOT_SCORED, AttackReport
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import belief_told
-from discreet.attacks.interface import Interface
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.attacker_view import QueryInterface, belief_told
+from discreet.attacks.scoring import TrueCounts
 from discreet.errors import ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView
     from discreet.engines.engine import Engine
     from discreet.release.release import Release
 
@@ -180,10 +179,10 @@ def test_the_truth_is_not_read_before_scoring(release: Release, monkeypatch: pyt
 
 def test_an_attack_cannot_reach_the_truth(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
-    seen: list[Sight] = []
+    seen: list[AttackerView] = []
 
     @registry.attack("looking")
-    def looking(sight: Sight) -> list[Finding]:
+    def looking(sight: AttackerView) -> list[AttackEstimates]:
         seen.append(sight)
         return []
 
@@ -198,11 +197,11 @@ def test_an_attack_cannot_reach_the_truth(release: Release, monkeypatch: pytest.
 # --- What she knows ---
 
 
-def knowledge_of(release: Release, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Sight:  # noqa: ANN401 - as in attack
+def knowledge_of(release: Release, monkeypatch: pytest.MonkeyPatch, **how: Any) -> AttackerView:  # noqa: ANN401 - as in attack
     """Return what an attack gets to see."""
-    seen: list[Sight] = []
+    seen: list[AttackerView] = []
 
-    def looking(sight: Sight) -> list[Finding]:
+    def looking(sight: AttackerView) -> list[AttackEstimates]:
         seen.append(sight)
         return []
 
@@ -338,7 +337,7 @@ def test_a_second_release_without_true_counts_leaves_its_findings_unscored(relea
 
 
 def test_a_query_interface_is_attacked_and_scored(release: Release) -> None:
-    interface = Interface(lambda codes: 10 * len(codes), tuple("abcdef"))
+    interface = QueryInterface(lambda codes: 10 * len(codes), tuple("abcdef"))
     (outcome,) = attack(release, attacks=["bi-partitions"], interface=interface, answer=60).outcomes
     assert outcome.score is not None
     assert outcome.score.right.all()
@@ -359,7 +358,7 @@ def test_an_uneven_budget_is_refused(engine: Engine) -> None:
 def test_an_attack_that_fails_does_not_take_the_others_with_it(
     release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: Sight) -> list[Finding]:
+    def broken(_: AttackerView) -> list[AttackEstimates]:
         raise KeyError("nothing there")
 
     monkeypatch.setitem(registry._ATTACKS, "broken", broken)  # noqa: SLF001 - gone after the test

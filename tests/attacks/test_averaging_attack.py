@@ -11,18 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.attacks.attack_estimates import nearest_possible
+from discreet.attacks.attacker_view import PopulationCounts
 from discreet.attacks.averaging_attack import VARIANTS, Averages, averaging, chance_right
-from discreet.attacks.cell_estimates import settled
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import View
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.random_bits import SeededBits
 from discreet.risk.averaging import averaging as ratios
-from discreet.tabulation.layout import Layout, layouts
+from discreet.tabulation.cell_vector import CellVector, layouts
 from tests.attacks.scenes import PTABLE, cells_by_hand, sight_with_law, town_release
 from tests.programme.small import programme as sized
 from tests.programme.test_lattice import programmes as equal_programmes
@@ -55,15 +54,17 @@ BY_HAND = {
 }
 
 
-def only_layout(made: Programme, *, spsn: bool = True) -> Layout:
+def only_layout(made: Programme, *, spsn: bool = True) -> CellVector:
     (name, tables), *_ = made.populations.items()
-    return Layout(name, replace(made, tables=tables), spsn)
+    return CellVector(name, replace(made, tables=tables), spsn)
 
 
 def square() -> Averages:
     layout = only_layout(SQUARE)
     assert set(layout.names) == set(NINE)
-    return Averages(View(layout, np.array([value for name in layout.names for value in NINE[name]], dtype=float)))
+    return Averages(
+        PopulationCounts(layout, np.array([value for name in layout.names for value in NINE[name]], dtype=float))
+    )
 
 
 def row(averages: Averages, place: int, variant: str) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +93,7 @@ def test_nine_cells_by_hand(variant: str, statistic: str) -> None:
 # --- Random programmes against plain enumeration ---
 
 
-def ways_by_hand(layout: Layout, published: np.ndarray, place: int) -> list[tuple[float, int, int, float]]:
+def ways_by_hand(layout: CellVector, published: np.ndarray, place: int) -> list[tuple[float, int, int, float]]:
     """Return all ways to compute a cell: sum, terms, tables and terms on average, by rising number of cells."""
     cells = cells_by_hand(layout)
     number = layout.statistic_of[place]
@@ -130,7 +131,7 @@ def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, sps
     layout = only_layout(made, spsn=spsn)
     random = np.random.default_rng(seed)
     published = random.integers(-3, 30, layout.cells).astype(float)
-    averages = Averages(View(layout, published))
+    averages = Averages(PopulationCounts(layout, published))
     for place in random.choice(layout.cells, min(layout.cells, 6), replace=False).tolist():
         statistic = int(layout.equations.statistics[layout.statistic_of[place]])
         inside = place - layout.equations.place(statistic)
@@ -159,7 +160,7 @@ def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, sps
 @settings(max_examples=25)
 def test_variance_ratios_are_those_of_the_risk_measure_where_blocks_are_equal(made: Programme) -> None:
     layout = only_layout(made)
-    averages = Averages(View(layout, np.zeros(layout.cells)))
+    averages = Averages(PopulationCounts(layout, np.zeros(layout.cells)))
     expected = ratios(layout.lattice)
     for number, statistic in enumerate(layout.equations.statistics.tolist()):
         assert expected.names[number] == layout.names[number]
@@ -173,7 +174,7 @@ def test_variance_ratios_are_those_of_the_risk_measure_where_blocks_are_equal(ma
 
 def test_without_spsn_a_statistic_counts_once_per_table() -> None:
     layout = only_layout(sized([("A", "B"), ("A",), ("A", "B")], {"A": (2,), "B": (3,)}), spsn=False)
-    ways = Averages(View(layout, np.zeros(layout.cells))).ways(layout.lattice.position("A1"))
+    ways = Averages(PopulationCounts(layout, np.zeros(layout.cells))).ways(layout.lattice.position("A1"))
     assert ways.tables.tolist() == [3, 2]
     assert ways.plain()[:, 0].tolist() == [3 / 5, 2 / 5]
     # Three times itself, twice a sum of three: 1 / (3 + 2/3).
@@ -220,7 +221,7 @@ def test_sums_times_the_published_vector_are_the_estimates(mechanism: Mechanism 
         for number in random.choice(len(targets), 40, replace=False).tolist():
             places, weights = row(Averages(view), int(targets[number]), finding.variant)
             value = weights @ view.published[places]
-            expected = settled(np.array([value]), view.published[[targets[number]]], sight.noise)
+            expected = nearest_possible(np.array([value]), view.published[[targets[number]]], sight.noise)
             # A half is rounded one way or the other by the order of its terms.
             assert finding.estimate[number] == expected[0] or abs(value % 1 - 0.5) < 1e-9
 

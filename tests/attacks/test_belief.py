@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from discreet.attacks.belief import CountNoise, belief_of, belief_told
+from discreet.attacks.attacker_view import AssumedNoise, belief_of, belief_told
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -15,7 +15,7 @@ from discreet.mechanisms.fresh import Fresh
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable, PTableRow
-from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated import TruncatedGaussian
 from discreet.release.record import Record
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 from tests.protection.town import SECRET
@@ -53,7 +53,7 @@ RECORDS = {
 TOLD = {"method": "random noise with cell keys", "typical_noise": 1.4, "same_count_same_noise": True}
 
 
-def values_of(noise: CountNoise, counts: np.ndarray) -> np.ndarray:
+def values_of(noise: AssumedNoise, counts: np.ndarray) -> np.ndarray:
     """Return every value that any of these counts may be published as."""
     return np.arange(counts.min() - noise.reach, counts.max() + noise.reach + 1)
 
@@ -131,7 +131,7 @@ def test_the_bound_is_that_of_any_count_where_small_ones_have_more_noise() -> No
 # --- Noise drawn from it ---
 
 
-def fits(noise: CountNoise, drawn: CountNoise, count: int, size: int = 40_000) -> float:
+def fits(noise: AssumedNoise, drawn: AssumedNoise, count: int, size: int = 40_000) -> float:
     """Return the p-value of counts published with one law under another."""
     published = drawn.publish(np.full(size, count), np.random.default_rng(count))
     values = values_of(noise, np.array([count]))
@@ -141,7 +141,7 @@ def fits(noise: CountNoise, drawn: CountNoise, count: int, size: int = 40_000) -
     return chi_square(observed, expected)
 
 
-def ptable_belief(variance: float, *, non_negative: bool = False) -> CountNoise:
+def ptable_belief(variance: float, *, non_negative: bool = False) -> AssumedNoise:
     table = PTable.max_entropy(variance=variance, bound=5, perturb_zeros=non_negative)
     return belief_of(record(CellKey(table, secret=SECRET), non_negative=non_negative))
 

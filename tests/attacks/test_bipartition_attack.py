@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.belief import CountNoise
+from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, AttackerView, QueryInterface
 from discreet.attacks.bipartition_attack import BiPartitions, bi_partitions, bipartitions, exact_success, sum_law
-from discreet.attacks.interface import Interface
 from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, Sight
 from discreet.errors import ParameterError
 from tests.tabulation.small_data import by, programme, topic
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.arrays import Floats
-    from discreet.attacks.finding import Truth
+    from discreet.attacks.attack_estimates import Truth
 
 SEX = topic("SEX", "F M")
 CODES = tuple(f"c{n}" for n in range(12))
@@ -61,8 +59,8 @@ class Server:
         return sum(self.counts[code] for code in codes) + self._noise.setdefault(frozenset(codes), drawn)
 
     @property
-    def interface(self) -> Interface:
-        return Interface(self.query, tuple(self.counts))
+    def interface(self) -> QueryInterface:
+        return QueryInterface(self.query, tuple(self.counts))
 
 
 # --- The law of success ---
@@ -101,7 +99,7 @@ def test_success_is_a_chance_and_the_law_of_a_sum_has_its_moments(weights: list[
 
 def test_impossible_rounds_are_refused() -> None:
     assert [bi_partitions(m) for m in (0, 1, 2, 3, 12)] == [0, 0, 1, 3, 2047]
-    three = Interface(lambda _: 0, ("a", "b", "c"))
+    three = QueryInterface(lambda _: 0, ("a", "b", "c"))
     assert len(list(BiPartitions(three, UNIFORM, 3).splits())) == 3
     with pytest.raises(ParameterError, match="rounds must be at most 3: 3 categories have no more splits, not 4"):
         BiPartitions(three, UNIFORM, 4)
@@ -120,7 +118,7 @@ def test_splits_are_bi_partitions_and_none_comes_twice(categories: int, seed: in
     codes = tuple(f"c{n}" for n in range(categories))
     rounds = min(rounds, bi_partitions(categories))
     seen = set()
-    for first, second in BiPartitions(Interface(lambda _: 0, codes), UNIFORM, rounds, seed).splits():
+    for first, second in BiPartitions(QueryInterface(lambda _: 0, codes), UNIFORM, rounds, seed).splits():
         assert first
         assert second
         assert sorted([*first, *second]) == sorted(codes)
@@ -154,7 +152,7 @@ def test_the_total_is_found_as_often_as_predicted(law: Floats, rounds: int) -> N
 def test_of_a_tie_she_is_at_most_half_sure() -> None:
     # All answers of two rounds add up to 61: S is 1 for a total of 30, -1 for 31, and odd for any other.
     answers = iter([10, 20, 15, 16])
-    found = BiPartitions(Interface(lambda _: next(answers), ("a", "b", "c")), UNIFORM, 2).run()
+    found = BiPartitions(QueryInterface(lambda _: next(answers), ("a", "b", "c")), UNIFORM, 2).run()
     assert found.estimate in {30, 31}
     sums = [sum(noise) for noise in product(range(-2, 3), repeat=4)]
     assert found.confidence == pytest.approx(sums.count(1) / sum(value % 2 for value in sums))
@@ -179,11 +177,11 @@ def test_huge_noise_leaves_chance() -> None:
 
 
 def test_an_impossible_mean_leaves_no_confidence() -> None:
-    found = BiPartitions(Interface(lambda codes: 10 * len(codes) + 3, CODES), np.ones(1), 5).run()
+    found = BiPartitions(QueryInterface(lambda codes: 10 * len(codes) + 3, CODES), np.ones(1), 5).run()
     assert found.estimate == 126
     assert found.confidence == 1
     answers = iter([10, 20, 15, 16, 10, 20])
-    found = BiPartitions(Interface(lambda _: next(answers), ("a", "b", "c")), np.ones(1), 3).run()
+    found = BiPartitions(QueryInterface(lambda _: next(answers), ("a", "b", "c")), np.ones(1), 3).run()
     assert (found.estimate, found.confidence) == (30, 0.0)
 
 
@@ -201,8 +199,8 @@ def test_another_error_of_the_interface_is_not_swallowed() -> None:
         raise OSError("no connection")
 
     with pytest.raises(OSError, match="no connection"):
-        BiPartitions(Interface(fails, CODES), UNIFORM, 5).run()
-    refusing = Interface(fails, CODES, refusal=OSError)
+        BiPartitions(QueryInterface(fails, CODES), UNIFORM, 5).run()
+    refusing = QueryInterface(fails, CODES, refusal=OSError)
     assert BiPartitions(refusing, UNIFORM, 5).run().estimate is None
 
 
@@ -216,9 +214,11 @@ class Total:
     answer: int
 
 
-def sight(interface: Interface | None, **more: Any) -> Sight:  # noqa: ANN401 - as in Sight
-    noise = CountNoise((UNIFORM,), 2.0, 2.0, shared="participants")
-    return Sight(programme([SEX], [by(SEX)]), {}, no_files, Knowledge(noise=noise, interface=interface), **more)
+def sight(interface: QueryInterface | None, **more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
+    noise = AssumedNoise((UNIFORM,), 2.0, 2.0, shared="participants")
+    return AttackerView(
+        programme([SEX], [by(SEX)]), {}, no_files, AttackerKnowledge(noise=noise, interface=interface), **more
+    )
 
 
 def no_files(table: str) -> pa.Table:
@@ -252,7 +252,7 @@ def test_few_categories_allow_few_rounds() -> None:
 
 def test_nothing_is_said_of_a_static_release_or_by_an_interface_that_refuses() -> None:
     assert bipartitions(sight(None)) == []
-    assert bipartitions(sight(Interface(lambda _: 5, ("a",)))) == []
+    assert bipartitions(sight(QueryInterface(lambda _: 5, ("a",)))) == []
     for most in (0, 1, 2):
         assert bipartitions(sight(Server(UNIFORM, most=most).interface)) == []
     (found,) = bipartitions(sight(Server(UNIFORM, most=3).interface))

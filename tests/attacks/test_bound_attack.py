@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import CountNoise, belief_told
-from discreet.attacks.bound_attack import Candidates, Gaps, bound, bound_curve, shown_chance, tails
+from discreet.attacks.attacker_view import (
+    AssumedNoise,
+    AttackerKnowledge,
+    AttackerView,
+    PopulationCounts,
+    belief_told,
+    sight_of,
+)
+from discreet.attacks.bound_attack import Candidates, TupleGaps, bound, bound_curve, shown_chance, tails
 from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, Sight, View, sight_of
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
@@ -27,7 +33,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.protection.pipeline import protect
-from discreet.tabulation.layout import layouts
+from discreet.tabulation.cell_vector import layouts
 from tests.cli.town import few_rounds
 from tests.protection.town import SECRET, TOWN, people
 from tests.tabulation.small_data import by, programme, topic
@@ -36,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Truth
+    from discreet.attacks.attack_estimates import Truth
     from discreet.programme.model import Programme
-    from discreet.tabulation.layout import Layout
+    from discreet.tabulation.cell_vector import CellVector
 
 SEX = topic("SEX", "F M")
 TOLD = {"typical_noise": 1.4, "method": "random noise with cell keys", "same_count_same_noise": True}
@@ -57,10 +63,10 @@ def areas(number: int) -> Programme:
     return programme([area, SEX], [by(area), by(SEX)])
 
 
-def uniform(reach: int, shared: str = "participants") -> CountNoise:
+def uniform(reach: int, shared: str = "participants") -> AssumedNoise:
     """Return uniform noise on every count."""
     size = 2 * reach + 1
-    return CountNoise((np.full(size, 1 / size),), reach * (reach + 1) / 3, float(reach), shared=shared)
+    return AssumedNoise((np.full(size, 1 / size),), reach * (reach + 1) / 3, float(reach), shared=shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +76,16 @@ class Real:
     bound: float
 
 
-def right(sight: Sight, actual: float) -> bool:
+def right(sight: AttackerView, actual: float) -> bool:
     found = bound_curve(sight)
     return found is not None and found.last.limit == actual
 
 
-def seen(given: Programme, layout: Layout, published: Floats, **more: Any) -> Sight:  # noqa: ANN401 - as in Sight
+def seen(given: Programme, layout: CellVector, published: Floats, **more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
     """Return what is seen of published cells that are given in the order of their layout."""
-    sight = Sight(given, more.pop("told", {}), no_files, **more)
+    sight = AttackerView(given, more.pop("told", {}), no_files, **more)
     for what in ("view", "unit"):
-        sight.once(what, layout.name, lambda: View(layout, published))
+        sight.once(what, layout.name, lambda: PopulationCounts(layout, published))
     return sight
 
 
@@ -109,12 +115,12 @@ PUBLISHED = {
 """Gaps by sex -9, 1 and -5, and by area 1, 0 and 4: the widest asks for a bound of 3."""
 
 
-def hand_made(**more: Any) -> Sight:  # noqa: ANN401 - as in Sight
-    return Sight(areas(2), more.pop("told", {}), lambda _: by_hand(PUBLISHED), **more)
+def hand_made(**more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
+    return AttackerView(areas(2), more.pop("told", {}), lambda _: by_hand(PUBLISHED), **more)
 
 
 def test_the_widest_gap_is_the_limit() -> None:
-    sight = hand_made(knowledge=Knowledge(noise=uniform(3)))
+    sight = hand_made(knowledge=AttackerKnowledge(noise=uniform(3)))
     (view,) = sight.views()
     found = additive_tuples(view, same_cells(view, sight.noise), 2)
     assert sorted(found.gaps.tolist()) == sorted([-9, 1, -5, 1, 0, 4])
@@ -127,9 +133,9 @@ def test_the_widest_gap_is_the_limit() -> None:
 
 
 def test_the_finding_is_one_sentence_that_holds() -> None:
-    found, *_ = bound(hand_made(knowledge=Knowledge(noise=uniform(3))))
+    found, *_ = bound(hand_made(knowledge=AttackerKnowledge(noise=uniform(3))))
     assert (found.attack, found.subject, found.estimate.tolist()) == ("bound", "the noise bound", [3])
-    larger, *_ = bound(hand_made(knowledge=Knowledge(noise=uniform(6))))
+    larger, *_ = bound(hand_made(knowledge=AttackerKnowledge(noise=uniform(6))))
     assert found.sentence
     for actual, verdict in ((3, "it is right"), (4, "the bound is larger")):
         words = found.sentence(score(found, cast("Truth", Real(actual))))
@@ -162,10 +168,10 @@ def test_a_curve_goes_up_to_all_tuples_and_its_limit_never_falls() -> None:
 
 def test_of_unbounded_noise_and_of_no_tuples_nothing_is_said() -> None:
     assert bound(hand_made(told=TOLD)) == []
-    assert bound(hand_made(knowledge=Knowledge(noise=replace(uniform(3), bound=math.inf)))) == []
+    assert bound(hand_made(knowledge=AttackerKnowledge(noise=replace(uniform(3), bound=math.inf)))) == []
     lonely = programme([SEX], [by(SEX, total=False)])
     table = pa.table({"SEX": ["F", "M"], "value": [3, 4]})
-    assert bound(Sight(lonely, {}, lambda _: table, Knowledge(noise=uniform(3)))) == []
+    assert bound(AttackerView(lonely, {}, lambda _: table, AttackerKnowledge(noise=uniform(3)))) == []
 
 
 # --- As often as the formula says ---
@@ -209,7 +215,7 @@ def test_the_bound_is_found_as_often_as_predicted() -> None:
             a, b = (int(depth) for depth in layout.lattice.depths[statistic].tolist())
             published[layout.equations.cells_of(statistic)] = np.ravel(statistics[a, b])
         published += random.integers(-reach, reach + 1, layout.cells)
-        hits.append(right(seen(given_, layout, published, knowledge=Knowledge(noise=noise)), reach))
+        hits.append(right(seen(given_, layout, published, knowledge=AttackerKnowledge(noise=noise)), reach))
     achieved, error = np.mean(hits), np.std(hits) / times**0.5
     tuples = number + 1
 
@@ -220,7 +226,7 @@ def test_the_bound_is_found_as_often_as_predicted() -> None:
     assert abs(achieved - formula(p1)) < 4 * error
     for off in (0.7, 1.3):
         assert abs(achieved - formula(off * p1)) > 4 * error
-    gaps = Gaps(np.full(tuples, 2), np.zeros(tuples, dtype=np.int64), np.full(tuples, 1000.0))
+    gaps = TupleGaps(np.full(tuples, 2), np.zeros(tuples, dtype=np.int64), np.full(tuples, 1000.0))
     assert shown_chance(noise, gaps) == pytest.approx(formula(p1))
     # Tuples of small counts have other laws and do not enter.
     assert shown_chance(noise, replace(gaps, smallest=np.full(tuples, 2.0 * reach))) == 0
@@ -239,7 +245,7 @@ def test_confidence_is_the_share_that_is_right_if_all_bounds_are_equally_likely(
     for _ in range(900):
         actual = int(random.integers(2, 5))
         x = random.choice(np.arange(-actual, actual + 1), (tuples, 3), p=laws[actual])
-        gaps = Gaps(np.full(tuples, 2), x[:, 0] + x[:, 1] - x[:, 2], np.full(tuples, 100.0))
+        gaps = TupleGaps(np.full(tuples, 2), x[:, 0] + x[:, 1] - x[:, 2], np.full(tuples, 100.0))
         limit = int(gaps.limits.max())
         hits.append(limit == actual)
         sure.append(candidates.confidence(limit, gaps))
@@ -253,7 +259,7 @@ def test_confidence_is_the_share_that_is_right_if_all_bounds_are_equally_likely(
 
 def test_confidence_without_large_tuples_is_a_guess_among_what_is_possible() -> None:
     noise = replace(uniform(6), variance=2.0)
-    none = Gaps(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    none = TupleGaps(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
     assert Candidates(noise, 6).confidence(3, none) == 1 / 4
     assert Candidates(noise, 6).confidence(6, none) == 1
     # Beyond what is told apart bounds are counted, not computed.
@@ -263,7 +269,7 @@ def test_confidence_without_large_tuples_is_a_guess_among_what_is_possible() -> 
 @pytest.mark.parametrize("stay", [0.0, 0.6])
 def test_other_bounds_have_the_shape_of_a_noise_that_is_known(stay: float) -> None:
     known = by_count(PTable.max_entropy(variance=2, bound=5, stay=stay))
-    noise = CountNoise(known.laws, known.variance, known.bound, settings=known.settings, shared="participants")
+    noise = AssumedNoise(known.laws, known.variance, known.bound, settings=known.settings, shared="participants")
     for other in (4, 6):
         expected = PTable.max_entropy(variance=2, bound=other, stay=stay).large.pmf(np.arange(-other, other + 1))
         assert Candidates(noise, 6).law(other) == pytest.approx(expected, abs=1e-9)
@@ -271,7 +277,7 @@ def test_other_bounds_have_the_shape_of_a_noise_that_is_known(stay: float) -> No
 
 def test_a_bound_without_room_for_the_noise_is_not_believed() -> None:
     noise = replace(belief_told({**TOLD, "bound": "not more than about 10"}), variance=4.0)
-    gaps = Gaps(np.full(50, 2), np.ones(50, dtype=np.int64), np.full(50, 100.0))
+    gaps = TupleGaps(np.full(50, 2), np.ones(50, dtype=np.int64), np.full(50, 100.0))
     candidates = Candidates(noise, 9)
     assert [candidates.has_room(bound) for bound in (1, 2, 3)] == [False, False, True]
     assert candidates.confidence(1, gaps) == 0
@@ -321,14 +327,14 @@ def test_the_same_persons_are_counted_once() -> None:
     value |= {("_T", s): v for s, v in zip("FMT", (52, 66, 115), strict=True)}
     table = pa.table({"AREA": [a for a, _ in value], "SEX": [s.replace("T", "_T") for _, s in value]})
     table = table.append_column("value", pa.array(list(value.values())))
-    zeros = CountNoise((np.array([0, 0, 0, 1.0, 0, 0, 0]), np.full(7, 1 / 7)), 4.0, 3.0, shared="participants")
+    zeros = AssumedNoise((np.array([0, 0, 0, 1.0, 0, 0, 0]), np.full(7, 1 / 7)), 4.0, 3.0, shared="participants")
     for noise, expected in (
         # By sex all, a0 and a1; by area a0 + a1 for each sex and both.
         (zeros, 3 + 3),
         # By coordinates a1 and b1 have noise of their own: b1 by sex, and b1 + b2 = a1.
         (replace(zeros, shared="coordinates"), 4 + 6),
     ):
-        curve = bound_curve(Sight(given_, {}, lambda _: table, Knowledge(noise=noise)))
+        curve = bound_curve(AttackerView(given_, {}, lambda _: table, AttackerKnowledge(noise=noise)))
         assert curve
         assert curve.last.tuples == expected
 
@@ -352,7 +358,7 @@ def test_the_limit_never_passes_the_bound(reach: int, seed: int, scale: int) -> 
     finest: Ints = random.integers(0, scale, 8) + 1
     counts = np.concatenate([np.bincount(above, finest) for above in parent])
     published = counts + random.integers(-reach, reach + 1, len(counts))
-    sight = seen(given_, layout, published.astype(float), knowledge=Knowledge(noise=uniform(reach)))
+    sight = seen(given_, layout, published.astype(float), knowledge=AttackerKnowledge(noise=uniform(reach)))
     # Nothing is said where all is published as 0.
     for found in bound(sight)[:1] if published.any() else ():
         assert 0 <= found.estimate[0] <= reach

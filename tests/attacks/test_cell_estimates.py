@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.cell_estimates import CellEstimates, cells_finding, settled
+from discreet.attacks.attack_estimates import CellEstimates, cells_finding, nearest_possible
+from discreet.attacks.attacker_view import AssumedNoise, belief_of
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 
-def belief(mechanism: Mechanism, *, non_negative: bool = False) -> CountNoise:
+def belief(mechanism: Mechanism, *, non_negative: bool = False) -> AssumedNoise:
     return belief_of(Record(programme="x", **mechanism.described(), non_negative=non_negative))
 
 
@@ -43,7 +43,7 @@ BELIEFS = {
 }
 
 
-def published_of(noise: CountNoise, counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def published_of(noise: AssumedNoise, counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return noise.publish(counts, random).astype(float)
 
 
@@ -62,10 +62,10 @@ def test_settling_never_moves_away_from_the_true_count(
     noise, true = BELIEFS[name], np.array(counts)
     published = published_of(noise, true, np.random.default_rng(seed))
     estimate = true + np.array(off[: len(true)])
-    found = settled(estimate, published, noise)
+    found = nearest_possible(estimate, published, noise)
     assert (np.abs(found - true) <= np.abs(np.rint(estimate) - true)).all()
     assert found.min() >= 0
-    assert np.array_equal(settled(found.astype(float), published, noise), found)
+    assert np.array_equal(nearest_possible(found.astype(float), published, noise), found)
 
 
 @pytest.mark.parametrize("name", BELIEFS)
@@ -73,7 +73,7 @@ def test_settling_never_moves_away_from_the_true_count(
 def test_a_right_estimate_stays_right(name: str, counts: list[int], seed: int) -> None:
     noise, true = BELIEFS[name], np.array(counts)
     published = published_of(noise, true, np.random.default_rng(seed))
-    assert settled(true + 0.3, published, noise).tolist() == counts
+    assert nearest_possible(true + 0.3, published, noise).tolist() == counts
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_right_estimate_stays_right(name: str, counts: list[int], seed: int) -
 def test_the_nearest_count_that_the_published_one_allows(
     name: str, published: float, estimate: float, count: int
 ) -> None:
-    assert settled(np.array([estimate]), np.array([published]), BELIEFS[name]).tolist() == [count]
+    assert nearest_possible(np.array([estimate]), np.array([published]), BELIEFS[name]).tolist() == [count]
 
 
 # --- Findings ---
@@ -146,7 +146,7 @@ def test_the_naive_estimate_is_what_is_published_made_possible(release: Release)
     )
     assert found.naive is not None
     assert found.naive.tolist() == np.maximum(view.published, 0).tolist()
-    assert found.estimate.tolist() == settled(np.full(len(places), 5.0), view.published, sight.noise).tolist()
+    assert found.estimate.tolist() == nearest_possible(np.full(len(places), 5.0), view.published, sight.noise).tolist()
 
 
 def test_nothing_found_is_a_finding_of_nothing(release: Release) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.common_cells import common_cells
-from discreet.tabulation.layout import layouts
+from discreet.attacks.count_differences import common_cells
+from discreet.tabulation.cell_vector import layouts
 from tests.attacks.scenes import cell_codes
 from tests.tabulation.small_data import by, programme, programmes, topic
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from random import Random
 
     from discreet.programme.model import Programme
-    from discreet.tabulation.layout import Layout
+    from discreet.tabulation.cell_vector import CellVector
 
 GEO = topic("GEO", {"a": "", "b": "", "a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"})
 SEX = topic("SEX", "F M")
 
 
-def layout_of(given_programme: Programme, *, spsn: bool = True) -> Layout:
+def layout_of(given_programme: Programme, *, spsn: bool = True) -> CellVector:
     return next(iter(layouts(given_programme, spsn=spsn).values()))
 
 
-def names(layout: Layout, places: list[int]) -> list[tuple[str, frozenset[str]]]:
+def names(layout: CellVector, places: list[int]) -> list[tuple[str, frozenset[str]]]:
     return [
         (layout.names[layout.statistic_of[place]], frozenset(cell_codes(layout, place).split())) for place in places
     ]

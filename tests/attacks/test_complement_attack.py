@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import belief_of
+from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, sight_of
 from discreet.attacks.complement_attack import complement, narrower
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, sight_of
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -22,7 +20,7 @@ from tests.protection.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, people
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
-    from discreet.attacks.finding import Finding
+    from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
@@ -42,8 +40,8 @@ def made(mechanism: Mechanism, size: int = 3000) -> Release:
     return protect(people(size), TABLES, mechanism, id="ID" if mechanism.needs_keys else None, keep_exact=True)
 
 
-def found_in(release: Release, **more: Any) -> dict[str, Finding]:  # noqa: ANN401 - as in sight_of
-    sight = sight_of(release, Knowledge(noise=belief_of(release.record)), **more)
+def found_in(release: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in sight_of
+    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)), **more)
     return {finding.variant: finding for finding in complement(sight)}
 
 

@@ -19,13 +19,17 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.attack_run import mount
-from discreet.attacks.belief import CountNoise, belief_of
-from discreet.attacks.interface import Interface
+from discreet.attacks.attacker_view import (
+    AssumedNoise,
+    AttackerKnowledge,
+    Overlaps,
+    QueryInterface,
+    belief_of,
+    sight_of,
+)
 from discreet.attacks.registry import attacks, attacks_named
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, Overlaps, sight_of
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import draw_targets
-from discreet.attacks.truth import TrueCounts
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -37,9 +41,9 @@ from tests.tabulation.small_data import by, programme, topic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.attacks.finding import Finding, Truth
+    from discreet.attacks.attack_estimates import AttackEstimates, Truth
+    from discreet.attacks.attacker_view import AttackerView
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight
 
 LEVELS = {"none": None, "hardly": (0.15, 2), "little": (0.5, 3), "some": (2, 5), "much": (10, 10), "huge": (400, 45)}
 """Variance and bound, from no noise to more than any count can bear."""
@@ -85,7 +89,7 @@ def persons(size: int = 6000, seed: int = 5) -> pa.Table:
 class Scene:
     """What an attacker sees of the country, with everything she may know beside, and the truth."""
 
-    sight: Sight
+    sight: AttackerView
     truth: Truth
 
 
@@ -97,7 +101,7 @@ class Answered(TrueCounts):
         return 500
 
 
-def interface(noise: CountNoise) -> Interface:
+def interface(noise: AssumedNoise) -> QueryInterface:
     """Return a flexible interface about 500 persons in ten categories, with fresh noise on every answer."""
     counts = {f"c{n}": 50 for n in range(10)}
     random = np.random.default_rng(3)
@@ -106,7 +110,7 @@ def interface(noise: CountNoise) -> Interface:
         true = np.array([sum(counts[code] for code in codes)])
         return int(noise.publish(true, random)[0])
 
-    return Interface(query, tuple(counts))
+    return QueryInterface(query, tuple(counts))
 
 
 def published(data: pa.Table, level: str, secret: bytes, *, keys: bool = True) -> Release:
@@ -128,16 +132,16 @@ def scene(level: str, *, keys: bool = True) -> Scene:
     later = published(others, level, b"another for the tests", keys=keys)
     noise = belief_of(release.record)
     pairs = sorted({(a, b) for a, b in zip(now["GEO"].to_pylist(), now["GRID"].to_pylist(), strict=True)})
-    knowledge = Knowledge(
+    knowledge = AttackerKnowledge(
         noise=noise,
-        other=sight_of(later, Knowledge(noise=noise)),
+        other=sight_of(later, AttackerKnowledge(noise=noise)),
         overlaps=Overlaps(("GEO", "GRID"), pairs),
         interface=interface(noise),
     )
     return Scene(sight_of(release, knowledge), Answered(release, None, Answered(later)))
 
 
-def findings(name: str, level: str, *, keys: bool = True) -> list[Finding]:
+def findings(name: str, level: str, *, keys: bool = True) -> list[AttackEstimates]:
     return mount(scene(level, keys=keys).sight, attacks_named([name]))
 
 

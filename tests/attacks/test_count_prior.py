@@ -9,21 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, belief_of
 from discreet.attacks.count_prior import SMALL, empirical_prior, kind_priors, kinds, mean_noise
-from discreet.attacks.sight import View
 from discreet.release.record import Record
-from discreet.tabulation.layout import Layout
+from discreet.tabulation.cell_vector import CellVector
 from tests.programme.small import programme
 
 
-def law(variance: float = 2, bound: int = 5, *, shared: str = "coordinates", **more: bool) -> CountNoise:
+def law(variance: float = 2, bound: int = 5, *, shared: str = "coordinates", **more: bool) -> AssumedNoise:
     """Return the noise of a p-table."""
     made = belief_of(Record(programme="x", parameters={"variance": variance, "bound": bound, **more}))
-    return CountNoise(made.laws, made.variance, made.bound, shared=shared)
+    return AssumedNoise(made.laws, made.variance, made.bound, shared=shared)
 
 
-EXACT = CountNoise((np.ones(1),), 0.0, 0.0, shared="participants")
+EXACT = AssumedNoise((np.ones(1),), 0.0, 0.0, shared="participants")
 NOISY_ZEROS = law(perturb_zeros=True)
 
 
@@ -34,7 +33,7 @@ def crowded(cells: int, seed: int = 1) -> np.ndarray[tuple[int], np.dtype[np.int
 
 
 @pytest.mark.parametrize("noise", [EXACT, law(), law(10, 9), NOISY_ZEROS])
-def test_it_finds_the_shares_of_true_counts(noise: CountNoise) -> None:
+def test_it_finds_the_shares_of_true_counts(noise: AssumedNoise) -> None:
     counts = crowded(20_000)
     found = empirical_prior(noise.publish(counts, np.random.default_rng(2)).astype(float), noise)
     actual = np.bincount(counts, minlength=SMALL + 1)[: SMALL + 1] / len(counts)
@@ -45,7 +44,7 @@ def test_it_finds_the_shares_of_true_counts(noise: CountNoise) -> None:
 
 
 @given(st.lists(st.integers(-5, 60), max_size=12), st.sampled_from([EXACT, law(), NOISY_ZEROS]))
-def test_it_is_a_law_that_holds_nothing_to_be_impossible(published: list[int], noise: CountNoise) -> None:
+def test_it_is_a_law_that_holds_nothing_to_be_impossible(published: list[int], noise: AssumedNoise) -> None:
     found = empirical_prior(np.array(published, dtype=float), noise)
     assert found.sum() == pytest.approx(1)
     assert (found > 0).all()
@@ -69,7 +68,7 @@ def test_a_mean_over_tables_is_told_from_one_value() -> None:
 def test_the_law_of_a_sum_over_tables_is_a_convolution(times: int, non_negative: bool, repeat: int) -> None:
     random = np.random.default_rng(5)
     laws = tuple(row / row.sum() for row in random.random((4, 5)))
-    noise = CountNoise(laws, 1.0, 2.0, repeat, non_negative, shared="nothing")
+    noise = AssumedNoise(laws, 1.0, 2.0, repeat, non_negative, shared="nothing")
     sums = np.arange(-10, 60)
     for count in range(9):
         once = noise.chance(np.array(count), np.arange(-2, 20))
@@ -83,12 +82,12 @@ def test_one_table_has_the_noise_itself() -> None:
 
 
 def test_statistics_are_of_one_kind_by_their_share_of_zeros() -> None:
-    layout = Layout("persons", programme([("A", "B")], {"A": (4,), "B": (5,)}), spsn=True)
+    layout = CellVector("persons", programme([("A", "B")], {"A": (4,), "B": (5,)}), spsn=True)
     lattice, equations = layout.lattice, layout.equations
     published = np.full(layout.cells, 7.0)
     published[equations.cells_of(lattice.position("B1"))] = [0, 0, 0, 0, 7]
     published[equations.cells_of(lattice.position("A1"))] = [0, 0, 0, 7]
-    view = View(layout, published)
+    view = PopulationCounts(layout, published)
     # Twentieths, rounded up: 0.8 and 0.75.
     assert dict(zip(layout.names, kinds(view).tolist(), strict=True)) == {"total": 0, "A1": 15, "B1": 16, "A1 B1": 0}
     priors = dict(zip(layout.names, kind_priors(view, law()), strict=True))
@@ -100,8 +99,8 @@ def test_without_shared_noise_statistics_in_more_tables_are_a_kind_of_their_own(
     found = []
     for how in ("coordinates", "nothing"):
         made = programme([("A", "B"), ("A",)], {"A": (4,), "B": (5,)})
-        layout = Layout("persons", made, spsn=how != "nothing")
-        view = View(layout, np.full(layout.cells, 3.0))
+        layout = CellVector("persons", made, spsn=how != "nothing")
+        view = PopulationCounts(layout, np.full(layout.cells, 3.0))
         found.append(dict(zip(layout.names, kind_priors(view, law(shared=how)), strict=True)))
     shared, fresh = found
     assert np.array_equal(shared["A1"], shared["B1"])

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.belief import belief_of
+from discreet.attacks.attacker_view import belief_of
+from discreet.attacks.count_differences import ADDED, Differences, averaged, kinds, predicted, skellam, turnover
 from discreet.attacks.count_prior import empirical_prior
-from discreet.attacks.differences import ADDED, Differences, averaged, kinds, predicted, skellam, turnover
 from discreet.release.record import Record
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.attacks.belief import CountNoise
+    from discreet.attacks.attacker_view import AssumedNoise
 
 PTABLE = belief_of(Record(programme="town", parameters={"variance": 2, "bound": 4}))
 GEOMETRIC = belief_of(Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, non_negative=True))
@@ -30,7 +30,7 @@ def generator(seed: int = 1) -> np.random.Generator:
 
 
 @pytest.mark.parametrize("noise", [PTABLE, GEOMETRIC, NOISY_ZEROS])
-def test_the_chance_of_a_pair_is_the_sum_over_true_counts(noise: CountNoise) -> None:
+def test_the_chance_of_a_pair_is_the_sum_over_true_counts(noise: AssumedNoise) -> None:
     random = generator()
     true = random.poisson(2, 400)
     first, second = noise.publish(true, random), noise.publish(true, random)

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from discreet.attacks import expected_success
+from discreet.attacks.attack_estimates import AttackEstimates
 from discreet.attacks.averaging_attack import averaging
 from discreet.attacks.expected_success import Predictions
-from discreet.attacks.finding import Finding
 from discreet.attacks.posterior_projection_attack import posterior_projection
 from discreet.attacks.projection_attack import projection
-from discreet.attacks.scoring import score
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.simulated_release import noise_groups, published_again
-from discreet.attacks.truth import TrueCounts
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -37,9 +36,8 @@ from tests.attacks.scenes import (
 from tests.protection.town import SECRET
 
 if TYPE_CHECKING:
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.finding import Truth
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attack_estimates import Truth
+    from discreet.attacks.attacker_view import AssumedNoise, AttackerView
     from discreet.engines.engine import Engine
     from discreet.programme.model import Programme
 
@@ -48,11 +46,11 @@ ATTACKS = {"averaging": averaging, "projection": projection, "posterior-projecti
 RUNS = 100
 
 
-def first(sight: Sight, name: str) -> Finding:
+def first(sight: AttackerView, name: str) -> AttackEstimates:
     return ATTACKS[name](sight)[-1]
 
 
-def model(sight: Sight, truth: Truth, name: str) -> Predictions:
+def model(sight: AttackerView, truth: Truth, name: str) -> Predictions:
     return Predictions(sight, truth, {name: ATTACKS[name]})
 
 
@@ -67,7 +65,7 @@ TOWNS = {
 }
 
 
-def law(scene: Scene, noise: PTable) -> CountNoise:
+def law(scene: Scene, noise: PTable) -> AssumedNoise:
     return Scene(scene.persons, noise, scene.mechanism).belief
 
 
@@ -208,9 +206,9 @@ def test_predictions_do_not_depend_on_what_was_published() -> None:
 def test_an_attack_that_is_not_repeated_predicts_for_itself_or_not_at_all(hamlet: Scene) -> None:
     sight = hamlet.sight(hamlet.counts.astype(float))
 
-    def made(**more: object) -> Finding:
+    def made(**more: object) -> AttackEstimates:
         zeros = np.zeros(3)
-        return Finding(
+        return AttackEstimates(
             attack="guess",
             subject="counts",
             estimate=zeros.astype(np.int64),
@@ -228,7 +226,7 @@ def test_an_attack_that_is_not_repeated_predicts_for_itself_or_not_at_all(hamlet
 
 def test_posteriors_predict_the_share_of_their_own_class_by_weight(hamlet: Scene) -> None:
     chances = np.array([[0.5, 0.5, 0, 0, 0, 0], [0.1, 0.9, 0, 0, 0, 0]])
-    finding = Finding(
+    finding = AttackEstimates(
         attack="guess",
         subject="counts",
         estimate=np.array([0, 1]),

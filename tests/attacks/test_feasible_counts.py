@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, belief_of
 from discreet.attacks.feasible_counts import SWEEPS, UNBOUNDED, allowed, forced_tuples, intervals, propagated
-from discreet.attacks.sight import View
-from discreet.equations.sums import Link
+from discreet.equations.least_squares import Link
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
-from discreet.risk.margins import forced_truth
-from discreet.risk.margins import forced_tuples as forced_formula
-from discreet.tabulation.layout import Layout
+from discreet.risk.margin_exploitation import forced_truth
+from discreet.risk.margin_exploitation import forced_tuples as forced_formula
+from discreet.tabulation.cell_vector import CellVector
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
@@ -36,19 +35,19 @@ LAWS = {
 SHARED = ("participants", "coordinates", "nothing")
 
 
-def law(name: str = "plain", shared: str = "participants", *, non_negative: bool = False) -> CountNoise:
+def law(name: str = "plain", shared: str = "participants", *, non_negative: bool = False) -> AssumedNoise:
     """Return one of the laws, with noise shared in one of the ways."""
     made = belief_of(Record(programme="x", parameters=LAWS[name]))
-    return CountNoise(made.laws, made.variance, made.bound, non_negative=non_negative, shared=shared)
+    return AssumedNoise(made.laws, made.variance, made.bound, non_negative=non_negative, shared=shared)
 
 
-def uniform(bound: int, shared: str = "coordinates") -> CountNoise:
+def uniform(bound: int, shared: str = "coordinates") -> AssumedNoise:
     """Return noise that is equally likely up to a bound, for all counts but 0."""
     row = np.full(2 * bound + 1, 1 / (2 * bound + 1))
-    return CountNoise((np.eye(2 * bound + 1)[bound], row), bound * (bound + 1) / 3, float(bound), shared=shared)
+    return AssumedNoise((np.eye(2 * bound + 1)[bound], row), bound * (bound + 1) / 3, float(bound), shared=shared)
 
 
-def drawn_counts(layout: Layout, random: np.random.Generator, mean: float) -> Ints:
+def drawn_counts(layout: CellVector, random: np.random.Generator, mean: float) -> Ints:
     """Return counts of all cells that add up: those of the finest cross are drawn, all others are sums."""
     lattice = layout.lattice
     finest = [len(axis.sizes) for axis in lattice.axes]
@@ -69,7 +68,7 @@ def drawn_counts(layout: Layout, random: np.random.Generator, mean: float) -> In
     return found
 
 
-def published(layout: Layout, counts: Ints, noise: CountNoise, random: np.random.Generator) -> View:
+def published(layout: CellVector, counts: Ints, noise: AssumedNoise, random: np.random.Generator) -> PopulationCounts:
     """Return the counts with noise, shared as the law says."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -77,7 +76,7 @@ def published(layout: Layout, counts: Ints, noise: CountNoise, random: np.random
     if noise.shared == "nothing":
         times = layout.lattice.tables[layout.equations.statistics][layout.statistic_of]
         draws = [noise.publish(counts, random) * (number < times) for number in range(int(times.max()))]
-        return View(layout, np.sum(draws, axis=0) / times)
+        return PopulationCounts(layout, np.sum(draws, axis=0) / times)
     same = layout.equations.unknowns
     if noise.shared == "participants":
         pairs = [(0, 0)]
@@ -89,14 +88,14 @@ def published(layout: Layout, counts: Ints, noise: CountNoise, random: np.random
         alike = csr_array((np.ones(len(pairs)), ends), shape=(len(counts),) * 2)
         same = connected_components(alike, directed=False)[1].astype(np.int64)
     shown, first = noise.publish(counts, random), np.unique(same, return_index=True)[1]
-    return View(layout, shown[first][same].astype(float))
+    return PopulationCounts(layout, shown[first][same].astype(float))
 
 
 @given(programmes(largest=3, topics=2), st.sampled_from(list(LAWS)), st.sampled_from(SHARED), st.integers(0, 999))
 @settings(max_examples=60)
 def test_true_counts_are_always_inside(made: Programme, name: str, shared: str, seed: int) -> None:
     random, noise = np.random.default_rng(seed), law(name, shared)
-    layout = Layout("persons", made, spsn=shared != "nothing")
+    layout = CellVector("persons", made, spsn=shared != "nothing")
     counts = drawn_counts(layout, random, float(random.choice([0.2, 2, 20])))
     found = intervals(published(layout, counts, noise, random), noise, {})
     assert found.consistent
@@ -120,7 +119,7 @@ def test_one_value_allows_the_counts_that_can_lead_to_it(name: str, shared: str,
 def test_laws_that_take_turns_are_kept_apart() -> None:
     # Even counts keep their value, odd ones move by one: a rounding to odd numbers for large counts.
     still, moved = np.array([0.0, 1.0, 0.0]), np.array([0.5, 0.0, 0.5])
-    noise = CountNoise((still, moved, still, moved), 1.0, 1.0, repeat=2, shared="coordinates")
+    noise = AssumedNoise((still, moved, still, moved), 1.0, 1.0, repeat=2, shared="coordinates")
     counts = np.arange(80)
     for y in range(60):
         possible = np.flatnonzero(noise.chance(counts, np.array(y)) > 0)
@@ -144,20 +143,20 @@ def test_a_mean_over_tables_is_within_the_bound() -> None:
 
 def test_a_value_that_nothing_leads_to_contradicts_the_law() -> None:
     assert not allowed(np.array([-9.0]), law()).consistent
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    found = intervals(View(layout, np.array([90.0, 3.0, 2.0])), uniform(2), {})
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    found = intervals(PopulationCounts(layout, np.array([90.0, 3.0, 2.0])), uniform(2), {})
     assert not found.consistent
 
 
 def test_the_worked_example_of_a_forced_tuple() -> None:
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    view = View(layout, np.array([11.0, 3.0, 2.0]))
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    view = PopulationCounts(layout, np.array([11.0, 3.0, 2.0]))
     found = intervals(view, uniform(2), {})
     assert found.certain.all()
     assert (found.low[1], found.low[2], found.low[0]) == forced_truth([3, 2], 11, bound=2) == (5, 4, 9)
     assert forced_tuples(view, uniform(2)).found == 1
     # One less apart, and more than one truth fits.
-    near = View(layout, np.array([10.0, 3.0, 2.0]))
+    near = PopulationCounts(layout, np.array([10.0, 3.0, 2.0]))
     assert not intervals(near, uniform(2), {}).certain.any()
     assert forced_tuples(near, uniform(2)).found == 0
 
@@ -184,8 +183,8 @@ def test_one_equation_is_used_up_at_once(parts: list[tuple[int, int]], total: tu
 
 def test_a_part_published_otherwise_does_not_hold_everybody() -> None:
     # Published 1 and 0 with the total 2: somebody is in the second part, or the first has the total's noise.
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    view = View(layout, np.array([2.0, 1.0, 0.0]))
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    view = PopulationCounts(layout, np.array([2.0, 1.0, 0.0]))
     by_persons, by_place = (intervals(view, law("tight", shared), {}) for shared in SHARED[:2])
     assert (by_place.low[0], by_persons.low[0]) == (1, 2)
     assert by_persons.low.tolist() == [2, 1, 0]
@@ -203,8 +202,8 @@ def test_it_ends_where_noise_is_shared_otherwise_than_believed() -> None:
 
 
 def test_known_totals_are_taken_as_they_are() -> None:
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    view = View(layout, np.array([11.0, 3.0, 2.0]))
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    view = PopulationCounts(layout, np.array([11.0, 3.0, 2.0]))
     geometric = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     found = intervals(view, geometric, {"total": np.array([2.0])})
     assert found.low.tolist() == [2, 1, 1]
@@ -214,7 +213,7 @@ def test_known_totals_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize("shared", ["coordinates", "nothing"])
 def test_forced_tuples_are_as_many_as_the_formula_says(shared: str) -> None:
     made = programme([("A", "B")], {"A": (4000,), "B": (2,)})
-    layout, noise = Layout("persons", made, spsn=shared != "nothing"), uniform(1, shared)
+    layout, noise = CellVector("persons", made, spsn=shared != "nothing"), uniform(1, shared)
     random = np.random.default_rng(2)
     counts = drawn_counts(layout, random, 1.0)
     # Large everywhere: the formula is for counts above the bound.
@@ -230,9 +229,9 @@ def test_forced_tuples_are_as_many_as_the_formula_says(shared: str) -> None:
 
 
 def test_there_are_no_forced_tuples_without_noise_or_without_a_bound() -> None:
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    view = View(layout, np.array([5.0, 3.0, 2.0]))
-    exact = CountNoise((np.ones(1),), 0.0, 0.0, shared="participants")
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    view = PopulationCounts(layout, np.array([5.0, 3.0, 2.0]))
+    exact = AssumedNoise((np.ones(1),), 0.0, 0.0, shared="participants")
     endless = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     assert TwoSidedGeometric(epsilon=1.0).bound == endless.bound == np.inf
     assert forced_tuples(view, exact).tuples == forced_tuples(view, endless).tuples == 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.finding import CERTAIN, Finding
+from discreet.attacks.attack_estimates import CERTAIN, AttackEstimates
 
 
-def finding(confidence: list[float], variant: str = "") -> Finding:
-    return Finding(
+def finding(confidence: list[float], variant: str = "") -> AttackEstimates:
+    return AttackEstimates(
         attack="guess",
         variant=variant,
         subject="counts",

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, belief_of, sight_of
 from discreet.attacks.key_arithmetic_attack import (
     FINEST,
     GapModel,
@@ -24,9 +24,7 @@ from discreet.attacks.key_arithmetic_attack import (
     keys,
     plain_model,
 )
-from discreet.attacks.scoring import Score, score
-from discreet.attacks.sight import Knowledge, sight_of
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import Score, TrueCounts, score
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -189,7 +187,7 @@ def releases() -> dict[str, Release]:
 
 
 def scored(release: Release, *, public_only: bool = False) -> dict[str, Score]:
-    knowledge = Knowledge(noise=None if public_only else belief_of(release.record))
+    knowledge = AttackerKnowledge(noise=None if public_only else belief_of(release.record))
     found = keys(sight_of(release, knowledge))
     return {finding.variant: score(finding, TrueCounts(release)) for finding in found}
 
@@ -234,7 +232,7 @@ def test_plain_keys_tell_more_than_chance_and_mixed_ones_do_not(releases: dict[s
 
 
 def test_who_insists_on_plain_keys_does_worse_on_mixed_ones(releases: dict[str, Release]) -> None:
-    sight = sight_of(releases["mixed"], Knowledge(noise=belief_of(releases["mixed"].record)))
+    sight = sight_of(releases["mixed"], AttackerKnowledge(noise=belief_of(releases["mixed"].record)))
     law = sight.noise.laws[-1]
     evidence = evidence_of(sight.views()[0], sight, len(law) // 2)
     guesses = by_one(evidence, plain_model(law), independent_model(law))
@@ -266,7 +264,7 @@ def test_confidence_is_the_share_that_is_right(releases: dict[str, Release]) -> 
 
 def test_whether_keys_are_plain_shows_in_the_gaps(releases: dict[str, Release]) -> None:
     for mode, plain in (("plain", True), ("mixed", False)):
-        sight = sight_of(releases[mode], Knowledge(noise=belief_of(releases[mode].record)))
+        sight = sight_of(releases[mode], AttackerKnowledge(noise=belief_of(releases[mode].record)))
         law = sight.noise.laws[-1]
         evidence = evidence_of(sight.views()[0], sight, len(law) // 2)
         assert fit_plain_keys([evidence], plain_model(law), independent_model(law)) == plain
@@ -305,7 +303,7 @@ def test_exact_counts_are_known_exactly() -> None:
 
 def test_small_counts_are_left_alone() -> None:
     release = protect(people(300), TOWN, CellKey(PTABLE, secret=SECRET, mode="plain"), id="ID", keep_exact=True)
-    sight = sight_of(release, Knowledge(noise=belief_of(release.record)))
+    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
     for view in sight.views():
         evidence = evidence_of(view, sight, 10)
         assert (view.published[evidence.places] >= 20).all()
@@ -314,15 +312,15 @@ def test_small_counts_are_left_alone() -> None:
 @pytest.mark.parametrize(
     "noise",
     [
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="coordinates"),
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="nothing"),
-        CountNoise((NO_NOISE_ON_0, np.full(5, 0.2), np.full(5, 0.2)), 2.0, 2.0, repeat=2, shared="participants"),
-        CountNoise((np.full(2001, 1 / 2001),), 333666.0, 1000.0, shared="participants"),
+        AssumedNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="coordinates"),
+        AssumedNoise((NO_NOISE_ON_0, np.full(5, 0.2)), 2.0, 2.0, shared="nothing"),
+        AssumedNoise((NO_NOISE_ON_0, np.full(5, 0.2), np.full(5, 0.2)), 2.0, 2.0, repeat=2, shared="participants"),
+        AssumedNoise((np.full(2001, 1 / 2001),), 333666.0, 1000.0, shared="participants"),
     ],
 )
-def test_nothing_is_said_where_no_keys_add_up(noise: CountNoise) -> None:
+def test_nothing_is_said_where_no_keys_add_up(noise: AssumedNoise) -> None:
     release = protect(people(300), TOWN, Coordinates(PTABLE, secret=SECRET))
-    assert keys(sight_of(release, Knowledge(noise=noise))) == []
+    assert keys(sight_of(release, AttackerKnowledge(noise=noise))) == []
 
 
 def test_noise_without_bound_is_told_apart_as_far_as_it_matters() -> None:
@@ -330,7 +328,7 @@ def test_noise_without_bound_is_told_apart_as_far_as_it_matters() -> None:
 
     law: Noise = TwoSidedGeometric(epsilon=0.35)
     release = protect(people(600), TOWN, CellKey(law, secret=SECRET, mode="plain"), id="ID", keep_exact=True)
-    sight = sight_of(release, Knowledge(noise=belief_of(release.record)))
+    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
     assert sight.noise.reach > 60
     for finding in keys(sight):
         assert ((finding.confidence >= 0) & (finding.confidence <= 1 + 1e-9)).all()

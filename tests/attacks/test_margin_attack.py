@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 import discreet.attacks.margin_posterior as attacked
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, PopulationCounts, belief_of, sight_of
 from discreet.attacks.count_prior import kind_priors
 from discreet.attacks.feasible_counts import intervals
 from discreet.attacks.margin_attack import margins
 from discreet.attacks.margin_posterior import MarginPosterior
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, View, sight_of
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.errors import ParameterError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
@@ -32,8 +30,8 @@ from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record
-from discreet.risk.margins import tuple_posterior
-from discreet.tabulation.layout import Layout
+from discreet.risk.margin_exploitation import tuple_posterior
+from discreet.tabulation.cell_vector import CellVector
 from tests.attacks.test_feasible_counts import drawn_counts, published
 from tests.programme.small import programme
 from tests.protection.town import SECRET, TOWN, people
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.attack_report import Outcome
+    from discreet.attacks.attack_report import AttackOutcome
     from discreet.attacks.margin_posterior import Posteriors
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
@@ -63,12 +61,14 @@ GEOMETRIC = np.power(0.7, np.arange(40)).astype(np.float64)
 """A prior for one tuple."""
 
 
-def believed(name: str, shared: str) -> CountNoise:
+def believed(name: str, shared: str) -> AssumedNoise:
     """Return the law of one of the tables."""
     return replace(belief_of(Record(programme="x", parameters=SETTINGS[name])), shared=shared)
 
 
-def posterior(view: View, noise: CountNoise, priors: list[Floats] | None = None) -> tuple[MarginPosterior, Floats]:
+def posterior(
+    view: PopulationCounts, noise: AssumedNoise, priors: list[Floats] | None = None
+) -> tuple[MarginPosterior, Floats]:
     """Return the attacker of a population, and the posterior of the counts of its small cells."""
     possible = intervals(view, noise, {})
     asked = np.ones(view.layout.cells, dtype=bool)
@@ -98,12 +98,12 @@ def test_one_tuple_is_exact(name: str, shared: str, parts: list[int], total: int
         exact = tuple_posterior(TABLES[name], parts, total, prior=prior, noise_by=shared).marginals()
     except ParameterError:
         assume(False)
-    layout = Layout("persons", programme([("A",)], {"A": (len(parts),)}), spsn=True)
+    layout = CellVector("persons", programme([("A",)], {"A": (len(parts),)}), spsn=True)
     whole = GEOMETRIC
     for _ in parts[1:]:
         whole = np.convolve(whole, GEOMETRIC)[: len(whole)]
     made, logs = posterior(
-        View(layout, np.array([total, *parts], dtype=float)), believed(name, shared), [whole, GEOMETRIC]
+        PopulationCounts(layout, np.array([total, *parts], dtype=float)), believed(name, shared), [whole, GEOMETRIC]
     )
     for place in made.places.tolist():
         found = by_count(made, logs, place)
@@ -115,23 +115,23 @@ def test_one_tuple_is_exact(name: str, shared: str, parts: list[int], total: int
 def test_a_tuple_of_two_worked_by_hand() -> None:
     # Noise -1, 0, 1 with a third each, counts 0 to 3 equally likely: 1 + 1 with total 4 is (2, 2) or (1, 2), (2, 1).
     even, still = np.full(3, 1 / 3), np.array([0.0, 1.0, 0.0])
-    noise = CountNoise((still, even), 2 / 3, 1.0, shared="coordinates")
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    view = View(layout, np.array([4.0, 1.0, 1.0]))
+    noise = AssumedNoise((still, even), 2 / 3, 1.0, shared="coordinates")
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    view = PopulationCounts(layout, np.array([4.0, 1.0, 1.0]))
     made, logs = posterior(view, noise, [np.ones(9), np.ones(9)])
     assert by_count(made, logs, 1) == pytest.approx({1: 1 / 3, 2: 2 / 3})
 
 
-def village(noise: CountNoise, seed: int, *, tables: int = 1) -> tuple[View, Ints]:
+def village(noise: AssumedNoise, seed: int, *, tables: int = 1) -> tuple[PopulationCounts, Ints]:
     """Return a programme of many small cells, with noise, and its true counts."""
     made = programme([("A", "B")] * tables, {"A": (100, 400), "B": (3,)})
-    layout = Layout("persons", made, spsn=noise.shared != "nothing")
+    layout = CellVector("persons", made, spsn=noise.shared != "nothing")
     random = np.random.default_rng(seed)
     counts = drawn_counts(layout, random, 0.4)
     return published(layout, counts, noise, random), counts
 
 
-def likeliest(view: View, noise: CountNoise) -> tuple[MarginPosterior, Posteriors]:
+def likeliest(view: PopulationCounts, noise: AssumedNoise) -> tuple[MarginPosterior, Posteriors]:
     """Return the attacker and her estimates."""
     made, logs = posterior(view, noise)
     return made, made.estimates(logs)
@@ -189,9 +189,9 @@ def test_noise_that_drowns_everything_leaves_nothing_to_learn() -> None:
 
 def test_without_the_attack_a_value_stands_by_itself() -> None:
     # 1 + 1 with total 5 and noise up to 1 is forced to be 2 + 2; by itself each 1 is likeliest a 1.
-    noise = CountNoise((np.eye(3)[1], np.array([0.3, 0.4, 0.3])), 0.6, 1.0, shared="coordinates")
-    layout = Layout("persons", programme([("A",)], {"A": (2,)}), spsn=True)
-    made, logs = posterior(View(layout, np.array([5.0, 1.0, 1.0])), noise, [np.ones(20), np.ones(20)])
+    noise = AssumedNoise((np.eye(3)[1], np.array([0.3, 0.4, 0.3])), 0.6, 1.0, shared="coordinates")
+    layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
+    made, logs = posterior(PopulationCounts(layout, np.array([5.0, 1.0, 1.0])), noise, [np.ones(20), np.ones(20)])
     found = made.estimates(logs)
     assert made.places.tolist() == [1, 2]
     assert found.estimate.tolist() == [2, 2]
@@ -263,7 +263,7 @@ def test_the_sentence_counts_what_is_certain(engine: Engine) -> None:
 def test_a_wrong_law_is_noticed(engine: Engine) -> None:
     release = town(CellKey(PTABLE, secret=SECRET), engine)
     narrow = belief_of(Record(programme="x", parameters={"variance": 0.6, "bound": 1}))
-    certain, likely = margins(sight_of(release, Knowledge(noise=narrow)))
+    certain, likely = margins(sight_of(release, AttackerKnowledge(noise=narrow)))
     assert len(certain.estimate) == 0
     assert certain.sentence is not None
     assert certain.sentence(score(certain, TrueCounts(release))).startswith("The published counts contradict the law")
@@ -297,7 +297,7 @@ def test_pieces_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert posterior(view, noise)[1] == pytest.approx(whole, abs=1e-9)
 
 
-def _by_variant(release: Release, **how: Any) -> tuple[Outcome, Outcome]:  # noqa: ANN401 - as in attack
+def _by_variant(release: Release, **how: Any) -> tuple[AttackOutcome, AttackOutcome]:  # noqa: ANN401 - as in attack
     """Return what is certain and what is likely."""
     outcomes = {o.finding.variant: o for o in attack(release, attacks=["margins"], budget=None, **how).outcomes}
     return outcomes["certain"], outcomes["posterior"]

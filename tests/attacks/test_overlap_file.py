@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.attacks.overlap_file import read_overlaps
+from discreet.attacks.attacker_view import read_overlaps
 from discreet.errors import DataFileError, InputError, UnknownNameError
 from tests.tabulation.small_data import by, programme, topic
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.overlap_graph import bridges, depth_first
+from discreet.attacks.overlap_attack import bridges, depth_first
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from discreet.attacks.attack_estimates import CERTAIN, nearest_possible
 from discreet.attacks.averaging_attack import averaging, chance_right
-from discreet.attacks.cell_estimates import settled
-from discreet.attacks.finding import CERTAIN
 from discreet.attacks.posterior_projection_attack import posterior_projection
 from discreet.attacks.projection_attack import Projection, projection
-from discreet.attacks.scoring import score
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -97,7 +95,7 @@ def test_it_is_dense_least_squares(hamlet: Scene) -> None:
         assert found == pytest.approx(dense(hamlet, published), abs=5e-3)
         assert np.abs(found - published).max() > 0.5
         (finding,) = projection(hamlet.sight(published))
-        assert finding.estimate.tolist() == settled(found, published, hamlet.belief).tolist()
+        assert finding.estimate.tolist() == nearest_possible(found, published, hamlet.belief).tolist()
 
 
 def test_cells_of_the_same_persons_get_one_estimate() -> None:

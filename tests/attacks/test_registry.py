@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 from discreet.attacks import registry
+from discreet.attacks.attack_estimates import AttackEstimates
 from discreet.attacks.attack_run import attack
 from discreet.attacks.averaging_attack import averaging
-from discreet.attacks.finding import Finding
 from discreet.attacks.projection_attack import projection
 from discreet.errors import ParameterError, UnknownNameError
 from tests.attacks.scenes import town_release
 
 if TYPE_CHECKING:
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attacker_view import AttackerView
     from discreet.engines.engine import Engine
 
 MODULE = """
 import numpy as np
-from discreet.attacks.finding import Finding
+from discreet.attacks.attack_estimates import Finding
 from discreet.attacks.registry import attack
 
 @attack("seven")
@@ -65,10 +65,10 @@ def test_a_decorated_function_is_an_attack(monkeypatch: pytest.MonkeyPatch, engi
     monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
 
     @registry.attack("as published")
-    def as_published(sight: Sight) -> list[Finding]:
+    def as_published(sight: AttackerView) -> list[AttackEstimates]:
         view = sight.views()[0]
         return [
-            Finding(
+            AttackEstimates(
                 attack="as published",
                 subject="counts",
                 estimate=np.rint(view.published).astype(np.int64),

@@ -10,15 +10,21 @@ import pytest
 
 from discreet.attacks import residual_attack
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import CountNoise, belief_of
+from discreet.attacks.attacker_view import (
+    AssumedNoise,
+    AttackerKnowledge,
+    AttackerView,
+    PopulationCounts,
+    belief_of,
+    sight_of,
+)
 from discreet.attacks.bound_attack import bound
 from discreet.attacks.residual_attack import large_residuals
-from discreet.attacks.sight import Knowledge, Sight, View, sight_of
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
-from discreet.tabulation.layout import layouts
+from discreet.tabulation.cell_vector import layouts
 from tests.protection.town import SECRET, TOWN, people
 from tests.tabulation.small_data import by, programme, topic
 
@@ -26,14 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.arrays import Floats
-    from discreet.tabulation.layout import Layout
+    from discreet.tabulation.cell_vector import CellVector
 
 SEX = topic("SEX", "F M")
 
 
-def noise_within(bound_: int, variance: float) -> CountNoise:
+def noise_within(bound_: int, variance: float) -> AssumedNoise:
     law = MaxEntropy(variance=variance, bound=bound_).pmf(np.arange(-bound_, bound_ + 1))
-    return CountNoise((law,), variance, float(bound_), shared="participants")
+    return AssumedNoise((law,), variance, float(bound_), shared="participants")
 
 
 def computed_once(take: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +54,7 @@ def computed_once(take: Callable[..., Any]) -> Callable[..., Any]:
     return taken
 
 
-def equal_counts(layout: Layout) -> Floats:
+def equal_counts(layout: CellVector) -> Floats:
     """Return counts that add up, 100 in every finest cell."""
     cells = layout.lattice.cells[layout.equations.statistics]
     return np.repeat(100 * cells.max() / cells, cells.astype(int))
@@ -71,9 +77,9 @@ def test_the_bound_is_identified_as_often_as_predicted(releases: int, monkeypatc
         law = noise_within(actual, 6.0).laws[0]
         published = counts + random.choice(np.arange(-actual, actual + 1), layout.cells, p=law)
         # What is known of the noise is the same in both cases.
-        sight = Sight(given, {}, lambda _: None, Knowledge(noise=noise_within(4, 6.0)))
+        sight = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(4, 6.0)))
         for what in ("view", "unit"):
-            sight.once(what, layout.name, lambda published=published: View(layout, published))  # type: ignore[misc]
+            sight.once(what, layout.name, lambda published=published: PopulationCounts(layout, published))  # type: ignore[misc]
         found = next(each for each in bound(sight) if each.variant == "residuals")
         hits.append(found.estimate[0] == actual)
         predicted.append(found.predicted["21+"])
@@ -109,8 +115,8 @@ def test_residuals_have_the_variance_of_the_model() -> None:
     (layout,) = layouts(given, spsn=True).values()
     law = noise_within(5, 3.0).laws[0]
     published = equal_counts(layout) + np.random.default_rng(1).choice(np.arange(-5, 6), layout.cells, p=law)
-    sight = Sight(given, {}, lambda _: None, Knowledge(noise=noise_within(5, 3.0)))
-    sight.once("unit", layout.name, lambda: View(layout, published))
+    sight = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(5, 3.0)))
+    sight.once("unit", layout.name, lambda: PopulationCounts(layout, published))
     found = large_residuals(sight, 6)
     seen, leverage = found.values, found.leverage
     assert len(seen) == layout.cells
@@ -123,7 +129,7 @@ def test_residuals_do_not_depend_on_a_constant_bias() -> None:
     seen = []
     for each in (ptable, PTable((ptable.rows[0], *moved), ptable.key_space)):
         release = protect(people(3000), TOWN, CellKey(each, secret=SECRET), id="ID")
-        sight = sight_of(release, Knowledge(noise=belief_of(release.record)))
+        sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
         seen.append(large_residuals(sight, 9).values)
     # The bias is part of the noise that a residual shows; counts that it moves to 0 change others a little.
     assert len(seen[0]) == len(seen[1]) > 20

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.finding import Finding
+from discreet.attacks.attack_estimates import AttackEstimates
 from discreet.attacks.scoring import CLASSES, Rate, Score, score, wilson
 from tests.attacks.scenes import BELIEF, KnownTruth
 
@@ -21,8 +21,8 @@ CONFIDENCE = [1.0, 0.5, 0.5, 0.5, 0.9, 0.1, 0.4, 0.6, 1.0, 0.5]
 GROUPS = [0, 0, 0, 0, 0, 0, 2, 2, 2, 2]
 
 
-def made(*, naive: bool = True, groups: bool = True) -> Finding:
-    return Finding(
+def made(*, naive: bool = True, groups: bool = True) -> AttackEstimates:
+    return AttackEstimates(
         attack="guess",
         subject="counts",
         estimate=np.array(ESTIMATE),
@@ -34,7 +34,7 @@ def made(*, naive: bool = True, groups: bool = True) -> Finding:
     )
 
 
-def scored(actual: list[int] = ACTUAL, finding: Finding | None = None) -> Score:
+def scored(actual: list[int] = ACTUAL, finding: AttackEstimates | None = None) -> Score:
     return score(finding or made(), KnownTruth(BELIEF, {"persons": np.array(actual)}))
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.belief import belief_of
-from discreet.attacks.scoring import score
-from discreet.attacks.second_look import MORE
-from discreet.attacks.sight import Knowledge, sight_of
-from discreet.attacks.truth import TrueCounts
-from discreet.attacks.two_releases import two_releases
+from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, sight_of
+from discreet.attacks.scoring import TrueCounts, score
+from discreet.attacks.two_release_attack import MORE, two_releases
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
@@ -25,7 +22,7 @@ def looked_twice(variance: float, bound: int) -> tuple[float, float, float, int]
         for secret in (b"a secret for the tests", b"another for the tests")
     )
     noise = belief_of(first.record)
-    sight = sight_of(first, Knowledge(noise=noise, other=sight_of(second, Knowledge(noise=noise))))
+    sight = sight_of(first, AttackerKnowledge(noise=noise, other=sight_of(second, AttackerKnowledge(noise=noise))))
     (finding,) = [each for each in two_releases(sight) if each.variant == "mean"]
     assert MORE in finding.assumptions
     found = score(finding, TrueCounts(first))

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.attacks.belief import belief_of, belief_told
-from discreet.attacks.sight import Knowledge, Sight, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, belief_of, belief_told, sight_of
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.random_bits import SeededBits
-from discreet.tabulation.layout import layouts
+from discreet.tabulation.cell_vector import layouts
 from tests.attacks.scenes import PTABLE, town_release
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def test_nothing_of_the_truth_is_in_sight(release: Release) -> None:
 
 def test_the_law_is_the_one_she_knows_or_else_the_one_she_is_told(release: Release) -> None:
     known = belief_of(release.record)
-    assert sight_of(release, Knowledge(noise=known)).noise is known
+    assert sight_of(release, AttackerKnowledge(noise=known)).noise is known
     told = sight_of(release).noise
     assert not told.exactly
     assert told.variance == belief_told(release.description["noise"]).variance
@@ -75,7 +74,7 @@ def test_whether_noise_is_shared_is_what_the_release_tells(release: Release, eng
 
 
 def test_random_numbers_repeat_with_the_seed_and_differ_by_purpose(release: Release) -> None:
-    def drawn(sight: Sight, *more: int) -> list[float]:
+    def drawn(sight: AttackerView, *more: int) -> list[float]:
         found: list[float] = sight.random(*more).random(4).tolist()
         return found
 

@@ -7,11 +7,9 @@ import pandas as pd
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import belief_of
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, Overlaps, sight_of
-from discreet.attacks.slivers import slivers
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.attacker_view import AttackerKnowledge, Overlaps, belief_of, sight_of
+from discreet.attacks.overlap_attack import slivers
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
@@ -24,7 +22,7 @@ from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Finding
+    from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
 
@@ -69,8 +67,8 @@ def country() -> Country:
     return Country(40, rings=5)
 
 
-def found_in(release: Release, overlaps: Overlaps, **more: Any) -> Finding:  # noqa: ANN401 - as in sight_of
-    knowledge = Knowledge(noise=belief_of(release.record), overlaps=overlaps)
+def found_in(release: Release, overlaps: Overlaps, **more: Any) -> AttackEstimates:  # noqa: ANN401 - as in sight_of
+    knowledge = AttackerKnowledge(noise=belief_of(release.record), overlaps=overlaps)
     (finding,) = slivers(sight_of(release, knowledge, **more))
     return finding
 
@@ -91,7 +89,7 @@ def test_slivers_are_found_by_sex_as_well(country: Country) -> None:
     assert score(finding, TrueCounts(release)).right.all()
 
 
-def areas_of(finding: Finding) -> Ints:
+def areas_of(finding: AttackEstimates) -> Ints:
     """Return how many areas are behind every sliver."""
     sizes = [1 if name == "single areas" else int(name.split()[2]) for name in finding.groups]
     assert finding.group_of is not None
@@ -197,13 +195,13 @@ def test_without_a_map_there_is_nothing_to_say(country: Country) -> None:
 def test_without_tables_of_both_topics_there_is_nothing_to_say(country: Country) -> None:
     made = programme([country.geo, country.grid, country.sex], [by(country.geo)])
     release = protect(country.persons, made, Exact(), keep_exact=True)
-    assert slivers(sight_of(release, Knowledge(overlaps=country.overlaps))) == []
+    assert slivers(sight_of(release, AttackerKnowledge(overlaps=country.overlaps))) == []
 
 
 def test_an_unknown_code_is_refused_by_name(country: Country) -> None:
     release = country.release(Exact())
     with pytest.raises(UnknownNameError, match="code of topic GRID in the overlaps"):
-        slivers(sight_of(release, Knowledge(overlaps=Overlaps(("GEO", "GRID"), [("m0A", "nowhere")]))))
+        slivers(sight_of(release, AttackerKnowledge(overlaps=Overlaps(("GEO", "GRID"), [("m0A", "nowhere")]))))
 
 
 @pytest.mark.parametrize("left_out", [0, -1])

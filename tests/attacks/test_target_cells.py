@@ -16,10 +16,10 @@ from discreet.attacks.target_cells import _allocation, draw_targets
 from tests.attacks.releases import ons_file, published
 
 if TYPE_CHECKING:
-    from discreet.attacks.sight import Sight
-    from discreet.attacks.truth import TrueCounts
+    from discreet.attacks.attacker_view import AttackerView
+    from discreet.attacks.scoring import TrueCounts
 
-    Release = tuple[Sight, TrueCounts]
+    Release = tuple[AttackerView, TrueCounts]
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6).filter(any), st.integers(6, 200))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attacks.truth import TrueCounts
+from discreet.attacks.scoring import TrueCounts
 from discreet.errors import InputError, ReleaseError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
@@ -21,7 +21,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.release.release import open_release
 from discreet.release.table_files import read_table, write_table
-from discreet.tabulation.layout import layouts
+from discreet.tabulation.cell_vector import layouts
 from tests.attacks.scenes import PTABLE, cells_by_hand, town_release
 from tests.protection.town import SECRET, people
 

@@ -8,11 +8,9 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.belief import belief_of
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, Sight, sight_of
-from discreet.attacks.truth import TrueCounts
-from discreet.attacks.two_releases import Comparison, regime, two_releases
+from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, belief_of, sight_of
+from discreet.attacks.scoring import TrueCounts, score
+from discreet.attacks.two_release_attack import ReleasePair, regime, two_releases
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
@@ -26,7 +24,7 @@ from tests.protection.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, peop
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
-    from discreet.attacks.finding import Finding
+    from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.engines.duckdb import DuckDB
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme
@@ -88,11 +86,11 @@ def office(engine: DuckDB) -> Office:
     return Office(engine)
 
 
-def sight_on(first: Release, second: Release, **more: Any) -> Sight:  # noqa: ANN401 - as in sight_of
-    return sight_of(first, Knowledge(noise=belief_of(first.record), other=sight_of(second)), **more)
+def sight_on(first: Release, second: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in sight_of
+    return sight_of(first, AttackerKnowledge(noise=belief_of(first.record), other=sight_of(second)), **more)
 
 
-def found_in(first: Release, second: Release, **more: Any) -> dict[str, Finding]:  # noqa: ANN401 - as in sight_of
+def found_in(first: Release, second: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in sight_of
     return {finding.variant: finding for finding in two_releases(sight_on(first, second, **more))}
 
 
@@ -100,10 +98,10 @@ def truth_of(first: Release, second: Release) -> TrueCounts:
     return TrueCounts(first, None, TrueCounts(second))
 
 
-def compared(first: Release, second: Release) -> list[Comparison]:
+def compared(first: Release, second: Release) -> list[ReleasePair]:
     noise = belief_of(first.record)
     mine, other = sight_of(first), sight_of(second)
-    return [Comparison(mine.view(name), other.view(name), noise, noise) for name in mine.populations]
+    return [ReleasePair(mine.view(name), other.view(name), noise, noise) for name in mine.populations]
 
 
 # --- Which regime it is ---
@@ -232,7 +230,7 @@ def test_huge_noise_with_new_keys_leaves_chance(office: Office) -> None:
 # --- Noise that sticks to the codes of a cell ---
 
 
-def sticking(release: Release, noise: dict[tuple[str, ...], int]) -> Sight:
+def sticking(release: Release, noise: dict[tuple[str, ...], int]) -> AttackerView:
     """Return what is seen of a release in which the codes of a cell alone decide its noise."""
     random = np.random.default_rng(9)
 
@@ -243,7 +241,7 @@ def sticking(release: Release, noise: dict[tuple[str, ...], int]) -> Sight:
             row["value"] += noise.setdefault(codes, int(random.integers(-3, 4)))
         return pa.Table.from_pylist(rows)
 
-    return Sight(release.programme, release.description["noise"], read)
+    return AttackerView(release.programme, release.description["noise"], read)
 
 
 def test_noise_that_sticks_to_a_cell_hides_no_change(office: Office) -> None:
@@ -253,7 +251,7 @@ def test_noise_that_sticks_to_a_cell_hides_no_change(office: Office) -> None:
     seen, then = sticking(first, noise), sticking(second, noise)
     told = {**seen.told, "same_count_same_noise": True}
     then = replace(then, told=told)
-    sight = replace(seen, told=told, knowledge=Knowledge(noise=belief_of(first.record), other=then))
+    sight = replace(seen, told=told, knowledge=AttackerKnowledge(noise=belief_of(first.record), other=then))
     (found,) = two_releases(sight)
     assert found.method.startswith("the difference of two releases in which every cell has one noise")
     assert found.certain.sum() > 20

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.calibration.calibration import with_variance
+from discreet.calibration.mechanisms_compared import with_variance
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.catalogue import LAWS
-from discreet.noise.noise_choice import CHOICES, noise_named
+from discreet.noise.by_name import CHOICES, LAWS, noise_named
 from discreet.noise.ptable import PTable
 
 

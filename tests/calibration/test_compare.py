@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.accuracy import measured
-from discreet.accuracy.measured import utility_of
+from discreet.accuracy import release_utility
+from discreet.accuracy.release_utility import utility_of
 from discreet.attacks.attack_run import attack
-from discreet.calibration.compare import ATTACKS, MEASURES, compare
-from discreet.calibration.contenders import contenders
+from discreet.calibration.comparison import ATTACKS, MEASURES, compare
+from discreet.calibration.mechanisms_compared import contenders
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.protection.pipeline import protect
 from discreet.risk.assessment import assess
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.protection.town import AGE, EMP, GEO, SEX, people, squares
 from tests.tabulation.small_data import by, programme
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from discreet.calibration.compare import Comparison
+    from discreet.calibration.comparison import Comparison
     from discreet.release.release import Release
 
 SHARING = programme([GEO, AGE, SEX, EMP], [by(GEO, 4), by(SEX)], [by(GEO, 4), by(AGE, 1, 1)], [by(SEX), by(AGE, 1, 1)])
@@ -39,7 +39,7 @@ NAMES = ["cell-key", "geometric", "fresh", "eps-dp", "coordinates:truncated-lapl
 def _few_tables() -> Iterator[None]:
     """Simulate tests with few tables: here it matters that they are, not how well they do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 30)
+        patch.setattr(release_utility, "TABLES", 30)
         yield
 
 

@@ -18,11 +18,11 @@ from discreet.calibration.constraints import (
     as_published,
     averaging_epsilon,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.risk.bound import disclosure_at, disclosures_at, largest_variance, reached_together
+from discreet.risk.bound_disclosure import disclosure_at, disclosures_at, largest_variance, reached_together
 
 ONE_SIGMA = 0.6827
 GERMANY, MALTA = 28_000_000, 710_000
@@ -54,7 +54,7 @@ def test_the_published_ratios_give_the_edges_of_the_papers_last_figure() -> None
 def test_the_papers_attacker_gives_variance_an_upper_limit_that_the_number_of_tuples_sets(
     tuples: int, bound: int, limit: float
 ) -> None:
-    found = hidden_bound({2: tuples}, ONE_SIGMA, PAPER).limit(bound)
+    found = bound_disclosure_limit({2: tuples}, ONE_SIGMA, PAPER).limit(bound)
     assert found == largest_variance(bound, tuples=tuples, confidence=ONE_SIGMA).value
     assert found == pytest.approx(limit, abs=0.005)
     below, above = (disclosure_at(found * by, bound, tuples=tuples, confidence=ONE_SIGMA) for by in (0.999, 1.001))
@@ -72,7 +72,7 @@ def test_the_papers_attacker_gives_variance_an_upper_limit_that_the_number_of_tu
 def test_a_hidden_bound_stays_hidden_from_sets_of_all_sizes_together(
     tuples: dict[int, int], bound: int, attacker: str, confidence: float
 ) -> None:
-    found = hidden_bound(tuples, confidence, attacker).limit(bound)
+    found = bound_disclosure_limit(tuples, confidence, attacker).limit(bound)
     ways = ["gap"] if attacker == PAPER else ["gap", "likelihood"]
     alone = [
         largest_variance(bound, tuples=many, categories=parts, confidence=confidence, attacker=way).value
@@ -91,7 +91,7 @@ def test_a_hidden_bound_stays_hidden_from_sets_of_all_sizes_together(
 @cache
 def hidden(attacker: str, bound: int, *more: tuple[int, int]) -> tuple[Constraint, float]:
     """Return what keeps the bound hidden where the sets of Malta are published, and its limit at a bound."""
-    found = hidden_bound({2: MALTA, **dict(more)}, ONE_SIGMA, attacker)
+    found = bound_disclosure_limit({2: MALTA, **dict(more)}, ONE_SIGMA, attacker)
     return found, found.limit(bound)
 
 
@@ -104,7 +104,7 @@ def test_a_variance_is_allowed_if_it_is_within_the_limit(share: float, bound: in
 
 
 def test_more_than_fits_the_bound_is_not_allowed() -> None:
-    assert not hidden_bound({2: 1}, ONE_SIGMA, PAPER).allows(2.01, 2)
+    assert not bound_disclosure_limit({2: 1}, ONE_SIGMA, PAPER).allows(2.01, 2)
 
 
 @given(st.integers(1, 9), st.sampled_from(ATTACKERS))
@@ -114,7 +114,7 @@ def test_a_larger_bound_allows_more_variance(bound: int, attacker: str) -> None:
 
 def test_the_optimal_attacker_is_never_the_weaker_one() -> None:
     for bound in range(1, 11):
-        paper, optimal = (hidden_bound({2: GERMANY}, ONE_SIGMA, who).limit(bound) for who in (PAPER, OPTIMAL))
+        paper, optimal = (bound_disclosure_limit({2: GERMANY}, ONE_SIGMA, who).limit(bound) for who in (PAPER, OPTIMAL))
         assert optimal <= paper * (1 + 1e-9)
 
 
@@ -134,14 +134,16 @@ def test_what_is_within_the_limit_is_allowed(constraint: Constraint, kept: float
 
 def test_a_bound_has_room_for_the_variance_of_all_noises_equally_likely() -> None:
     for bound in range(1, 12):
-        assert room().limit(bound) == pytest.approx(sum(x * x for x in range(-bound, bound + 1)) / (2 * bound + 1))
+        assert variance_limit().limit(bound) == pytest.approx(
+            sum(x * x for x in range(-bound, bound + 1)) / (2 * bound + 1)
+        )
 
 
 def test_every_constraint_tells_its_formula_and_why() -> None:
     every = (
         averaging_variance(0.1, "AGE.M", ONE_SIGMA),
-        hidden_bound({2: 1000}, ONE_SIGMA, OPTIMAL),
-        room(),
+        bound_disclosure_limit({2: 1000}, ONE_SIGMA, OPTIMAL),
+        variance_limit(),
         acceptable_bound(10),
         averaging_epsilon(0.01, "AGE.M", ONE_SIGMA),
         accurate_areas(68, ONE_SIGMA),

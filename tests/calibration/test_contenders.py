@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from discreet.calibration import calibration
-from discreet.calibration import contenders as contenders_module
-from discreet.calibration.contenders import contenders
+from discreet.calibration import mechanisms_compared
+from discreet.calibration import mechanisms_compared as contenders_module
+from discreet.calibration.mechanisms_compared import contenders
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise import catalogue, noise_choice
+from discreet.noise import by_name
+from discreet.noise.by_name import CHOICES
 from discreet.noise.laplace import Laplace
-from discreet.noise.noise_choice import CHOICES
 from discreet.release.record import MECHANISMS
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.attacks.scenes import town_release
 from tests.protection.town import SEX, all_cells, people
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
-    from discreet.calibration.contenders import Contender
+    from discreet.calibration.mechanisms_compared import ComparedMechanism
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.release.release import Release
@@ -37,7 +37,7 @@ VARIANCE = 10 / 3
 """That of uniform noise has steps, E (E + 1) / 3; here it has one nearby."""
 
 
-def made(each: Contender, *, variance: float = VARIANCE, seed: int = 1, keyed: bool = True) -> Mechanism:
+def made(each: ComparedMechanism, *, variance: float = VARIANCE, seed: int = 1, keyed: bool = True) -> Mechanism:
     return each.at(variance, 7, output_of(SMALL), keyed=keyed, seed=seed)
 
 
@@ -45,7 +45,7 @@ def publish(mechanism: Mechanism, engine: Engine) -> Release:
     return town_release(mechanism, engine=engine, programme=SMALL, data=PERSONS)
 
 
-def named(name: str) -> Contender:
+def named(name: str) -> ComparedMechanism:
     (found,) = contenders([name], keyed=True)
     return found
 
@@ -195,9 +195,9 @@ class Rounded(Laplace):
 
 
 def test_a_new_law_is_compared_without_a_word_about_it(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    monkeypatch.setitem(catalogue.LAWS, Rounded.name, Rounded)
+    monkeypatch.setitem(by_name.LAWS, Rounded.name, Rounded)
     # What the catalogue's readers take from it when they are imported.
-    for module in (noise_choice, calibration, contenders_module):
+    for module in (by_name, mechanisms_compared, contenders_module):
         monkeypatch.setattr(module, "CHOICES", (*CHOICES, Rounded.name))
     assert contenders(None, keyed=True)[-1].name == Rounded.name
     both = [publish(made(named(name)), engine) for name in (Rounded.name, f"fresh:{Rounded.name}")]

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.calibration.noise_design import design
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 
 if TYPE_CHECKING:
     from pathlib import Path

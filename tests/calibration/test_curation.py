@@ -20,7 +20,7 @@ from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
-    from discreet.calibration.curation import Output
+    from discreet.calibration.curation import CuttableOutput
     from discreet.programme.model import Breakdown, Programme
 
 CONFIDENCE = 0.6827
@@ -57,7 +57,7 @@ def coarsened(made: Programme, code: str, rule: str) -> Programme:
     return replace(made, tables=tuple(tables))
 
 
-def swiftly(left: Output, attacker: str, known: str | None = None) -> tuple[float, float]:
+def swiftly(left: CuttableOutput, attacker: str, known: str | None = None) -> tuple[float, float]:
     return left.worst(attacker, known)[0], float(left.cells)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from discreet.calibration.exposure import Exposure, exposures
+from discreet.calibration.exposed_statistics import Exposure, exposures
 from discreet.equations.closed_form import success
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging

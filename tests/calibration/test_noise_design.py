@@ -24,15 +24,15 @@ from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Breakdown, Programme, Table
 from discreet.risk.assessment import assess
 from discreet.risk.averaging import averaging, variance_needed
-from discreet.risk.bound import disclosure_at
+from discreet.risk.bound_disclosure import disclosure_at
+from discreet.risk.measures import tuples_by_size
 from discreet.risk.residual_bound import noise_terms
-from discreet.risk.tuples import tuples_by_size
 from tests.programme.small import programme
 from tests.tabulation import small_data as small
 from tests.tabulation.small_data import programmes
 
 if TYPE_CHECKING:
-    from discreet.calibration.noise_design import Design
+    from discreet.calibration.noise_design import NoiseDesign
     from discreet.programme.lattice import Lattice
 
 ONE_SIGMA = 0.6827
@@ -52,7 +52,7 @@ def found_by_gap(sets: dict[int, int], variance: float, bound: int) -> float:
     return 1 - unseen
 
 
-def hides(found: Design, here: Lattice, variance: float, bound: int) -> bool:
+def hides(found: NoiseDesign, here: Lattice, variance: float, bound: int) -> bool:
     """Say whether the bound is identified less often than is accepted, computed from the programme anew."""
     if found.attacker == "paper":
         sets = {parts: many for parts, (_, many) in tuples_by_size(here, spsn=True).items()}
@@ -61,7 +61,7 @@ def hides(found: Design, here: Lattice, variance: float, bound: int) -> bool:
     return success.value < max(found.confidence, 0.55) + 1e-9
 
 
-def keeps_all(found: Design, spec: Programme, variance: float, bound: int) -> bool:
+def keeps_all(found: NoiseDesign, spec: Programme, variance: float, bound: int) -> bool:
     """Say whether a setting keeps all constraints, each computed from the programme anew."""
     if variance > bound * (bound + 1) / 3 or bound > found.max_bound:
         return False
@@ -113,17 +113,17 @@ both = pytest.mark.parametrize("place", ["city", pytest.param("Luxembourg", mark
 
 
 @cache
-def nothing_left(place: str) -> Design:
+def nothing_left(place: str) -> NoiseDesign:
     return design(**ASKED[place])
 
 
-def again(place: str, **other: Any) -> Design:  # noqa: ANN401 - of a design
+def again(place: str, **other: Any) -> NoiseDesign:  # noqa: ANN401 - of a design
     """Return the design with something else asked for; what residuals reveal depends on the tables alone."""
     return design(**{**ASKED[place], "cuts": 0, "terms": nothing_left(place).terms, **other})
 
 
 @cache
-def held(place: str) -> Design:
+def held(place: str) -> NoiseDesign:
     return again(place, attacker="paper", cuts=CUTS)
 
 

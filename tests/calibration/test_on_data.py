@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.calibration.comparison import try_on_data
 from discreet.calibration.noise_design import design
-from discreet.calibration.on_data import try_on_data
 from discreet.calibration.recommendation import Setting
 from tests.tabulation.small_data import by, programme, topic
 

@@ -2,17 +2,30 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.area_counts import load_areas
 from discreet.accuracy.small_areas import small_areas
-from discreet.calibration.constraints import Constraint, acceptable_bound, averaging_variance, hidden_bound, room
-from discreet.calibration.exposure import Exposure
-from discreet.calibration.recommendation import Setting, best_setting, promises, reasons, risks, uses
-from discreet.calibration.region import Plane
+from discreet.calibration.constraints import (
+    Constraint,
+    acceptable_bound,
+    averaging_variance,
+    bound_disclosure_limit,
+    variance_limit,
+)
+from discreet.calibration.exposed_statistics import Exposure
+from discreet.calibration.feasible_region import FeasibleRegion
+from discreet.calibration.recommendation import (
+    Setting,
+    best_setting,
+    expected_utility,
+    privacy_guarantees,
+    reasons,
+    risks,
+)
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import lattice
 from discreet.risk.assessment import assess
 from discreet.risk.averaging import variance_needed
-from discreet.risk.bound import disclosure_at
+from discreet.risk.bound_disclosure import disclosure_at
 from discreet.risk.residual_bound import noise_terms, rivals
 from tests.programme.small import programme
 
@@ -20,10 +33,10 @@ ONE_SIGMA = 0.6827
 EXPOSED = {"optimal": Exposure("AGE", 0.05), "paper": Exposure("total", 0.0867)}
 
 
-def plane(ratio: float = 0.0867, tuples: int = 28_000_000, largest: int = 10) -> Plane:
-    hidden = hidden_bound({2: tuples}, ONE_SIGMA, "paper")
-    made = (averaging_variance(ratio, "AGE", ONE_SIGMA), hidden, room(), acceptable_bound(largest))
-    return Plane(made, largest)
+def plane(ratio: float = 0.0867, tuples: int = 28_000_000, largest: int = 10) -> FeasibleRegion:
+    hidden = bound_disclosure_limit({2: tuples}, ONE_SIGMA, "paper")
+    made = (averaging_variance(ratio, "AGE", ONE_SIGMA), hidden, variance_limit(), acceptable_bound(largest))
+    return FeasibleRegion(made, largest)
 
 
 def test_the_smallest_bound_is_recommended_with_the_least_variance_in_tenths() -> None:
@@ -36,7 +49,7 @@ def test_a_variance_is_not_rounded_beyond_what_is_allowed() -> None:
     assert best_setting(narrow) == Setting(2.9, 3)
     tight = plane(ratio=0.25 / 3.99, tuples=0, largest=3)
     assert best_setting(tight) == Setting(4.0, 3)
-    tighter = Plane((averaging_variance(0.25 / 3.91, "AGE", ONE_SIGMA), _at_most(3.95)), 3)
+    tighter = FeasibleRegion((averaging_variance(0.25 / 3.91, "AGE", ONE_SIGMA), _at_most(3.95)), 3)
     found = best_setting(tighter)
     assert found is not None
     assert 0 <= found.variance - variance_needed(0.25 / 3.91, ONE_SIGMA) < 0.001
@@ -79,7 +92,10 @@ def test_risks_are_told_of_both_attackers() -> None:
 
 def test_epsilon_and_delta_are_those_of_assess() -> None:
     small = programme([["A", "B"]], {"A": [2], "B": [3]})
-    found = {each.name: each.value for each in promises(Setting(2.0, 5), small, int(lattice(small).published.sum()))}
+    found = {
+        each.name: each.value
+        for each in privacy_guarantees(Setting(2.0, 5), small, int(lattice(small).published.sum()))
+    }
     record = Setting(2.0, 5).record(small)
     told = {each.name: each.value for each in assess(record, measures=["epsilon_delta", "composition"]).results}
     assert found == told
@@ -87,14 +103,16 @@ def test_epsilon_and_delta_are_those_of_assess() -> None:
 
 
 def test_what_users_get_depends_on_the_setting() -> None:
-    small, large = ({each.name: each.value for each in uses(Setting(*it), None)} for it in ((1.0, 3), (9.0, 9)))
+    small, large = (
+        {each.name: each.value for each in expected_utility(Setting(*it), None)} for it in ((1.0, 3), (9.0, 9))
+    )
     assert small["typical_noise"] == pytest.approx(1.0)
     assert large["typical_noise"] == pytest.approx(3.0)
     assert small["reliable_from"] < large["reliable_from"]
 
 
 def test_the_municipalities_of_a_member_state_are_told() -> None:
-    found = {each.name: each for each in uses(Setting(2.0, 5), "MT")}
+    found = {each.name: each for each in expected_utility(Setting(2.0, 5), "MT")}
     areas = load_areas("lau:2016:MT")
     told = small_areas(areas, PTable.max_entropy(variance=2, bound=5), sample=False)
     assert found["municipal_counts_off_by_20_percent"].value == next(

@@ -13,24 +13,24 @@ from discreet.calibration.constraints import (
     accurate_areas,
     averaging_epsilon,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
-from discreet.calibration.region import Plane, allowed
+from discreet.calibration.feasible_region import FeasibleRegion, allowed
 from discreet.risk.averaging import variance_needed
-from discreet.risk.bound import largest_variance
+from discreet.risk.bound_disclosure import largest_variance
 
 ONE_SIGMA = 0.6827
 
 
-def plane(ratio: float = 0.0867, tuples: int = 28_000_000, attacker: str = PAPER, largest: int = 10) -> Plane:
+def plane(ratio: float = 0.0867, tuples: int = 28_000_000, attacker: str = PAPER, largest: int = 10) -> FeasibleRegion:
     constraints = (
         averaging_variance(ratio, "AGE.M", ONE_SIGMA),
-        hidden_bound({2: tuples}, ONE_SIGMA, attacker),
-        room(),
+        bound_disclosure_limit({2: tuples}, ONE_SIGMA, attacker),
+        variance_limit(),
         acceptable_bound(largest),
     )
-    return Plane(constraints, largest)
+    return FeasibleRegion(constraints, largest)
 
 
 def test_the_edges_of_the_region_are_the_closed_formulas() -> None:

@@ -9,22 +9,21 @@ from discreet.calibration.constraints import (
     accurate_areas,
     averaging_epsilon,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
 from discreet.calibration.curation import Curation, Cut
-from discreet.calibration.exposure import Exposure
-from discreet.calibration.region import Allowed, Plane, allowed
-from discreet.calibration.relaxation import of_line, of_plane
+from discreet.calibration.exposed_statistics import Exposure
+from discreet.calibration.feasible_region import Allowed, FeasibleRegion, allowed, of_line, of_plane
 
 ONE_SIGMA = 0.6827
 EXPOSED = Exposure("AGE.M", 0.0867)
 
 
-def plane(largest: int, confidence: float = ONE_SIGMA, tuples: int = 28_000_000) -> Plane:
+def plane(largest: int, confidence: float = ONE_SIGMA, tuples: int = 28_000_000) -> FeasibleRegion:
     averaging = averaging_variance(EXPOSED.ratio, EXPOSED.statistic, confidence)
-    hidden = hidden_bound({2: tuples}, confidence, "paper")
-    return Plane((averaging, hidden, room(), acceptable_bound(largest)), largest)
+    hidden = bound_disclosure_limit({2: tuples}, confidence, "paper")
+    return FeasibleRegion((averaging, hidden, variance_limit(), acceptable_bound(largest)), largest)
 
 
 def relaxed(largest: int, cuts: tuple[Cut, ...] = ()) -> dict[str, tuple[str, float]]:

@@ -5,18 +5,17 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.calibration.constraints import ATTACKERS, averaging_variance, hidden_bound, room
-from discreet.calibration.region import Plane
-from discreet.calibration.sensitivity import CONFIDENCES, by_confidence
+from discreet.calibration.constraints import ATTACKERS, averaging_variance, bound_disclosure_limit, variance_limit
+from discreet.calibration.feasible_region import CONFIDENCES, FeasibleRegion, by_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def plane_at(ratio: float, sets: dict[int, int], attacker: str) -> Callable[[float], Plane]:
-    def made(confidence: float) -> Plane:
-        hidden = (hidden_bound(sets, confidence, attacker),) if sets else ()
-        return Plane((averaging_variance(ratio, "total", confidence), *hidden, room()), 1)
+def plane_at(ratio: float, sets: dict[int, int], attacker: str) -> Callable[[float], FeasibleRegion]:
+    def made(confidence: float) -> FeasibleRegion:
+        hidden = (bound_disclosure_limit(sets, confidence, attacker),) if sets else ()
+        return FeasibleRegion((averaging_variance(ratio, "total", confidence), *hidden, variance_limit()), 1)
 
     return made
 
@@ -30,7 +29,7 @@ def test_every_confidence_has_its_variance_and_the_first_bound_that_hides_with_i
     assert [at.confidence for at in found] == list(CONFIDENCES)
     for at in found:
         assert at.variance == averaging_variance(ratio, "total", at.confidence).limit(1)
-        hidden = hidden_bound({2: tuples}, at.confidence, attacker)
+        hidden = bound_disclosure_limit({2: tuples}, at.confidence, attacker)
         assert at.bound is not None
         assert hidden.allows(at.variance, at.bound)
         assert at.bound == 1 or not hidden.allows(at.variance, at.bound - 1)

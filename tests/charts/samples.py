@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.bars import Bar, BarChart
-from discreet.charts.columns import Column, ColumnChart
-from discreet.charts.epsilon_line import EpsilonChart, EpsilonLimit
-from discreet.charts.plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
-from discreet.charts.ranges import Range, RangeChart
-from discreet.charts.topic_matrix import CrossedChart, Crossing
+from discreet.charts.bar_charts import Bar, BarChart, ChartColumn, ColumnChart, CountRange, RangeChart
+from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit
+from discreet.charts.topic_matrix import Crossing, TopicMatrix
+from discreet.charts.variance_bound_plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
 
 if TYPE_CHECKING:
     from discreet.charts.chart import Chart, Spec
@@ -42,13 +40,15 @@ BARS = BarChart(
 COLUMNS = ColumnChart(
     name="columns",
     title="Columns",
-    columns=tuple(Column(f"{low}-{low + 9}", low / 100, f"{low}%") for low in range(0, 60, 10)),
+    columns=tuple(ChartColumn(f"{low}-{low + 9}", low / 100, f"{low}%") for low in range(0, 60, 10)),
     across="true count, persons",
     axis="share of cells",
     said="Columns: shares.",
 )
-RANGES = RangeChart("A published 3 stands for 1 to 5", tuple(Range(n, max(n - 2, 0), n + 2, n == 3) for n in range(8)))
-CROSSED = CrossedChart(
+RANGES = RangeChart(
+    "A published 3 stands for 1 to 5", tuple(CountRange(n, max(n - 2, 0), n + 2, n == 3) for n in range(8))
+)
+CROSSED = TopicMatrix(
     "Age by sex comes back most often: in 4 tables",
     ("SEX", "AGE"),
     (

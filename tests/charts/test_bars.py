@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from matplotlib.patches import Rectangle
 
-from discreet.charts.bars import ACROSS, Bar, named_lines
+from discreet.charts.bar_charts import ACROSS, Bar, named_lines
 from tests.charts.samples import BARS, data_of, layers
 
 

@@ -12,7 +12,7 @@ import pytest
 import vl_convert
 from altair.utils.schemapi import SchemaValidationError
 
-from discreet.charts.paper import ACCENT, save_png, save_svg
+from discreet.charts.chart import ACCENT, save_png, save_svg
 from tests.charts import samples
 
 if TYPE_CHECKING:

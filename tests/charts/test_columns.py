@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.charts.columns import DENSE, Column
+from discreet.charts.bar_charts import DENSE, ChartColumn
 from tests.charts.samples import COLUMNS, data_of
 
-MANY = replace(COLUMNS, columns=tuple(Column(str(n), n / 100, f"{n}%") for n in range(DENSE + 5)))
+MANY = replace(COLUMNS, columns=tuple(ChartColumn(str(n), n / 100, f"{n}%") for n in range(DENSE + 5)))
 
 
 def test_columns_stand_in_their_order() -> None:

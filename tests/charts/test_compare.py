@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.charts import compare as compare_module
-from discreet.charts.compare import ComparePanel, compare_chart, draw_comparison
-from discreet.charts.paper import ACCENT, GREY, save_png
+from discreet.charts import panel_charts as compare_module
+from discreet.charts.chart import ACCENT, GREY, save_png
+from discreet.charts.panel_charts import ComparePanel, compare_chart, draw_comparison
 from discreet.errors import FileWriteError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from discreet.charts.compare import CompareChart
+    from discreet.charts.panel_charts import CompareChart
 
 SAID = "an attacker names {} of persons alone"
 RISK = ComparePanel("Persons alone", "share of the cells of one person", (0.551, 0.784), said=SAID, is_risk=True)

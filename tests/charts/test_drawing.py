@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from discreet.charts.drawing import as_data, program, static_svg
+from discreet.charts.rendering import as_data, program, static_svg
 from tests.charts.samples import BARS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.charts.epsilon_line import EpsilonLimit
+from discreet.charts.constraint_charts import EpsilonLimit
 from tests.charts.samples import LINE
 
 

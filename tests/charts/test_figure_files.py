@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.charts.figure_files import check_none_left, draw_figures
+from discreet.charts.rendering import check_none_left, draw_figures
 from discreet.errors import FileWriteError
 from tests.charts.samples import BARS, PLANE
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from discreet.charts.chart import ACCENT, LIGHT
 from discreet.charts.frontier_chart import GAP, LABELLED, FrontierChart, FrontierPoint
-from discreet.charts.paper import ACCENT, LIGHT
 
 WHOLE = FrontierPoint(1.0, 10.0, "publish everything")
 ALONE = (

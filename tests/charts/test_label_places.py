@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.charts.label_places import LETTER, LINE, MARK, WIDTHS, Frame, Label, Places
+from discreet.charts.variance_bound_plane import LETTER, LINE, MARK, WIDTHS, Frame, Label, LabelPlacer
 
 FRAME = Frame((0.5, 10.5), (0.0, 10.0), 320)
 FLAT = [(float(bound), 3.0) for bound in range(1, 11)]
@@ -42,7 +42,7 @@ def crosses(label: Label, line: list[tuple[float, float]], width: float) -> bool
 def test_labels_are_on_no_line_no_mark_and_no_other_label(width: float, variance: float, bound: int) -> None:
     # Where the picture is narrow and the mark on a line there may be no room beside that line.
     assume(width == max(WIDTHS) or abs(variance - 3) > 1.5)
-    places = Places(FRAME, [FLAT, STEEP], [(bound, variance)])
+    places = LabelPlacer(FRAME, [FLAT, STEEP], [(bound, variance)])
     labels = [
         places.of_mark("you are here", (bound, variance)),
         places.of_line("averaging: at least", FLAT[::-1]),
@@ -66,8 +66,8 @@ def test_labels_are_on_no_line_no_mark_and_no_other_label(width: float, variance
 
 def test_the_label_of_a_mark_evades_a_line_below_it() -> None:
     close = 3.0 + 18 / 32
-    below = Places(FRAME, [], [(5, close)]).of_mark("you are here", (5, close))
-    evading = Places(FRAME, [FLAT], [(5, close)]).of_mark("you are here", (5, close))
+    below = LabelPlacer(FRAME, [], [(5, close)]).of_mark("you are here", (5, close))
+    evading = LabelPlacer(FRAME, [FLAT], [(5, close)]).of_mark("you are here", (5, close))
     assert below.dy > 0
     assert evading != below
     assert not any(crosses(evading, FLAT, width) for width in WIDTHS)

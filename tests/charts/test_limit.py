@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.charts.limit import LimitChart
+from discreet.charts.constraint_charts import LimitChart
 
 CURVE = LimitChart(
     "Room", "V <= E (E + 1) / 3", "variance V", ((1, 2 / 3), (2, 2.0), (3, 4.0)), is_lower=False, name="r"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from discreet.charts.plane import PlanePoint
+from discreet.charts.variance_bound_plane import PlanePoint
 from tests.charts.samples import PLANE, data_of
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.charts.ptable import MOST_PANELS, draw_ptable, ptable_chart
+from discreet.charts.panel_charts import MOST_PANELS, draw_ptable, ptable_chart
 from discreet.noise.ptable import PTable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from matplotlib.figure import Figure
 
-from discreet.charts.svg import Picture, page_picture
+from discreet.charts.rendering import Picture, page_picture
 
 
 def picture(title: str = "Two bars", label: str = "a < b & <c>") -> Picture:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.charts.topic_matrix import MOST, crossed_chart
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.summary import SharedStatistic, shared_statistics
 
 PROGRAMME = load_programme("eu2021:MT")

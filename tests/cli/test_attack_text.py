@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.attacks.attack_report import AttackReport, Outcome
+from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_report import AttackOutcome, AttackReport
 from discreet.attacks.expected_success import Predicted
-from discreet.attacks.finding import Finding
 from discreet.attacks.scoring import CLASSES, score
-from discreet.cli.attack_text import MOST_STATISTICS, NAME, PRECISION, RECALL, show
+from discreet.cli.attack import MOST_STATISTICS, NAME, PRECISION, RECALL, show
 from discreet.tabulation.distinct_cells import ProgrammeSize
 from tests.attacks.scenes import BELIEF, KnownTruth
 
@@ -25,7 +25,7 @@ HEAD = "Recall by true count, in percent: achieved (predicted); below 100 cases 
 
 def outcome(
     attack: str = "guess", *, scored: bool = True, predicted: dict[str, float] | None = None, **more: object
-) -> Outcome:
+) -> AttackOutcome:
     about: dict[str, Any] = {
         "subject": "counts",
         "estimate": ESTIMATE,
@@ -35,13 +35,13 @@ def outcome(
         "assumptions": ("counts are whole",),
         **more,
     }
-    finding = Finding(attack=attack, **about)
+    finding = AttackEstimates(attack=attack, **about)
     known = {name: Predicted(share, 0.01) for name, share in (predicted or {}).items()}
-    return Outcome(finding, score(finding, KnownTruth(BELIEF, {})) if scored else None, known)
+    return AttackOutcome(finding, score(finding, KnownTruth(BELIEF, {})) if scored else None, known)
 
 
 def report(
-    *outcomes: Outcome, mounted: tuple[str, ...] = ("guess",), truth: str | None = "out.curator/exact"
+    *outcomes: AttackOutcome, mounted: tuple[str, ...] = ("guess",), truth: str | None = "out.curator/exact"
 ) -> AttackReport:
     size = ProgrammeSize(statistics=3, cells=20)
     return AttackReport(

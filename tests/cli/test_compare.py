@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy import measured
-from discreet.calibration.compare import compare
+from discreet.accuracy import release_utility
+from discreet.calibration.comparison import compare
 from discreet.cli import compare as command_module
-from discreet.reports.comparison import LOSS, RISK
+from discreet.reports.calibration_charts import LOSS, RISK
 from tests.accuracy import by_hand
 from tests.accuracy.small_release import TOML
 from tests.cli import town
@@ -34,7 +34,7 @@ ROW = re.compile(r"^([a-z:-]+) +([0-9]+\.[0-9]{2}) +([0-9]+|-) +(.*)$", re.MULTI
 def _few_tables() -> Iterator[None]:
     """Simulate tests with few tables: here it matters what is printed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 30)
+        patch.setattr(release_utility, "TABLES", 30)
         yield
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy import measured
+from discreet.accuracy import release_utility
 from discreet.calibration.noise_design import design
-from discreet.cli.demo import Country, Places, choose, run, said
-from discreet.programme.load import load_programme
+from discreet.cli.demo import Country, DemoFolders, choose, run, said
+from discreet.programme.programme_files import load_programme
 from discreet.release.release import open_release
-from discreet.sources.ons_sample import files as ons
+from discreet.sources import ons_sample as ons
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MADE = {"index.html", "people.parquet", "office.secret", "release", "release.cur
 def _short_attacks() -> Iterator[None]:
     """Let simulations be short: here it matters that all is there."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 30)
+        patch.setattr(release_utility, "TABLES", 30)
         yield
 
 
@@ -40,9 +40,9 @@ def discreet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 
 @pytest.fixture(scope="module")
-def country(tmp_path_factory: pytest.TempPathFactory) -> tuple[Places, Report]:
+def country(tmp_path_factory: pytest.TempPathFactory) -> tuple[DemoFolders, Report]:
     """Return the demo of a very small country."""
-    places = Places(tmp_path_factory.mktemp("demo") / "d")
+    places = DemoFolders(tmp_path_factory.mktemp("demo") / "d")
     places.prepare(replace=False)
     return places, run("synthetic", places, replace=False, country=Country(persons=2000))
 
@@ -52,7 +52,7 @@ def checksums(release: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_country_a_release_and_a_page_are_made(country: tuple[Places, Report]) -> None:
+def test_a_country_a_release_and_a_page_are_made(country: tuple[DemoFolders, Report]) -> None:
     places, report = country
     assert {path.name for path in places.folder.iterdir()} == MADE
     page = places.page.read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_a_country_a_release_and_a_page_are_made(country: tuple[Places, Report])
 
 
 @pytest.mark.slow
-def test_the_noise_is_that_of_the_design(country: tuple[Places, Report]) -> None:
+def test_the_noise_is_that_of_the_design(country: tuple[DemoFolders, Report]) -> None:
     _, report = country
     held = design("eu2021:LU", attacker="paper", closed_form=True, cuts=0)
     assert report.found.record is not None
@@ -73,7 +73,7 @@ def test_the_noise_is_that_of_the_design(country: tuple[Places, Report]) -> None
 
 @pytest.mark.slow
 def test_the_commands_on_the_page_make_the_same_release(
-    country: tuple[Places, Report], discreet: Command, tmp_path: Path
+    country: tuple[DemoFolders, Report], discreet: Command, tmp_path: Path
 ) -> None:
     places, report = country
     made, _, secret, protect, *_ = [command.split()[1:] for command in report.found.commands]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.records.keys import RecordKeys, keys_of
+from discreet.records.record_keys import RecordKeys, keys_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import discreet.cli
-from discreet.cli.on_demand import COMMANDS, OnDemand
+from discreet.cli.main import COMMANDS, OnDemand
 
 
 def test_every_command_has_its_name_and_its_help() -> None:

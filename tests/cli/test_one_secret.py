@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import discreet as dc
-from discreet.noise import mixing
-from discreet.protection.again import protect_again
-from discreet.protection.verify import verify
+from discreet.noise import key_lookup
+from discreet.protection.repetition import repeat, verify
 from discreet.records import secret as secret_files
 from tests.cli import town
 from tests.protection.office import files
@@ -50,7 +49,7 @@ def old(office: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     content = (office / "office.secret").read_bytes()
     assert content.endswith(b"\n")
     with monkeypatch.context() as patch:
-        for module in (mixing, secret_files):
+        for module in (key_lookup, secret_files):
             patch.setattr(module, "bare_secret", bytes)
         publish("old", content)
     record = json.loads(Path("old.curator/record.json").read_text())
@@ -95,7 +94,7 @@ def test_a_release_of_the_old_rule_is_verified_and_repeated_by_a_program(old: by
     secret = read(Path("office.secret"))
     assert secret.strip() == old.strip()
     assert verify("old", data="town.csv", secret=secret).repeated
-    protect_again("old.curator", secret=secret, out="again")
+    repeat("old.curator", secret=secret, out="again")
     assert files(Path("again")) == files(Path("old"))
 
 

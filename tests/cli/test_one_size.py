@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.release.table_files import read_table
 from discreet.tabulation.distinct_cells import ProgrammeSize, programme_size
 from tests.cli import town

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.cli.picture import check_picture
+from discreet.cli.output import check_picture
 from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from discreet.cli.progress_bars import Stages
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import FileWriteError, InputError
 from tests.cli import town
 
@@ -26,7 +26,7 @@ FLAGS = ("--programme", "town.toml", "--variance", "3", "--bound", "5", "--id", 
 SECRET = ("--secret-file", "office.secret")
 
 
-def all_stages(stages: Stages, total: int | None = RECORDS) -> None:
+def all_stages(stages: ProgressBars, total: int | None = RECORDS) -> None:
     """Tell what a run tells: reading, then the three stages that run side by side."""
     stages("reading", RECORDS // 2, total)
     stages("reading", RECORDS, total)
@@ -44,7 +44,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("total", [RECORDS, None], ids=["Parquet tells its records", "CSV does not"])
 def test_the_log_has_a_line_per_stage_and_no_number_of_records(tmp_path: Path, total: int | None) -> None:
-    with Stages(shown=False, log=tmp_path / "log") as stages:
+    with ProgressBars(shown=False, log=tmp_path / "log") as stages:
         all_stages(stages, total)
     found = lines(tmp_path / "log")
     assert [line["event"] for line in found] == ["start", "reading", "counting", "noise", "writing", "done"]
@@ -57,13 +57,13 @@ def test_the_log_has_a_line_per_stage_and_no_number_of_records(tmp_path: Path, t
 
 def test_a_log_is_added_to(tmp_path: Path) -> None:
     for _ in range(2):
-        with Stages(shown=False, log=tmp_path / "log"):
+        with ProgressBars(shown=False, log=tmp_path / "log"):
             pass
     assert [line["event"] for line in lines(tmp_path / "log")] == ["start", "done"] * 2
 
 
 def test_a_failure_is_logged_by_its_kind_alone(tmp_path: Path) -> None:
-    with pytest.raises(InputError), Stages(shown=False, log=tmp_path / "log"):
+    with pytest.raises(InputError), ProgressBars(shown=False, log=tmp_path / "log"):
         raise InputError("7919 records are wrong")
     assert lines(tmp_path / "log")[-1] | {"seconds": 0} == {"event": "failed", "seconds": 0, "error": "InputError"}
 
@@ -73,7 +73,7 @@ def test_what_is_no_log_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     (tmp_path / "log").write_text(content)
     with (
         pytest.raises(FileWriteError, match=r"log cannot be written: it holds something else than a log\. Choose"),
-        Stages(shown=False, log=tmp_path / "log"),
+        ProgressBars(shown=False, log=tmp_path / "log"),
     ):
         pass
     assert (tmp_path / "log").read_text() == content
@@ -81,7 +81,7 @@ def test_what_is_no_log_is_left_as_it_is(tmp_path: Path, content: str) -> None:
 
 def test_an_empty_file_may_become_a_log(tmp_path: Path) -> None:
     (tmp_path / "log").touch()
-    with Stages(shown=False, log=tmp_path / "log"):
+    with ProgressBars(shown=False, log=tmp_path / "log"):
         pass
     assert len(lines(tmp_path / "log")) == 2
 
@@ -89,13 +89,13 @@ def test_an_empty_file_may_become_a_log(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_begun_is_refused_before_any_work(tmp_path: Path) -> None:
     with (
         pytest.raises(FileWriteError, match=r"cannot be written: Is a directory\. Choose another log\."),
-        Stages(shown=False, log=tmp_path),
+        ProgressBars(shown=False, log=tmp_path),
     ):
         raise AssertionError
 
 
 def test_a_log_that_breaks_off_does_not_stop_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Stages(shown=False, log=tmp_path / "log") as stages:
+    with ProgressBars(shown=False, log=tmp_path / "log") as stages:
         stages("reading", RECORDS, RECORDS)
         monkeypatch.setattr(Path, "open", _full(Path.open, "log"))
         stages("counting", TABLES, TABLES)
@@ -110,14 +110,14 @@ def test_a_broken_log_is_told_as_a_warning(
 ) -> None:
     town.make(tmp_path)
     run = town.command(tmp_path, monkeypatch, capsys)
-    note = Stages._note  # noqa: SLF001
+    note = ProgressBars._note  # noqa: SLF001
 
-    def breaking(stages: Stages, event: str, **more: object) -> None:
+    def breaking(stages: ProgressBars, event: str, **more: object) -> None:
         if event == "counting":
             monkeypatch.setattr(Path, "open", _full(Path.open, "log"))
         note(stages, event, **more)
 
-    monkeypatch.setattr(Stages, "_note", breaking)
+    monkeypatch.setattr(ProgressBars, "_note", breaking)
     done = run("protect", "town.csv", *FLAGS, *SECRET, "--out", "out", "--log", "log")
     assert done.code == 0, done.err
     assert "Warning: The log log could not be written to its end: No space left on device." in done.out
@@ -138,7 +138,7 @@ def _full(as_usual: Callable[..., Any], name: str) -> Callable[..., Any]:
 # --- Bars ---
 
 
-def shown(run: Callable[[Stages], None], monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -> str:
+def shown(run: Callable[[ProgressBars], None], monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -> str:
     """Return what a terminal of 100 columns shows, without its colours and movements."""
 
     class Terminal(io.StringIO):
@@ -149,7 +149,7 @@ def shown(run: Callable[[Stages], None], monkeypatch: pytest.MonkeyPatch, *, wan
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")
-    with Stages(shown=wanted) as stages:
+    with ProgressBars(shown=wanted) as stages:
         run(stages)
         if stages._bars:  # noqa: SLF001
             stages._bars.refresh()  # noqa: SLF001
@@ -157,7 +157,7 @@ def shown(run: Callable[[Stages], None], monkeypatch: pytest.MonkeyPatch, *, wan
 
 
 def test_a_bar_shows_how_many_how_fast_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(stages: Stages) -> None:
+    def half(stages: ProgressBars) -> None:
         stages("reading", RECORDS // 2, RECORDS)
 
     text = shown(half, monkeypatch)
@@ -175,7 +175,7 @@ def test_every_stage_has_a_bar_and_none_is_left_open(monkeypatch: pytest.MonkeyP
 def test_no_bar_without_a_terminal_or_if_not_wanted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Stages(shown=True) as stages:
+    with ProgressBars(shown=True) as stages:
         all_stages(stages)
     assert capsys.readouterr() == ("", "")
     assert shown(all_stages, monkeypatch, wanted=False) == ""

@@ -16,7 +16,7 @@ import pytest
 
 from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.ptable import PTable, PTableRow
-from discreet.records.keys import RecordKeys, keys_of
+from discreet.records.record_keys import RecordKeys, keys_of
 from tests.cli import town
 from tests.cli.town import PERSONS, SECRET, Done, exact, people, published
 

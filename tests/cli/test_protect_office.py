@@ -11,7 +11,7 @@ import pytest
 
 from discreet.engines.duckdb import DuckDB
 from discreet.release import release_writer as shelves
-from discreet.release.locks import alone
+from discreet.release.run_journal import alone
 from tests.cli import town
 from tests.protection.office import files
 
@@ -217,9 +217,9 @@ def test_shared_noise_that_is_written_nowhere_cannot_be_resumed(discreet: Comman
 def test_a_run_that_was_replaced_as_soon_as_it_had_published_succeeds(
     made: Command, office: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish = shelves.FolderShelf.finish
+    finish = shelves.FolderWriter.finish
 
-    def overtaken(shelf: shelves.FolderShelf, *given: Any) -> Any:  # noqa: ANN401 - as the function it stands for
+    def overtaken(shelf: shelves.FolderWriter, *given: Any) -> Any:  # noqa: ANN401 - as the function it stands for
         found = finish(shelf, *given)
         for name in ("out", "out.curator"):
             (office / name).rename(office / f"old-{name}")
@@ -227,7 +227,7 @@ def test_a_run_that_was_replaced_as_soon_as_it_had_published_succeeds(
         return found
 
     assert made(*BARE, "--variance", "1", "--bound", "3", "--tables", "2", "--out", "other").code == 0
-    monkeypatch.setattr(shelves.FolderShelf, "finish", overtaken)
+    monkeypatch.setattr(shelves.FolderWriter, "finish", overtaken)
     done = made(*BARE, *NOISE, "--out", "out", "--replace", "--json")
     assert (done.code, done.err) == (0, "")
     content = json.loads(done.out)

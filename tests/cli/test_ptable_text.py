@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.cli.ptable_text import MOST_ROWS, WIDEST_PICTURE, describe, picture, table
+from discreet.cli.ptable import MOST_ROWS, WIDEST_PICTURE, describe, picture, table
 from discreet.noise.ptable import PTable
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from discreet.accuracy import measured
+from discreet.accuracy import release_utility
 from discreet.reports.html_page import SECTIONS
 from tests.cli import town
 
@@ -28,7 +28,7 @@ KEYS = ["schema", "command", "settings", "results", "warnings"]
 @pytest.fixture(scope="module", autouse=True)
 def _few_tables() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 50)
+        patch.setattr(release_utility, "TABLES", 50)
         yield
 
 

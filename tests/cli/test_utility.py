@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.accuracy import measured
-from discreet.accuracy.measured import CURATOR, MEANS, utility_of
-from discreet.cli.utility_text import AS_TABLES, SAID
+from discreet.accuracy import release_utility
+from discreet.accuracy.release_utility import CURATOR, MEANS, utility_of
+from discreet.cli.utility import AS_TABLES, SAID
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
@@ -45,7 +45,7 @@ KEYS = ["schema", "command", "settings", "results", "warnings"]
 def _few_tables() -> Iterator[None]:
     """Simulate tests with few tables: here it matters what is printed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 50)
+        patch.setattr(release_utility, "TABLES", 50)
         yield
 
 

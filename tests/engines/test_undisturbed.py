@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.engines.undisturbed import undisturbed
+from discreet.engines.duckdb import signals_deferred
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def test_an_interrupt_comes_after_the_step() -> None:
     done = []
 
     def work() -> None:
-        with undisturbed():
+        with signals_deferred():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGINT)
             done.append("all of it")
@@ -43,7 +43,7 @@ def test_a_handler_of_ones_own_is_called_once_and_stays(number: signal.Signals) 
     before = signal.signal(number, lambda got, _frame: heard.append(got))
     try:
         handler = signal.getsignal(number)
-        with undisturbed():
+        with signals_deferred():
             signal.raise_signal(number)
             assert heard == []
         assert heard == [number]
@@ -55,7 +55,7 @@ def test_a_handler_of_ones_own_is_called_once_and_stays(number: signal.Signals) 
 def test_signals_that_are_ignored_stay_so() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with undisturbed():
+        with signals_deferred():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     finally:
@@ -63,7 +63,7 @@ def test_signals_that_are_ignored_stay_so() -> None:
 
 
 def test_an_error_of_the_step_is_told_and_handlers_are_back() -> None:
-    with pytest.raises(ImportError, match="no such library"), undisturbed():
+    with pytest.raises(ImportError, match="no such library"), signals_deferred():
         raise ImportError("no such library")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -72,7 +72,7 @@ def test_other_threads_leave_handlers_alone() -> None:
     seen = []
 
     def work() -> None:
-        with undisturbed():
+        with signals_deferred():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

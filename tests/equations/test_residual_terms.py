@@ -24,7 +24,7 @@ from discreet.equations.residual_terms import (
     success_of,
 )
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.smoothed_noise import log_ratios
+from discreet.noise.rival_noise import log_ratios
 from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes

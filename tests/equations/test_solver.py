@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.equations.least_squares import MOST_STEPS, Link, fit, margin_sums
 from discreet.equations.margin_equations import MarginEquations
-from discreet.equations.solver import MOST_STEPS, fit
-from discreet.equations.sums import Link, margin_sums
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import lattice
 from tests.attacks.scenes import LARGE, Scene, residents
@@ -20,7 +19,7 @@ from tests.programme.test_lattice import programmes
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats
-    from discreet.equations.sums import MarginSums
+    from discreet.equations.least_squares import MarginSums
     from discreet.programme.model import Programme
 
 TIGHT = 1e-12

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.equations import sums as module
+from discreet.equations import least_squares as module
+from discreet.equations.least_squares import Link, margin_sums
 from discreet.equations.margin_equations import MarginEquations
-from discreet.equations.sums import Link, margin_sums
 from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 

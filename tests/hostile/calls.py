@@ -14,14 +14,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.attacks.overlap_file import read_overlaps
+from discreet.attacks.attacker_view import read_overlaps
 from discreet.cli.protect import KINDS
 from discreet.cli.settings_file import with_settings
 from discreet.errors import InputError
 from discreet.mechanisms.privacy_budget import read_budget
 from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.regions import with_regions
 from discreet.records.secret import read_secret
 from discreet.release.record import read_record

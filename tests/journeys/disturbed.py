@@ -19,7 +19,7 @@ import pytest
 
 from discreet.cli.main import main
 from discreet.release.release import open_release
-from discreet.synthetic.write import synth
+from discreet.synthetic.synthetic_census import synth
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.protection.verify import verify
+from discreet.protection.repetition import verify
 from tests.journeys.disturbed import RUN, arguments, check_pair, environment, files
 
 if TYPE_CHECKING:

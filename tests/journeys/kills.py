@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.protection.verify import verify
+from discreet.protection.repetition import verify
 from discreet.release.release_folder import recover
 from tests.journeys.disturbed import (
     answered,

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.compare import ALIKE, BUDGETS, MEASURED, PAGE, ROOT, SOURCES, budgets, page, rows_of, spent, table
-from discreet.calibration.compare import AT, compare
-from discreet.programme.load import load_programme
+from discreet.calibration.comparison import AT, compare
+from discreet.programme.programme_files import load_programme
 
 FOUND: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -23,12 +23,12 @@ from benchmarks.design import (
     on_real_trees,
 )
 from benchmarks.design_page import FLAT, KINDS, LEVELS, PARTS, left, line_left, of_kind, page
-from discreet.accuracy.accuracy_bound import epsilon_needed
+from discreet.accuracy.expected_accuracy import epsilon_needed
 from discreet.calibration.constraints import OPTIMAL
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
 from discreet.risk.averaging import variance_needed
-from discreet.risk.bound import largest_variance
+from discreet.risk.bound_disclosure import largest_variance
 
 FOUND: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
 DESIGNS: list[dict[str, Any]] = FOUND["designs"]

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.mechanism import Lot
-    from discreet.tabulation.output import Output
+    from discreet.mechanisms.mechanism import NoiseBatch
+    from discreet.tabulation.static_output import StaticOutput
 
 SECRET = "6f1d2c83b9a04e57d8cc3f0a91b7e2645a0bb8d3179c4e62f5a83d0e7c91b4f6"  # noqa: S105 - of this test alone
 SHORT = "canary-secret"
@@ -550,10 +550,10 @@ class Veil:
     spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
         return np.where(lot.counts > 2, 500, 0)
 
     def described(self) -> dict[str, Any]:
@@ -643,9 +643,9 @@ class Planter:
 
     def exact_tables(self) -> None:
         """Put the true counts among the public tables."""
-        as_usual = release_writer.FolderShelf.put
+        as_usual = release_writer.FolderWriter.put
         self.patch.setattr(
-            release_writer.FolderShelf, "put", lambda own, name, _, exact, __: as_usual(own, name, exact, None)
+            release_writer.FolderWriter, "put", lambda own, name, _, exact, __: as_usual(own, name, exact, None)
         )
 
 
@@ -720,13 +720,13 @@ def test_a_planted_id_in_a_message_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_planted_number_in_a_log_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.cli.progress_bars import Stages
+    from discreet.cli.progress_bars import ProgressBars
 
-    note = Stages._note  # noqa: SLF001
-    with Stages(shown=False, log=tmp_path / "log") as stages:
+    note = ProgressBars._note  # noqa: SLF001
+    with ProgressBars(shown=False, log=tmp_path / "log") as stages:
         stages("reading", SIZE, SIZE)
     assert town().found({"log": (tmp_path / "log").read_bytes()}) == set()
-    monkeypatch.setattr(Stages, "_note", lambda self, event, **more: note(self, event, records=SIZE, **more))
-    with Stages(shown=False, log=tmp_path / "log") as stages:
+    monkeypatch.setattr(ProgressBars, "_note", lambda self, event, **more: note(self, event, records=SIZE, **more))
+    with ProgressBars(shown=False, log=tmp_path / "log") as stages:
         stages("reading", SIZE, SIZE)
     assert town().found({"log": (tmp_path / "log").read_bytes()}) == {("true count", "log")}

@@ -25,13 +25,13 @@ from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
-from discreet.protection.verify import verify
-from discreet.release import journal
+from discreet.protection.repetition import verify
 from discreet.release import release_folder as folders
 from discreet.release import release_writer as shelves
-from discreet.release.journal import JOURNAL
+from discreet.release import run_journal
 from discreet.release.release import open_release
 from discreet.release.release_folder import recover
+from discreet.release.run_journal import JOURNAL
 from discreet.release.table_files import FORMATS
 from tests.protection.office import cell_key, curator, files, make, put, put_people
 from tests.protection.town import SECRET, TOWN, people
@@ -81,7 +81,7 @@ def cut_before_the_end(run: Callable[[], object]) -> None:
 def cut_after(tables: int, run: Callable[[], object], error: Callable[[], BaseException] = CutError) -> None:
     """Let a run finish so many tables and end."""
     written: list[str] = []
-    really = journal.note
+    really = run_journal.note
 
     def note(folder: Path, table: TableFile, exact: str | None) -> None:
         if len(written) == tables:

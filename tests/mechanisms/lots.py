@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.mechanisms.mechanism import Lot
+from discreet.mechanisms.mechanism import NoiseBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ def lot(
     *,
     table: str = "1",
     statistics: Sequence[Statistic] = ((),),
-) -> Lot:
+) -> NoiseBatch:
     """Return cells with these counts; their keys are 0 unless given, and their words may not be asked for."""
     found = np.asarray(counts, dtype=np.int64)
 
@@ -32,4 +32,4 @@ def lot(
         return np.asarray(words, dtype=np.uint64)
 
     given = np.zeros(len(found)) if keys is None else keys
-    return Lot(table, tuple(statistics), found, np.asarray(given, dtype=np.uint32), find)
+    return NoiseBatch(table, tuple(statistics), found, np.asarray(given, dtype=np.uint32), find)

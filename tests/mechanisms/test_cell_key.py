@@ -18,10 +18,9 @@ from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.distribution import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.mixing import KeyMixer
+from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import PTable, PTableRow
-from discreet.noise.truncated import Truncated
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import Truncated, TruncatedLaplace
 from discreet.noise.uniform import Uniform
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record as ReleaseRecord

@@ -29,11 +29,10 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import TruncatedGaussian, TruncatedLaplace
 from discreet.noise.uniform import Uniform
 from discreet.protection.pipeline import protect
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.each import each
 from tests.mechanisms.independence import dependence, one_in_ten_shared
 from tests.noise.goodness import ACCEPT, REJECT, p_value

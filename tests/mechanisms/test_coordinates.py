@@ -15,12 +15,11 @@ from discreet.errors import ParameterError, SecretError
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.noise.distribution import WORDS
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.mixing import KeyMixer
+from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
-from discreet.protection.again import protect_again
 from discreet.protection.pipeline import protect
-from discreet.protection.verify import verify
+from discreet.protection.repetition import repeat, verify
 from discreet.release.record import Record
 from discreet.release.release import open_release
 from tests.each import each
@@ -161,7 +160,7 @@ def test_a_release_without_the_mark_is_repeated_and_verified_with_its_own_noise(
     record = json.loads(path.read_text())
     assert record.pop("labelled_total") is False
     path.write_text(json.dumps(record))
-    again = protect_again(path.parent, secret=SECRET, out=tmp_path / "again", engine=engine)
+    again = repeat(path.parent, secret=SECRET, out=tmp_path / "again", engine=engine)
     assert files(tmp_path / "again") == files(tmp_path / "old")
     assert verify(tmp_path / "old", data=data, secret=SECRET).repeated
     made = make(data, tmp_path / "new", new, engine=engine)

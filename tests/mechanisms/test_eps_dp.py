@@ -13,12 +13,12 @@ import pytest
 from discreet.errors import InternalError, ParameterError
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
-from discreet.noise.exact_inverse import ExactGeometric
+from discreet.noise.exact_samplers import ExactGeometric
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.random_bits import SYSTEM_BITS, SeededBits
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record, record_from_json
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.noise.goodness import ACCEPT, REJECT, p_value

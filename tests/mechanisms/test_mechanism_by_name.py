@@ -18,8 +18,8 @@ from discreet.mechanisms.mechanism_by_name import mechanism_named
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.promised import promised_laplace
 from discreet.noise.ptable import PTable
+from discreet.noise.truncated import truncated_laplace_for
 from discreet.noise.uniform import Uniform
 from discreet.release import record
 from discreet.release.record import MECHANISMS
@@ -53,7 +53,7 @@ def named(name: str, secret: bytes | None = SECRET, **given: Any) -> Any:  # noq
         ("coordinates", {**SOLVED, "perturb_zeros": True}, Coordinates(ZEROS, SECRET)),
         ("coordinates", {"law": "uniform", "bound": 4, "perturb_zeros": True},
          Coordinates(Uniform(bound=4), SECRET, perturb_zeros=True)),
-        ("fresh", {"law": "truncated-laplace", "epsilon": 0.5, "delta": 8e-3}, Fresh(promised_laplace(0.5, 8e-3))),
+        ("fresh", {"law": "truncated-laplace", "epsilon": 0.5, "delta": 8e-3}, Fresh(truncated_laplace_for(0.5, 8e-3))),
         ("fresh", {**SOLVED, "spsn": False}, Fresh(PTABLE)),
         ("fresh", {"epsilon": 0.5, "perturb_zeros": True}, Fresh(LAW, perturb_zeros=True)),
         ("eps-dp", {"epsilon": 2.0}, EpsDP(Budget(2.0))),

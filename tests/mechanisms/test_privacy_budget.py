@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError, UnknownNameError
 from discreet.mechanisms.privacy_budget import Budget, read_budget
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.each import each
 from tests.protection.town import AGE, SEX, TOWN
 from tests.tabulation.small_data import by, programme, programmes
@@ -21,13 +21,13 @@ from tests.tabulation.small_data import by, programme, programmes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from discreet.tabulation.output import Output
+    from discreet.tabulation.static_output import StaticOutput
 
 # Table 1 shows sexes and the total, table 2 sexes and the total by three depths of age.
 SMALL = output_of(programme([SEX, AGE], [by(SEX)], [by(AGE), by(SEX)]))
 
 
-def spent(budget: Budget, output: Output, *, spsn: bool) -> float:
+def spent(budget: Budget, output: StaticOutput, *, spsn: bool) -> float:
     """Return the sum over all noisy counts that one person changes, each once."""
     split = budget.split(output, spsn=spsn)
     counts: dict[Any, float] = {}
@@ -38,7 +38,7 @@ def spent(budget: Budget, output: Output, *, spsn: bool) -> float:
     return math.fsum(counts.values())
 
 
-def check_within(budget: Budget, output: Output, whole: float, *, spsn: bool) -> None:
+def check_within(budget: Budget, output: StaticOutput, whole: float, *, spsn: bool) -> None:
     """Check that a budget is spent, but for the last digits of every count, and not exceeded by any."""
     found = spent(budget, output, spsn=spsn)
     assert found <= whole

@@ -8,7 +8,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.noise.catalogue import LAWS
+from discreet.noise.by_name import LAWS
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace

@@ -13,8 +13,8 @@ import pytest
 
 from discreet.errors import InfeasibleError
 from discreet.noise import PTable
-from discreet.noise.disclosure import NEARLY_CERTAIN, surest_count
 from discreet.noise.ptable import PTableRow
+from discreet.noise.published_counts import NEARLY_CERTAIN, surest_count
 from tests.each import each
 
 DATA = Path(__file__).parents[1] / "data" / "reference-ptables"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import Laplace, PTable, SeededBits, TruncatedLaplace, TwoSidedGeometric, Uniform
-from discreet.noise.cut import cut_bias
+from discreet.noise.published_counts import cut_bias
 from tests.each import each
 
 if TYPE_CHECKING:

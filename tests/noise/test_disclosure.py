@@ -10,10 +10,10 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.noise import PTable
-from discreet.noise.disclosure import check_disclosure, posterior_of_one, posteriors_of_one, surest_count
 from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTableRow
+from discreet.noise.published_counts import check_disclosure, posterior_of_one, posteriors_of_one, surest_count
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from tests.each import each

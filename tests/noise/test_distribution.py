@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.noise import Laplace, MaxEntropy, SeededBits, TwoSidedGeometric, Uniform
-from discreet.noise.distribution import WIDEST, WORDS, Noise, Table
+from discreet.noise.distribution import WIDEST, WORDS, Noise, ProbabilityTable
 from tests.each import each
 
 LAWS: list[Noise] = [
@@ -81,7 +81,7 @@ def test_an_unbounded_law_is_cut_at_half_a_step_of_the_grid() -> None:
 
 def test_table_moments_are_about_the_mean() -> None:
     # 1 with probability 1/4 and 5 with 3/4: mean 4, variance 3/4 * 1 + 1/4 * 9.
-    table = Table(np.array([1, 5]), np.log([0.25, 0.75]))
+    table = ProbabilityTable(np.array([1, 5]), np.log([0.25, 0.75]))
     assert table.mean == pytest.approx(4)
     assert table.variance == pytest.approx(3)
     assert table.cdf(np.array([0, 1, 4, 5, 9])) == pytest.approx([0, 0.25, 0.25, 1, 1])

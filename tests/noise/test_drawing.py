@@ -11,8 +11,8 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.noise import LAWS, SeededBits
+from discreet.noise.by_name import described_law, noisy, perturbs_zeros
 from discreet.noise.distribution import WORDS
-from discreet.noise.drawing import described_law, noisy, perturbs_zeros
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.release.record import Record, record_from_json

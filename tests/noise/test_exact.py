@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.noise import DiscreteGaussian, SeededBits, TwoSidedGeometric
-from discreet.noise.exact import bernoulli, bernoulli_exp, exact_discrete_gaussian, exact_geometric
+from discreet.noise.exact_samplers import bernoulli, bernoulli_exp, exact_discrete_gaussian, exact_geometric
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 

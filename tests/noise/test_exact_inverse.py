@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.noise import SeededBits, TwoSidedGeometric, exact_inverse
-from discreet.noise.exact_inverse import ExactGeometric
+from discreet.noise import SeededBits, TwoSidedGeometric, exact_samplers
+from discreet.noise.exact_samplers import ExactGeometric
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 
@@ -69,7 +69,7 @@ def test_floor_is_the_whole_part_of_the_distribution(rate: float, bits: int) -> 
 @each("guard", [8, 128])
 def test_thresholds_are_floors(rate: float, word: int, guard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # With 8 bits beyond the word the powers of q do not settle every threshold, and the others are made one by one.
-    monkeypatch.setattr(exact_inverse, "GUARD_BITS", guard)
+    monkeypatch.setattr(exact_samplers, "GUARD_BITS", guard)
     law = ExactGeometric(rate, word)
     thresholds = law._thresholds.tolist()  # noqa: SLF001 - what words are compared with
     reach = (len(thresholds) - 1) // 2

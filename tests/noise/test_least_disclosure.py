@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from discreet.noise import PTable
-from discreet.noise.disclosure import posteriors_of_one
 from discreet.noise.dual import solve
 from discreet.noise.least_disclosure import LEEWAY, crowd, least_disclosure_laws, least_odds
 from discreet.noise.ptable_settings import PTableSettings
+from discreet.noise.published_counts import posteriors_of_one
 from tests.each import each
 from tests.noise.programs import polytope
 

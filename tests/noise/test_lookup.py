@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise import PTable, SeededBits, Uniform
-from discreet.noise.lookup import CHUNK, MOST_BUCKETS, Lookup, in_chunks, keys_in_space
+from discreet.noise.key_lookup import CHUNK, MOST_BUCKETS, Lookup, in_chunks, keys_in_space
 from discreet.noise.rounded import RoundedRow
 from tests.each import each
 from tests.quick import one_in

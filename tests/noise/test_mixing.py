@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from discreet.errors import SecretError
 from discreet.noise import PTable, SeededBits
-from discreet.noise.mixing import SHORTEST_SECRET, KeyMixer
+from discreet.noise.key_lookup import SHORTEST_SECRET, KeyMixer
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, chi_square
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.errors import InfeasibleError, InputError, ParameterError, PTableFileError, UnknownNameError
-from discreet.noise.catalogue import LAWS
+from discreet.noise.by_name import CHOICES, LAWS, noise_named
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
-from discreet.noise.noise_choice import CHOICES, noise_named
-from discreet.noise.promised import promised_gaussian
 from discreet.noise.ptable import PTable
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import TruncatedGaussian, TruncatedLaplace, truncated_gaussian_for
 from discreet.noise.uniform import Uniform
 from tests.each import each
 
@@ -49,7 +46,7 @@ UNKNOWN = "There is no parameter of the law geometric"
         ("truncated-laplace", {"epsilon": 0.5, "bound": 9}, TruncatedLaplace(epsilon=0.5, bound=9)),
         ("truncated-laplace", {"epsilon": 0.5, "delta": 0.008}, TruncatedLaplace(epsilon=0.5, bound=7)),
         ("truncated-gaussian", {"sigma": 3, "bound": 9}, TruncatedGaussian(sigma=3, bound=9)),
-        ("truncated-gaussian", {"epsilon": 1.5, "delta": 2e-5}, promised_gaussian(1.5, 2e-5)),
+        ("truncated-gaussian", {"epsilon": 1.5, "delta": 2e-5}, truncated_gaussian_for(1.5, 2e-5)),
     ],
 )  # fmt: skip
 def test_noise_is_what_its_name_and_parameters_say(

@@ -11,10 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.noise import promised as promised_module
-from discreet.noise.promised import PROMISED, promised_gaussian, promised_laplace
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise import truncated as promised_module
+from discreet.noise.truncated import (
+    PROMISED,
+    TruncatedGaussian,
+    TruncatedLaplace,
+    truncated_gaussian_for,
+    truncated_laplace_for,
+)
 from discreet.risk.epsilon_delta import delta_at
 from tests.each import each
 
@@ -43,10 +47,10 @@ def with_bound(law: Noise, epsilon: float, bound: int) -> Noise:
 @each(
     ("promised", "epsilon", "most", "bound"),
     [
-        (promised_laplace, 0.5, 8e-3, 7),
-        (promised_laplace, 1.5, 2e-5, 7),
-        (promised_gaussian, 0.5, 8e-3, 10),
-        (promised_gaussian, 1.5, 2e-5, 12),
+        (truncated_laplace_for, 0.5, 8e-3, 7),
+        (truncated_laplace_for, 1.5, 2e-5, 7),
+        (truncated_gaussian_for, 0.5, 8e-3, 10),
+        (truncated_gaussian_for, 1.5, 2e-5, 12),
     ],
 )
 def test_bounds_are_those_of_rinott(

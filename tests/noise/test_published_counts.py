@@ -11,8 +11,7 @@ from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
-from discreet.noise.published_counts import RAREST, published_counts
-from discreet.noise.ranges import published_range
+from discreet.noise.published_counts import RAREST, published_counts, published_range
 from tests.each import each
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)

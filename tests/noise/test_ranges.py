@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.noise.ptable import PTable
-from discreet.noise.ranges import published_range
+from discreet.noise.published_counts import published_range
 from tests.each import each
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)

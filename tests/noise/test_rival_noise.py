@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.attacks.belief import belief_of
+from discreet.attacks.attacker_view import belief_of
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.rival_noise import rival
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import TruncatedLaplace
 from discreet.release.record import Record
 from tests.each import each
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.smoothed_noise import bhattacharyya, log_ratios
+from discreet.noise.rival_noise import bhattacharyya, log_ratios
 from tests.each import each
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import DiscreteGaussian, MaxEntropy, SeededBits, Truncated
-from discreet.noise.truncated_gaussian import TruncatedGaussian
+from discreet.noise.truncated import TruncatedGaussian
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.noise import SeededBits, Truncated, TwoSidedGeometric
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import TruncatedLaplace
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.paper.sources import Sources
+from discreet.paper.paper_inputs import Sources
 
 
 @pytest.fixture(scope="session")

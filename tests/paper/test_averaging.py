@@ -9,7 +9,7 @@ import pytest
 
 from discreet.equations.closed_form import success
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.paper.averaging import average_right, averaging_map, published_maps
+from discreet.paper.risk_part import average_right, averaging_map, published_maps
 from discreet.risk.averaging import chebyshev
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.paper.bound import BoundMap, bound_map, numbers
-from discreet.paper.published import TUPLES
-from discreet.risk.bound import disclosure_at
+from discreet.paper.published_numbers import TUPLES
+from discreet.paper.risk_part import BoundMap, bound_map, bound_numbers
+from discreet.risk.bound_disclosure import disclosure_at
 
 if TYPE_CHECKING:
-    from discreet.paper.sources import Sources
+    from discreet.paper.paper_inputs import Sources
 
 BOUNDS = (2, 3, 5, 6)
 VARIANCES = (0.5, 2.0, 3.0)
@@ -58,7 +58,7 @@ def test_on_a_line_the_sets_of_the_country_just_do_not_suffice(attacker: str) ->
 
 
 def test_the_published_point_is_found_out_in_germany_alone(sources: Sources) -> None:
-    found = {each.id: each for each in numbers(sources)}
+    found = {each.id: each for each in bound_numbers(sources)}
     assert (found["hidden-from/Germany"].ours, found["hidden-from/Malta"].ours) == (6, 5)
     assert found["uniform-chance"].ours == pytest.approx(20 / 11**3)
     # Sets counted are k of SEX in table 1.

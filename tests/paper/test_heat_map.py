@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from discreet.paper.heat_map import HeatMap, MapLine
+from discreet.paper.map_panels import HeatMap, MapLine
 
 VALUES = np.array([[1.0, 10.0, 1e3], [np.nan, 1e2, np.inf]])
 

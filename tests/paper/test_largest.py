@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.paper.largest import largest
+from discreet.paper.small_area_part import largest
 
 
 def by_outcomes(sizes: list[int], chances: list[float], size: int) -> float:

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.paper.number_comparison import FORMULA, NOT_COMPUTED, PROGRAMME, READING, Number, number, rounds_to
-from discreet.paper.published import PUBLISHED
+from discreet.paper.number_comparison import (
+    FORMULA,
+    NOT_COMPUTED,
+    PROGRAMME,
+    READING,
+    NumberComparison,
+    number,
+    rounds_to,
+)
+from discreet.paper.published_numbers import PUBLISHED
 
 EDGES = [
     ("2.8e7", 2.75e7, 2.85e7),
@@ -97,5 +105,5 @@ def test_what_is_printed_in_percent_has_ours_in_percent() -> None:
 
 
 def test_json_has_no_infinity() -> None:
-    found = Number("a", "b", "1", math.inf, "", "bound")
+    found = NumberComparison("a", "b", "1", math.inf, "", "bound")
     assert found.to_json() == {"id": "a", "where": "b", "published": "1", "ours": None, "agrees": False, "note": ""}

@@ -8,10 +8,18 @@ import io
 import pytest
 from matplotlib.figure import Figure
 
-from discreet.paper.paper_bars import Bars, NamedBars, Series
-from discreet.paper.paper_curves import Curve, Curves, Mark
-from discreet.paper.paper_figure import PaperFigure, figure_files, figure_picture
-from discreet.paper.paper_plane import EdgeLine, EpsilonLine, Span, VariancePlane
+from discreet.paper.curve_panels import (
+    Bars,
+    Curve,
+    Curves,
+    Mark,
+    NamedBars,
+    PaperFigure,
+    Series,
+    figure_files,
+    figure_picture,
+)
+from discreet.paper.map_panels import EdgeLine, EpsilonLine, Span, VariancePlane
 
 CURVES = Curves("", (1.0, 10.0), (Curve("falling", (2.0, 0.2), "black"),), "E", "eps", (Mark(5, "here"),), log_x=True)
 BARS = Bars("bins", (0.0, 1.0, 2.0), (Series("a", (3.0, 4.0), "black", (2.0, 5.0)),), "size", "number")

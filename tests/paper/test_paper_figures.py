@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from discreet.accuracy.areas import with_sexes
-from discreet.paper.accuracy import accuracy_curves
-from discreet.paper.averaging import published_maps
-from discreet.paper.bound import bound_map
-from discreet.paper.paper_figures import DRAWN, figures_of
+from discreet.accuracy.area_counts import with_sexes
+from discreet.paper.figures import DRAWN, figures_of, power
 from discreet.paper.paper_page import is_second
-from discreet.paper.paper_risk_figures import power
-from discreet.paper.parameter_space_part import Reading, Space, published_space
+from discreet.paper.parameter_space_part import ConstraintReading, Space, published_space
 from discreet.paper.redundancy_part import Ratios
 from discreet.paper.reproduction import Paper
-from discreet.paper.small_areas import area_sizes, distortions, tail_curves
+from discreet.paper.risk_part import bound_map, published_maps
+from discreet.paper.small_area_part import accuracy_curves, area_sizes, distortions, tail_curves
 
 if TYPE_CHECKING:
-    from discreet.paper.paper_figure import PaperFigure
+    from discreet.paper.curve_panels import PaperFigure
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +28,8 @@ def figures() -> dict[str, PaperFigure]:
         Ratios("flat", attacker, np.array([0.2, 0.75, 1.0, 1.0]), np.array([0.1, 0.5, 1.0, 1.0]))
         for attacker in ("greedy", "optimal")
     ]
-    strict = Reading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
-    relaxed = Reading("relaxed", 0.0244, 630_000, 0.0027, "Malta", "optimal")
+    strict = ConstraintReading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
+    relaxed = ConstraintReading("relaxed", 0.0244, 630_000, 0.0027, "Malta", "optimal")
     data = {
         "bound-map": bound_map(variances=(1.0, 2.0), bounds=(4, 5, 6)),
         "averaging-map": published_maps(),

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.paper.parameter_space_part import Reading, numbers, programme_space, published_space
-from discreet.risk.bound import disclosure_at
+from discreet.paper.parameter_space_part import ConstraintReading, numbers, programme_space, published_space
+from discreet.risk.bound_disclosure import disclosure_at
 
 if TYPE_CHECKING:
-    from discreet.paper.sources import Sources
+    from discreet.paper.paper_inputs import Sources
 
 
 @pytest.fixture(scope="module")
-def readings() -> tuple[Reading, Reading]:
+def readings() -> tuple[ConstraintReading, ConstraintReading]:
     space = published_space()
     return space.strict, space.relaxed
 
 
-def test_averaging_is_a_quarter_over_the_ratio(readings: tuple[Reading, Reading]) -> None:
+def test_averaging_is_a_quarter_over_the_ratio(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     for reading, ratio in zip(readings, (0.0867, 0.112), strict=True):
         # z of 0.6827 is 1 to four digits.
         assert reading.plane.needed == pytest.approx(0.25 / ratio, rel=1e-4)
 
 
-def test_epsilon_is_limited_by_both_formulas(readings: tuple[Reading, Reading]) -> None:
+def test_epsilon_is_limited_by_both_formulas(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     for reading, ratio, areas in zip(readings, (0.0118, 0.0170), (37_000, 68), strict=True):
         assert reading.line.high == pytest.approx(math.sqrt(8 * ratio), rel=1e-4)
         assert reading.line.low == pytest.approx(math.log(areas / 0.32) / 20)
@@ -35,14 +35,18 @@ def test_epsilon_is_limited_by_both_formulas(readings: tuple[Reading, Reading]) 
     assert [round(end, 2) for end in (readings[1].line.low, readings[1].line.high)] == [0.27, 0.37]
 
 
-def test_the_upper_edge_is_where_the_sets_begin_to_suffice(readings: tuple[Reading, Reading]) -> None:
+def test_the_upper_edge_is_where_the_sets_begin_to_suffice(
+    readings: tuple[ConstraintReading, ConstraintReading],
+) -> None:
     for reading in readings:
         for row in reading.plane.rows[4::2]:
             assert not disclosure_at(row.high, row.bound, tuples=reading.tuples).inferable
             assert disclosure_at(row.high * (1 + 1e-6), row.bound, tuples=reading.tuples).inferable
 
 
-def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(readings: tuple[Reading, Reading]) -> None:
+def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(
+    readings: tuple[ConstraintReading, ConstraintReading],
+) -> None:
     strict, relaxed = (reading.plane.feasible for reading in readings)
     assert [row.bound for row in strict] == [7, 8, 9, 10]
     assert relaxed[0].bound == 5
@@ -50,15 +54,17 @@ def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(readings: tuple
     assert [round(readings[0].plane.at(bound).high, 2) for bound in (5, 6)] == [1.82, 2.84]
 
 
-def test_each_attacker_is_told_by_the_constraints(readings: tuple[Reading, Reading]) -> None:
+def test_each_attacker_is_told_by_the_constraints(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     averages = [each for each in readings[0].constraints if each.name == "averaging"]
     assert len(averages) == 2
     assert all(each.reason.startswith("who takes the paper's averages") for each in averages)
-    optimal = Reading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
+    optimal = ConstraintReading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
     assert all("everything published" in each.reason for each in optimal.constraints if each.name == "averaging")
 
 
-def test_the_window_has_both_ends_of_one_reading(sources: Sources, readings: tuple[Reading, Reading]) -> None:
+def test_the_window_has_both_ends_of_one_reading(
+    sources: Sources, readings: tuple[ConstraintReading, ConstraintReading]
+) -> None:
     found = {each.id: each for each in numbers(sources)}
     ends = [math.log(68 / 0.32) / 20, math.sqrt(8 * 0.0170)]
     assert found["window-middle"].ours == pytest.approx(sum(ends) / 2, rel=1e-4)

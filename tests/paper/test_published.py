@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from discreet.paper.number_comparison import FRACTION, ORDER, PRINTED
-from discreet.paper.published import PARTS, PUBLISHED, SMALLEST, SMALLEST_FRESH, TABLE_1, TABLE_2, TUPLES
-from discreet.paper.readings import READINGS
+from discreet.paper.published_numbers import (
+    PARTS,
+    PUBLISHED,
+    READINGS,
+    SMALLEST,
+    SMALLEST_FRESH,
+    TABLE_1,
+    TABLE_2,
+    TUPLES,
+)
 
 LISTED = {"sexes-of-named", "noise-of-named"}
 """What is printed as several numbers, none of which is computed."""

@@ -8,11 +8,11 @@ import pytest
 
 from discreet.errors import UnknownNameError
 from discreet.paper.optimal_attacker_part import states
-from discreet.paper.published import PUBLISHED
+from discreet.paper.published_numbers import PUBLISHED
 from discreet.paper.reproduction import ALL_PARTS, Paper, reproduce_paper
 
 if TYPE_CHECKING:
-    from discreet.paper.sources import Sources
+    from discreet.paper.paper_inputs import Sources
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.eu2021.census import census, countries, member_states
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from tests.each import each
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from tests.each import each
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.lattice import lattice, lattice_by_table, publishes_meets
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from tests.programme.small import programme, with_universes
 
 if TYPE_CHECKING:

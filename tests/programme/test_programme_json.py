@@ -16,10 +16,10 @@ from discreet.errors import ProgrammeError
 from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.eu2021.census import census, countries
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_from_json, programme_to_json
-from discreet.programme.selection import also_missing_category, choose_tables
+from discreet.programme.selection import choose_tables, with_missing_category
 from tests.each import each
 from tests.programme.test_universe import trees
 
@@ -108,7 +108,7 @@ def test_the_topic_of_areas_is_kept() -> None:
 
 
 def test_a_part_with_a_missing_category_is_kept_whole() -> None:
-    made = also_missing_category(choose_tables(census("LU"), ["3.*"], None), ["AGE", "GEO"])
+    made = with_missing_category(choose_tables(census("LU"), ["3.*"], None), ["AGE", "GEO"])
     assert in_full(back(made)) == in_full(made)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import ProgrammeFileError, UnknownNameError
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.sdmx_definition import programme_from_dsd
 from tests.each import each
 

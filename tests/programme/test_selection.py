@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Programme, Table, Topic
-from discreet.programme.selection import also_missing_category, choose_tables
+from discreet.programme.programme_files import load_programme
+from discreet.programme.selection import choose_tables, with_missing_category
 from discreet.programme.universe import parse_universe
 from tests.each import each
 from tests.programme.small import programme as sized
@@ -102,7 +102,7 @@ def test_the_census_is_chosen_by_group() -> None:
 
 
 def test_a_missing_category_is_in_every_level_tree_and_table() -> None:
-    made = also_missing_category(TOWN, ["AGE", "ONE"])
+    made = with_missing_category(TOWN, ["AGE", "ONE"])
     age = made.topics["AGE"]
     assert [level.size for level in age.levels] == [3, 5]
     assert [level.codes for level in age.levels] == [(*(level.codes or ()), "_U") for level in AGE.levels]
@@ -123,18 +123,18 @@ def test_a_missing_category_is_in_every_level_tree_and_table() -> None:
 def test_a_level_with_one_category_is_no_longer_the_total() -> None:
     made = Programme("p", {"ONE": ONE}, (Table("1", (Breakdown("ONE", "ONE", ONE.levels),)),))
     assert lattice(made).names() == ["total"]
-    assert lattice(also_missing_category(made, ["ONE"])).names() == ["total", "ONE:1"]
+    assert lattice(with_missing_category(made, ["ONE"])).names() == ["total", "ONE:1"]
 
 
 def test_the_national_total_stays_alone() -> None:
-    made = also_missing_category(load_programme("eu2021:LU"), ["GEO", "GEO"], "LU_X")
+    made = with_missing_category(load_programme("eu2021:LU"), ["GEO", "GEO"], "LU_X")
     assert made.breakdowns["GEO.N"].levels == ()
     assert [level.size for level in made.topics["GEO"].levels] == [2, 2, 2, 103]
     assert made.breakdowns["GEO.H"].levels == made.topics["GEO"].levels
 
 
 def test_what_is_not_stated_is_outside_a_code_and_inside_its_complement() -> None:
-    made = also_missing_category(TOWN, ["SEX"])
+    made = with_missing_category(TOWN, ["SEX"])
     assert made.topics["SEX"].levels[-1].codes == ("F", "M", "_U")
     assert parse_universe("SEX = F", made, "1").members.tolist() == [True, False, False]
     assert parse_universe("SEX != F", made, "1").members.tolist() == [False, True, True]
@@ -147,7 +147,7 @@ def test_levels_are_still_the_cuts_of_the_tree(tree: CategoryTree, keep: bool) -
     old = topic_of(tree)
     old = old if keep else Topic(old.name, old.levels)
     whole = Breakdown("A", "A", old.levels)
-    made = also_missing_category(Programme("p", {"A": old}, (Table("1", (whole,)),)), ["A"])
+    made = with_missing_category(Programme("p", {"A": old}, (Table("1", (whole,)),)), ["A"])
     new = made.topics["A"]
     assert made.tables[0].breakdowns[0].levels == new.levels
     assert [v.codes for v in made.tables[0].breakdowns[0].levels] == [v.codes for v in new.levels]
@@ -161,12 +161,12 @@ def test_levels_are_still_the_cuts_of_the_tree(tree: CategoryTree, keep: bool) -
 
 def test_a_missing_category_that_cannot_be_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"no topic 'SEXE'\. Did you mean SEX"):
-        also_missing_category(TOWN, ["SEXE"])
+        with_missing_category(TOWN, ["SEXE"])
     with pytest.raises(ProgrammeError, match=r"Topic SEX has the category 'M' already\. Choose another code"):
-        also_missing_category(TOWN, ["SEX"], "M")
+        with_missing_category(TOWN, ["SEX"], "M")
     with pytest.raises(ProgrammeError, match="Topic AGE has the category 'Y' already"):
-        also_missing_category(TOWN, ["AGE"], "Y")
+        with_missing_category(TOWN, ["AGE"], "Y")
     with pytest.raises(ProgrammeError, match="level EMP:1 has no list of categories, only their number"):
-        also_missing_category(TOWN, ["EMP"])
+        with_missing_category(TOWN, ["EMP"])
     with pytest.raises(ProgrammeError, match="level A1 has no list"):
-        also_missing_category(sized([("A",)], {"A": (2, 4)}), ["A"])
+        with_missing_category(sized([("A",)], {"A": (2, 4)}), ["A"])

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ProgrammeFileError
 from discreet.programme.lattice import lattice
-from discreet.programme.toml_file import read_programme
+from discreet.programme.programme_files import read_programme
 from tests.each import each
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.programme.toml_file import __doc__ as toml_example
+from discreet.programme.programme_files import __doc__ as toml_example
+from discreet.programme.programme_files import load_programme
 from discreet.programme.universe import (
     MOST_JOINED,
     MOST_MEMBERS,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.programme.load import load_programme
 from discreet.programme.model import Level, Programme, Table, Topic
-from discreet.programme.words import all_category_words, category_words, statistic_words, topic_words
+from discreet.programme.programme_files import load_programme
+from discreet.programme.summary import all_category_words, category_words, statistic_label, topic_words
 from tests.each import each
 
 LU = load_programme("eu2021:LU")
@@ -21,14 +21,14 @@ LU = load_programme("eu2021:LU")
     ],
 )
 def test_a_statistic_in_words(name: str, words: str) -> None:
-    assert statistic_words(LU, name) == words
+    assert statistic_label(LU, name) == words
 
 
 def test_a_topic_without_a_label_keeps_its_name() -> None:
     bare = Topic("COLOUR", (Level("COLOUR", "COLOUR", 3),))
     assert topic_words(bare) == "COLOUR"
     assert category_words(bare, "red") == "red"
-    assert statistic_words(Programme("p", {"COLOUR": bare}, (Table("1", ()),)), "COLOUR") == "COLOUR"
+    assert statistic_label(Programme("p", {"COLOUR": bare}, (Table("1", ()),)), "COLOUR") == "COLOUR"
 
 
 def test_a_category_in_words() -> None:

@@ -22,8 +22,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
-from discreet.protection.again import protect_again
-from discreet.protection.verify import verify
+from discreet.protection.repetition import repeat, verify
 from discreet.release.record import MECHANISMS, REPEATABLE, read_record
 from tests.each import each
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
@@ -56,7 +55,7 @@ KEYED: dict[str, Mechanism] = {
 def check_repeats(data: object, out: Path, engine: DuckDB, secret: bytes | None = SECRET) -> None:
     """Make a release again beside the first, and compare every byte of both folders."""
     second = out.with_name("second")
-    protect_again(curator(out), secret=secret, out=second, engine=engine)
+    repeat(curator(out), secret=secret, out=second, engine=engine)
     assert files(second) == files(out)
     assert files(curator(second)) == files(curator(out))
     assert read_record(curator(out) / "record.json").run["data"] == [str(data)]  # type: ignore[index]  # made just now
@@ -80,7 +79,7 @@ def test_a_release_of_an_earlier_version_keeps_its_keys(tmp_path: Path, engine: 
     content = json.loads(place.read_text())
     assert content.pop("key_bits") is None
     place.write_text(json.dumps(content))
-    protect_again(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine)
+    repeat(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine)
     assert files(tmp_path / "second") == files(tmp_path / "first")
 
 
@@ -183,7 +182,7 @@ def test_noise_that_is_drawn_anew_is_not_called_a_repeat(mechanism: Mechanism, t
     data = put_people(tmp_path)
     make(data, tmp_path / "first", mechanism, engine=engine)
     with pytest.raises(ParameterError, match=f"The mechanism {mechanism.name} draws new noise in every run") as caught:
-        protect_again(curator(tmp_path / "first"), out=tmp_path / "second", engine=engine)
+        repeat(curator(tmp_path / "first"), out=tmp_path / "second", engine=engine)
     assert ("spend its epsilon again" in str(caught.value)) == (mechanism.name == "eps-dp")
     assert not (tmp_path / "second").exists()
 
@@ -201,8 +200,8 @@ def test_data_that_have_moved_are_named_where_they_are(tmp_path: Path, engine: D
     make(data, tmp_path / "first", engine=engine)
     moved = data.rename(tmp_path / "archive.parquet")
     with pytest.raises(DataFileError, match=r"people\.parquet cannot be read: No such file"):
-        protect_again(curator(tmp_path / "first"), secret=SECRET, engine=engine)
-    protect_again(curator(tmp_path / "first"), data=moved, secret=SECRET, out=tmp_path / "second", engine=engine)
+        repeat(curator(tmp_path / "first"), secret=SECRET, engine=engine)
+    repeat(curator(tmp_path / "first"), data=moved, secret=SECRET, out=tmp_path / "second", engine=engine)
     assert files(tmp_path / "second") == files(tmp_path / "first")
 
 
@@ -210,7 +209,7 @@ def test_a_record_can_be_given_by_its_path_and_the_release_kept_in_memory(tmp_pa
     data = put_people(tmp_path)
     first = make(data, tmp_path / "first", engine=engine)
     shutil.copy(curator(tmp_path / "first") / "record.json", tmp_path / "kept.json")
-    again = protect_again(tmp_path / "kept.json", secret=SECRET, engine=engine)
+    again = repeat(tmp_path / "kept.json", secret=SECRET, engine=engine)
     assert again.path is None
     assert {name: again.table(name).to_pylist() for name in again.ids} == {
         name: first.table(name).to_pylist() for name in first.ids
@@ -220,15 +219,15 @@ def test_a_record_can_be_given_by_its_path_and_the_release_kept_in_memory(tmp_pa
 def test_data_from_a_program_have_to_be_given_again(tmp_path: Path, engine: DuckDB) -> None:
     make(people(PERSONS), tmp_path / "first", engine=engine)
     with pytest.raises(RecordFileError, match=r"does not say where the data were.*Name them: discreet protect DATA"):
-        protect_again(curator(tmp_path / "first"), secret=SECRET, engine=engine)
-    protect_again(curator(tmp_path / "first"), data=people(PERSONS), secret=SECRET, out=tmp_path / "b", engine=engine)
+        repeat(curator(tmp_path / "first"), secret=SECRET, engine=engine)
+    repeat(curator(tmp_path / "first"), data=people(PERSONS), secret=SECRET, out=tmp_path / "b", engine=engine)
     assert files(tmp_path / "b") == files(tmp_path / "first")
 
 
 def test_without_a_secret_it_is_told_that_the_data_were_not_checked(tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "first", Exact(), engine=engine)
-    again = protect_again(curator(tmp_path / "first"), out=tmp_path / "again", engine=engine)
+    again = repeat(curator(tmp_path / "first"), out=tmp_path / "again", engine=engine)
     assert files(tmp_path / "again") == files(tmp_path / "first")
     assert again.summary
     assert again.summary.warnings[0].startswith("Whether these are the data of the release that is made again was not")
@@ -244,7 +243,7 @@ def test_changed_data_are_refused(named: bool, tmp_path: Path, engine: DuckDB) -
     put(data, people(PERSONS).slice(1))
     how = {"data": data} if named else {}
     with pytest.raises(ParameterError, match="These are not the data of the release that is to be made again"):
-        protect_again(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine, **how)  # type: ignore[arg-type]
+        repeat(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine, **how)  # type: ignore[arg-type]
     assert not (tmp_path / "second").exists()
 
 
@@ -268,16 +267,16 @@ def test_a_record_that_tells_its_run_wrongly_is_refused(
     record = json.loads(path.read_text())
     path.write_text(json.dumps({**record, "run": {**record["run"], **change}}))
     with pytest.raises(RecordFileError, match=re.escape(message)):
-        protect_again(path.parent, secret=SECRET, engine=engine)
+        repeat(path.parent, secret=SECRET, engine=engine)
     missing = {name: value for name, value in record["run"].items() if name not in change}
     path.write_text(json.dumps({**record, "run": missing}))
     if change.keys() <= {"encoding", "weighted_only"}:
         # Records of older releases lack these.
-        again = protect_again(path.parent, secret=SECRET, engine=engine)
+        again = repeat(path.parent, secret=SECRET, engine=engine)
         assert set(again.ids) == {table.id for table in TOWN.tables}
         return
     with pytest.raises(RecordFileError, match=re.escape(message)):
-        protect_again(path.parent, secret=SECRET, engine=engine)
+        repeat(path.parent, secret=SECRET, engine=engine)
 
 
 # --- What cannot be repeated ---
@@ -293,12 +292,12 @@ def made(tmp_path: Path, engine: DuckDB) -> Path:
 def test_another_secret_is_refused_before_any_work(made: Path) -> None:
     (made.parent / "people.parquet").unlink()
     with pytest.raises(SecretError, match="This is not the secret that the release was made with"):
-        protect_again(made, secret=OTHER_SECRET)
+        repeat(made, secret=OTHER_SECRET)
 
 
 def test_a_missing_secret_is_asked_for(made: Path) -> None:
     with pytest.raises(SecretError, match="The secret is missing: give --secret-file or set DISCREET_SECRET"):
-        protect_again(made)
+        repeat(made)
 
 
 def test_a_record_of_an_older_release_cannot_be_repeated(made: Path) -> None:
@@ -306,16 +305,16 @@ def test_a_record_of_an_older_release_cannot_be_repeated(made: Path) -> None:
     del content["run"]
     (made / "record.json").write_text(json.dumps(content))
     with pytest.raises(RecordFileError, match=r"record\.json does not tell how its data were read.*Run protect anew"):
-        protect_again(made, secret=SECRET)
+        repeat(made, secret=SECRET)
 
 
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.curator").mkdir()
     with pytest.raises(RecordFileError, match=r"record\.json cannot be read: No such file or directory"):
-        protect_again(tmp_path / "x.curator", secret=SECRET)
+        repeat(tmp_path / "x.curator", secret=SECRET)
     (tmp_path / "x.curator" / "record.json").write_text("{}")
     with pytest.raises(RecordFileError, match=r"record\.json is not a record of schema discreet/1"):
-        protect_again(tmp_path / "x.curator", secret=SECRET)
+        repeat(tmp_path / "x.curator", secret=SECRET)
 
 
 def test_the_record_tells_neither_the_secret_nor_a_key(made: Path) -> None:

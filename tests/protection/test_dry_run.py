@@ -12,10 +12,10 @@ import pytest
 
 from discreet.errors import ColumnError, ProgrammeError, UnknownNameError
 from discreet.mechanisms.exact import Exact
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.dry_run import BYTES_PER_CSV_RECORD, BYTES_PER_ROW, estimate
 from discreet.protection.pipeline import protect
-from discreet.sources import csv_files
+from discreet.sources import csv_file
 from discreet.sources.data_frame import FrameSource
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.engines.duckdb import DuckDB
-    from discreet.protection.dry_run import Estimate
+    from discreet.protection.dry_run import RunEstimate
 
 
 @pytest.mark.parametrize("tables", [None, ["1"], ["3", "4", "5"]])
@@ -67,7 +67,7 @@ def test_the_census_of_a_country_is_estimated_without_its_data() -> None:
 # --- What is about right ---
 
 
-def sizes(found: Estimate) -> tuple[float, ...]:
+def sizes(found: RunEstimate) -> tuple[float, ...]:
     return found.memory, found.disk, found.seconds
 
 
@@ -126,7 +126,7 @@ def test_the_records_of_a_csv_file_are_guessed_from_its_size(tmp_path: Path, mon
     assert found.records == path.stat().st_size // BYTES_PER_CSV_RECORD
     assert 10_000 < found.records < 250_000
     # What comes far behind the first line is not looked at.
-    monkeypatch.setattr(csv_files, "LONGEST_HEADER", 1 << 12)
+    monkeypatch.setattr(csv_file, "LONGEST_HEADER", 1 << 12)
     with path.open("ab") as file:
         file.write(b"\xff\xfe broken \n" * 10)
     assert estimate(path, TOWN).guessed

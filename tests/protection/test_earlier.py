@@ -26,13 +26,13 @@ from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
-from discreet.protection import earlier, making
-from discreet.protection.again import protect_again
-from discreet.protection.together import joint_variance
+from discreet.protection import earlier_releases, table_publishing
+from discreet.protection.earlier_releases import joint_variance
+from discreet.protection.repetition import repeat
 from discreet.records.secret import keyed_digest
 from discreet.release import release_writer as shelves
-from discreet.release.journal import JOURNAL, note
 from discreet.release.release import open_release
+from discreet.release.run_journal import JOURNAL, note
 from tests.each import each
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, make, put, put_people
 from tests.protection.town import SECRET, TOWN, all_cells, people, squares
@@ -169,7 +169,7 @@ def test_many_earlier_releases_are_told_together(tmp_path: Path, engine: DuckDB)
     data = put_people(tmp_path)
     for number in range(5):
         told = warnings(make(data, tmp_path / f"r{number}", cell_key(version=str(number)), engine=engine))
-    assert len(told) == earlier.MOST_TOLD + 1
+    assert len(told) == earlier_releases.MOST_TOLD + 1
     assert re.fullmatch(r"The same goes for 2 more in this folder \(r\d, r\d\); all of them .*", told[-1])
 
 
@@ -338,7 +338,7 @@ def test_of_very_many_rows_the_first_tables_are_compared(
 ) -> None:
     old = make(put_people(tmp_path), tmp_path / "old", engine=engine)
     rows = old.table("1").num_rows
-    monkeypatch.setattr(earlier, "MOST_ROWS", 2 * rows + 1)
+    monkeypatch.setattr(earlier_releases, "MOST_ROWS", 2 * rows + 1)
     data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
     (told,) = warnings(make(data, tmp_path / "new", engine=engine))
     assert "published cells in the first 1 tables" in told
@@ -497,7 +497,7 @@ def test_strange_folders_are_skipped_with_a_warning_that_names_them(tmp_path: Pa
         shutil.copytree(tmp_path / "old", copy)
         shutil.copytree(curator(tmp_path / "old"), curator(copy))
         spoil(copy)
-    assert sorted(earlier.releases_beside(tmp_path / "new").strange, key=int) == [
+    assert sorted(earlier_releases.releases_beside(tmp_path / "new").strange, key=int) == [
         str(number) for number in range(len(STRANGE))
     ]
     told, strange = warnings(make(data, tmp_path / "new", cell_key(version="2"), engine=engine))
@@ -535,7 +535,7 @@ def test_a_strange_table_is_left_out_and_told(
     spoil: Callable[[Path, Path], None], tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = make(put_people(tmp_path), tmp_path / "old", engine=engine)
-    monkeypatch.setattr(earlier, "MOST_ROWS", 1_000_000)
+    monkeypatch.setattr(earlier_releases, "MOST_ROWS", 1_000_000)
     spoil(tmp_path / "old", tmp_path / "old" / old.files["1"])
     data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
     told, strange = warnings(make(data, tmp_path / "new", engine=engine))
@@ -579,7 +579,7 @@ def without(out: Path, *names: str) -> None:
 def unkeyed(out: Path, data: Path) -> None:
     """Put the digests themselves into a record, as older versions did."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.protection.making.keyed_digest", lambda text, _secret: text)
+        patch.setattr("discreet.protection.table_publishing.keyed_digest", lambda text, _secret: text)
         contents = make(data, None, cell_key()).record.contents
     fingerprint = f"sha256:{hashlib.sha256(data.read_bytes()).hexdigest()}"
     in_record(data_fingerprint=fingerprint, contents=contents)(out)
@@ -594,11 +594,11 @@ def test_an_older_release_with_digests_of_its_own_is_known_again_and_repeated(tm
     copy = put(tmp_path / "copy.csv", people(PERSONS).take(list(range(PERSONS))[::-1]))
     told = next(text for text in warnings(make(copy, tmp_path / "other", cell_key(3), engine=engine)) if "old " in text)
     assert told.startswith("old was made from the same data with another noise")
-    again = protect_again(curator(tmp_path / "old"), secret=SECRET, out=tmp_path / "again", engine=engine)
+    again = repeat(curator(tmp_path / "old"), secret=SECRET, out=tmp_path / "again", engine=engine)
     assert again.digests == open_release(tmp_path / "old").digests
     put(data, people(PERSONS).slice(1))
     with pytest.raises(ParameterError, match="These are not the data of the release that is to be made again"):
-        protect_again(curator(tmp_path / "old"), secret=SECRET, engine=engine)
+        repeat(curator(tmp_path / "old"), secret=SECRET, engine=engine)
 
 
 # --- Digests tell nothing without the secret ---
@@ -628,7 +628,7 @@ def test_counts_are_found_by_trying_from_a_digest_that_is_not_keyed_and_not_from
         release = make(data, tmp_path / name, programme=spec, engine=engine)
         digests[name] = json.loads((curator(tmp_path / name) / "record.json").read_text())["contents"]["1"]
         assert digests[name] == (release.record.contents or {})["1"]
-        monkeypatch.setattr("discreet.protection.making.keyed_digest", lambda text, _secret: text)
+        monkeypatch.setattr("discreet.protection.table_publishing.keyed_digest", lambda text, _secret: text)
     assert tried(digests["plain"], len(counts), 3) == counts
     assert tried(digests["keyed"], len(counts), 3) is None
 
@@ -649,7 +649,7 @@ def test_no_record_and_no_journal_has_a_digest_that_data_alone_give(
         note(folder, table, exact)
         kept.append((folder / JOURNAL).read_text())
 
-    monkeypatch.setattr(making, "keyed_digest", digest)
+    monkeypatch.setattr(table_publishing, "keyed_digest", digest)
     monkeypatch.setattr(shelves, "note", noted)
     release = make(data, tmp_path / "rel", mechanism, engine=engine)
     make(data, None, engine=engine)
@@ -680,8 +680,8 @@ def test_the_newest_releases_are_looked_at(tmp_path: Path, engine: DuckDB, monke
     for age, name in enumerate(("newest", "older", "oldest")):
         make(data, tmp_path / name, engine=engine)
         os.utime(curator(tmp_path / name) / "record.json", (1_000_000 - age, 1_000_000 - age))
-    monkeypatch.setattr(earlier, "MOST_LOOKED_AT", 2)
-    assert [release.path for release in earlier.releases_beside(tmp_path / "new").releases] == [
+    monkeypatch.setattr(earlier_releases, "MOST_LOOKED_AT", 2)
+    assert [release.path for release in earlier_releases.releases_beside(tmp_path / "new").releases] == [
         tmp_path / "newest",
         tmp_path / "older",
     ]

@@ -17,10 +17,10 @@ from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
-from discreet.protection import shown
-from discreet.protection.making import WRITING_AHEAD, Making
+from discreet.protection import table_publishing
 from discreet.protection.pipeline import protect
-from discreet.protection.reading import load
+from discreet.protection.record_loading import load
+from discreet.protection.table_publishing import WRITING_AHEAD, TablePublisher
 from discreet.records.record_columns import RecordColumns
 from discreet.sources.source import open_source
 from discreet.tabulation import cell_batch
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from discreet.engines.duckdb import DuckDB
     from discreet.engines.engine import Engine
-    from discreet.mechanisms.mechanism import Lot, Mechanism
+    from discreet.mechanisms.mechanism import Mechanism, NoiseBatch
     from discreet.programme.model import Programme
     from discreet.release.record import Record
-    from discreet.release.release import Release, Summary
+    from discreet.release.release import Release, RunSummary
     from discreet.tabulation.plan import Plan, Statistic, TablePlan
-    from discreet.tabulation.table_rows import Values
+    from discreet.tabulation.table_rows import StatisticValues
 
 ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
 MIXED = CellKey(PTable.max_entropy(variance=2, bound=5), secret=SECRET)
@@ -75,7 +75,7 @@ class Kept:
             raise FileWriteError("the disk is full", path=None)  # type: ignore[arg-type]  # no path is needed here
         self.published[name], self.exact[name] = published, exact
 
-    def finish(self, record: Record, summary: Summary) -> Release:
+    def finish(self, record: Record, summary: RunSummary) -> Release:
         raise AssertionError((record, summary))
 
     def __enter__(self) -> Self:
@@ -97,12 +97,14 @@ def ready(
     keep_exact: bool = False,
     non_negative: bool = False,
     data: pa.Table | None = None,
-) -> tuple[Making, Told]:
+) -> tuple[TablePublisher, Told]:
     """Return a run over loaded records, and what it tells."""
     told: Told = []
     records, roles = people(150) if data is None else data, RecordColumns(id="ID")
     loaded = load(open_source(records), spec, mechanism, roles, engine, missing="error", tell=lambda *_: None)
-    return Making(loaded, engine, mechanism, roles, keep_exact, non_negative, lambda *step: told.append(step)), told
+    return TablePublisher(
+        loaded, engine, mechanism, roles, keep_exact, non_negative, lambda *step: told.append(step)
+    ), told
 
 
 def within(seconds: float, action: Callable[[], object]) -> object:
@@ -159,7 +161,7 @@ class Counting(CellKey):
 
     given: list[int] = field(default_factory=list)
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
         self.given.append(len(lot.counts))
         return super().publish(lot)
 
@@ -170,7 +172,7 @@ class CountingFresh(Fresh):
 
     given: list[tuple[str, int]] = field(default_factory=list)
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
         self.given.append((lot.table, len(lot.counts)))
         return super().publish(lot)
 
@@ -221,11 +223,11 @@ def test_what_would_be_negative_is_zero_and_has_no_row(engine: DuckDB) -> None:
 def test_what_no_later_table_shows_is_forgotten(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[TablePlan, set[Statistic]]] = []
 
-    def watched(plan: Plan, table: TablePlan, values: Mapping[Statistic, Values]) -> pa.Table:
+    def watched(plan: Plan, table: TablePlan, values: Mapping[Statistic, StatisticValues]) -> pa.Table:
         seen.append((table, set(values)))
         return rows(plan, table, values)
 
-    monkeypatch.setattr(shown, "rows", watched)
+    monkeypatch.setattr(table_publishing, "rows", watched)
     # The second is contained in the first, but is no margin of it; the third is shown by no other.
     given = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"})
     spec = programme([given, SEX], [by(given, 2, total=False), by(SEX)], [by(given, 1, 1)], [by(SEX)])

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import ProgrammeError
-from discreet.programme.load import load_programme
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.programme_files import load_programme
 from discreet.protection.programme_checks import MOST_CELLS, check_countable
 from tests.protection.town import TOWN, squares
 from tests.tabulation.small_data import by, programme, topic

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from discreet.mechanisms.mechanism import Lot, Mechanism
+    from discreet.mechanisms.mechanism import Mechanism, NoiseBatch
     from discreet.release.release import Release
-    from discreet.tabulation.output import Output
+    from discreet.tabulation.static_output import StaticOutput
 
 MIXED = CellKey(PTable.max_entropy(variance=2, bound=5), secret=SECRET)
 PEOPLE = people(400)
@@ -72,10 +72,10 @@ class Both:
     spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         return self
 
-    def publish(self, lot: Lot) -> NDArray[np.int64]:
+    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
         return lot.counts * self.key_space + lot.keys.astype(np.int64)
 
     def described(self) -> dict[str, Any]:

@@ -25,12 +25,12 @@ from discreet.errors import (
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.noise.ptable import PTable
-from discreet.programme.selection import also_missing_category
-from discreet.protection import arriving
+from discreet.programme.selection import with_missing_category
+from discreet.protection import record_loading
 from discreet.protection.pipeline import protect
-from discreet.protection.reading import MICRO, level_columns, load
-from discreet.records.keys import RecordKeys, keys_of
+from discreet.protection.record_loading import MICRO, level_columns, load
 from discreet.records.record_columns import RecordColumns
+from discreet.records.record_keys import RecordKeys, keys_of
 from discreet.sources import data_frame
 from discreet.sources.source import open_source
 from tests.each import each
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme
-    from discreet.protection.reading import Loaded
+    from discreet.protection.record_loading import LoadedRecords
 
 PTABLE = PTable.max_entropy(variance=2, bound=5)
 MIXED = CellKey(PTABLE, secret=SECRET)
@@ -60,7 +60,7 @@ def read(
     *,
     missing: str = "error",
     **identity: str,
-) -> Loaded:
+) -> LoadedRecords:
     told: list[tuple[str, int, int | None]] = []
     source = open_source(data)
     found = load(
@@ -243,7 +243,7 @@ def test_records_reach_the_engine_in_lots_and_none_is_lost(
     lot: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_frame, "ROWS", 7)
-    monkeypatch.setattr(arriving, "ENOUGH", lot)
+    monkeypatch.setattr(record_loading, "ENOUGH", lot)
     data = people(100)
     loaded = read(engine, data, TOWN, id="ID")
     assert (loaded.records, loaded.dropped) == (100, 0)
@@ -265,7 +265,7 @@ def test_an_error_of_the_engine_while_records_arrive_surfaces(monkeypatch: pytes
             super().append(name, batch)
 
     monkeypatch.setattr(data_frame, "ROWS", 10)
-    monkeypatch.setattr(arriving, "ENOUGH", 10)
+    monkeypatch.setattr(record_loading, "ENOUGH", 10)
     for size in (20, 60):
         with pytest.raises(EngineError, match="The engine stopped at taking records in"):
             read(Full(), people(size), TOWN, id="ID")
@@ -298,7 +298,7 @@ EVERYONE = programme(
 def test_a_missing_value_is_a_category_in_all_levels(topics: Sequence[str], engine: DuckDB) -> None:
     data = with_gaps(200, *topics)
     release = protect(data, EVERYONE, Exact(), missing="category", engine=engine)
-    wider = also_missing_category(EVERYONE, list(topics))
+    wider = with_missing_category(EVERYONE, list(topics))
     assert release.programme == wider
     for table in wider.tables:
         hand = counted(wider, table, filled(data), [0] * 200, 256)
@@ -383,7 +383,7 @@ def test_missing_values_of_random_records_are_counted_as_by_hand(engine: DuckDB,
                 record[name] = None
     used = {b.topic for table in spec.tables for b in table.breakdowns if b.levels}
     gaps = [name for name in spec.topics if name in used and any(record[name] is None for record in records_of)]
-    wider = also_missing_category(spec, gaps)
+    wider = with_missing_category(spec, gaps)
     whole = [{name: value or "_U" for name, value in record.items()} for record in records_of]
     release = protect(frame(spec, records_of), spec, Exact(), missing="category", engine=engine)
     for table in wider.tables:
@@ -410,7 +410,7 @@ def test_there_is_a_column_for_every_partition_that_some_table_counts() -> None:
         "EMP:1": ("1", "2", "3"),
     }
     assert len({column.name for column in found.values()}) == 5
-    wider = level_columns(also_missing_category(TOWN, list(TOWN.topics)), "category")
+    wider = level_columns(with_missing_category(TOWN, list(TOWN.topics)), "category")
     assert {level: column.codes for level, column in wider.items()} == {
         level: column.codes for level, column in found.items()
     }

@@ -20,11 +20,11 @@ from discreet import (
     TwoSidedGeometric,
     protect,
 )
-from discreet.noise.cut import cut_bias
+from discreet.noise.published_counts import cut_bias
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.protection.dry_run import Estimate
+from discreet.protection.dry_run import RunEstimate
 from discreet.protection.sentences import estimate_text, noise_results, protect_text
-from discreet.release.release import Release, Summary
+from discreet.release.release import Release, RunSummary
 
 SEX = Level("SEX", "SEX", 2, ("F", "M"))
 SECONDS = {"reading": 2.0, "counting": 0.1, "noise": 0.2, "writing": 0.34, "all": 3.06}
@@ -48,7 +48,7 @@ def text(made: Release, rows: list[int], size: int, **changes: Any) -> list[str]
         "cells": 1234567,
         "seconds": SECONDS,
     } | changes
-    described = Release(None, {**made.description, "files": files}, Summary(**summary), own_record=made.record)
+    described = Release(None, {**made.description, "files": files}, RunSummary(**summary), own_record=made.record)
     return protect_text(described, Path("out"), ["Mind the gap."]).splitlines()
 
 
@@ -128,7 +128,7 @@ ESTIMATE: dict[str, Any] = {
 
 
 def test_an_estimate() -> None:
-    assert estimate_text(Estimate(**ESTIMATE)).splitlines() == [
+    assert estimate_text(RunEstimate(**ESTIMATE)).splitlines() == [
         "Dry run: nothing was counted, nothing was written.",
         "data       600,000 records",
         (
@@ -151,7 +151,7 @@ def test_an_estimate_that_guesses() -> None:
         "seconds": 0.4,
         "disk": 99_940,
     }
-    found = estimate_text(Estimate(**ESTIMATE | one)).splitlines()
+    found = estimate_text(RunEstimate(**ESTIMATE | one)).splitlines()
     assert found[1:3] == [
         "data       about 600,000 records",
         "programme  1 table (all counted from the records), 1 statistic, 1 cell",

@@ -10,7 +10,7 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.noise.uniform import Uniform
-from discreet.protection.together import joint_variance
+from discreet.protection.earlier_releases import joint_variance
 
 DRAWS = 400_000
 LAWS = {

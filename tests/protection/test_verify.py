@@ -22,7 +22,7 @@ from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.programme.model import Programme, Table
-from discreet.protection.verify import MOST_NAMED, verify
+from discreet.protection.repetition import MOST_NAMED, verify
 from discreet.release.record import REPEATABLE
 from discreet.release.release import open_release
 from discreet.release.table_files import FORMATS, read_table, write_table

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from discreet.accuracy.measured import utility_of
+from discreet.accuracy.release_utility import utility_of
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import InputError, ParameterError, RecordKeyError
 from discreet.mechanisms.cell_key import CellKey
@@ -20,8 +20,8 @@ from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.ptable import PTable
-from discreet.protection.again import protect_again
 from discreet.protection.pipeline import protect
+from discreet.protection.repetition import repeat
 from discreet.release.release import open_release
 from discreet.tabulation import cell_counts as cells_of_statistics
 from tests.each import each
@@ -168,7 +168,7 @@ def test_weighted_counts_can_be_published_alone(tmp_path: Path, form: str, engin
         # Weighted counts of 0 are left out as unweighted ones are: a row would show that somebody is there.
         assert cells(found) == {cell: value for cell, value in expected.items() if value}
     assert any(0 in both.table(name).column("weighted").to_pylist() for name in both.ids)
-    again = protect_again(tmp_path / "alone.curator", data=light, secret=SECRET)
+    again = repeat(tmp_path / "alone.curator", data=light, secret=SECRET)
     assert all(cells(again.table(name)) == cells(alone.table(name)) for name in alone.ids)
     with pytest.raises(InputError, match="has weighted counts alone"):
         utility_of(path)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.errors import ColumnError
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
-from discreet.records.binding import bind
+from discreet.records.category_coding import columns_of_topics
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -29,25 +29,28 @@ def renamed(spec: Programme, **columns: str) -> Programme:
 
 def refusal(spec: Programme, *columns: str) -> ColumnError:
     with pytest.raises(ColumnError) as caught:
-        bind(spec, columns, "census.parquet")
+        columns_of_topics(spec, columns, "census.parquet")
     return caught.value
 
 
 def test_a_topic_has_the_column_of_its_name_unless_the_programme_binds_another() -> None:
     columns = ("ID", "age_group", "SEX", "EMP", "AGE")
-    assert bind(TOWN, columns, "census.parquet") == {"AGE": "AGE", "SEX": "SEX", "EMP": "EMP"}
+    assert columns_of_topics(TOWN, columns, "census.parquet") == {"AGE": "AGE", "SEX": "SEX", "EMP": "EMP"}
     bound = renamed(TOWN, AGE="age_group", EMP="SEX")
-    assert bind(bound, columns, "census.parquet") == {"AGE": "age_group", "SEX": "SEX", "EMP": "SEX"}
+    assert columns_of_topics(bound, columns, "census.parquet") == {"AGE": "age_group", "SEX": "SEX", "EMP": "SEX"}
 
 
 def test_a_topic_that_only_a_universe_names_is_bound_and_one_that_nobody_uses_is_not() -> None:
-    assert bind(choose_tables(TOWN, ["2"], None), ("SEX", "EMP"), "census.parquet") == {"SEX": "SEX", "EMP": "EMP"}
-    assert bind(replace(TOWN, tables=TOWN.tables[:1]), ("AGE", "SEX"), "x") == {"AGE": "AGE", "SEX": "SEX"}
+    assert columns_of_topics(choose_tables(TOWN, ["2"], None), ("SEX", "EMP"), "census.parquet") == {
+        "SEX": "SEX",
+        "EMP": "EMP",
+    }
+    assert columns_of_topics(replace(TOWN, tables=TOWN.tables[:1]), ("AGE", "SEX"), "x") == {"AGE": "AGE", "SEX": "SEX"}
 
 
 def test_a_topic_of_which_only_the_total_is_shown_needs_no_column() -> None:
     spec = programme([AGE, SEX], [replace(by(AGE), levels=()), by(SEX)])
-    assert bind(spec, ("SEX",), "census.parquet") == {"SEX": "SEX"}
+    assert columns_of_topics(spec, ("SEX",), "census.parquet") == {"SEX": "SEX"}
 
 
 def test_an_absent_column_is_told_with_its_tables_and_what_looks_close() -> None:

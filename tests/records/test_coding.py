@@ -15,9 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import DataProblemsError, UnknownNameError
-from discreet.programme.selection import also_missing_category
+from discreet.programme.selection import with_missing_category
 from discreet.programme.universe import parse_universe
-from discreet.records.coding import LONGEST_EXAMPLE, MOST_DIFFERENT, MOST_EXAMPLES, Coder, FilterColumn, LevelColumn
+from discreet.records.category_coding import (
+    LONGEST_EXAMPLE,
+    MOST_DIFFERENT,
+    MOST_EXAMPLES,
+    FilterColumn,
+    LevelColumn,
+    RecordCoder,
+)
 from discreet.sources.source import open_source
 from tests.each import each
 from tests.tabulation.small_data import by, programme, topic, topics
@@ -41,21 +48,21 @@ def column(given_topic: Topic, depth: int) -> LevelColumn:
     return LevelColumn(f"{given_topic.name}_{depth}", given_topic.name, given_topic.levels[depth - 1].codes or ())
 
 
-def coder(*levels: LevelColumn, universe: str = "", missing: str = "error") -> Coder:
+def coder(*levels: LevelColumn, universe: str = "", missing: str = "error") -> RecordCoder:
     filters = [FilterColumn("u0", parse_universe(universe, TOWN, "1"))] if universe else []
     named = {level.topic for level in levels} | {name for f in filters for name in f.universe.topics}
     binding = {name: name.lower() for name in TOWN.topics if name in named}
-    return Coder(TOWN.topics, binding, levels, filters, missing)
+    return RecordCoder(TOWN.topics, binding, levels, filters, missing)
 
 
-def coded(using: Coder, **columns: Sequence[object] | pa.Array) -> dict[str, list[int]]:
+def coded(using: RecordCoder, **columns: Sequence[object] | pa.Array) -> dict[str, list[int]]:
     """Code one batch and check it."""
     found, _ = using(pa.record_batch(columns))
     using.check("census.csv")
     return {name: values.tolist() for name, values in found.items()}
 
 
-def problems(using: Coder, *batches: dict[str, Sequence[object] | pa.Array]) -> list[str]:
+def problems(using: RecordCoder, *batches: dict[str, Sequence[object] | pa.Array]) -> list[str]:
     """Return the lines of the refusal, without the first and last."""
     for columns in batches:
         using(pa.record_batch(columns))
@@ -100,7 +107,7 @@ def test_positions_decode_to_the_category_above_the_code(data: st.DataObject) ->
     finest = set(levels[-1].codes)
     fine_enough = [c.code for c in given_topic.tree.categories if finest & set(given_topic.tree.path(c.code))]
     values = data.draw(st.lists(st.sampled_from(fine_enough), min_size=1))
-    using = Coder({"A": given_topic}, {"A": "a"}, levels, [], "error")
+    using = RecordCoder({"A": given_topic}, {"A": "a"}, levels, [], "error")
     # Batch after batch, with a dictionary of its own in every one.
     cut = data.draw(st.integers(0, len(values) - 1))
     parts = [using(pa.record_batch({"a": part}))[0] for part in (values[cut:], values[:cut]) if part]
@@ -118,13 +125,13 @@ def test_positions_decode_to_the_category_above_the_code(data: st.DataObject) ->
 def test_positions_are_as_narrow_as_can_be(size: int, kind: str) -> None:
     # The place after the last is for a missing value.
     many = topic("N", " ".join(f"n{number}" for number in range(size)))
-    using = Coder({"N": many}, {"N": "n"}, [column(many, 1)], [], "category")
+    using = RecordCoder({"N": many}, {"N": "n"}, [column(many, 1)], [], "category")
     found = using(pa.record_batch({"n": ["n0", f"n{size - 1}", None]}))[0]["N_1"]
     assert (found.dtype.name, found.tolist()) == (kind, [0, size - 1, size])
 
 
 def test_a_topic_without_a_tree_has_the_codes_of_its_level() -> None:
-    using = Coder({"SEX": replace(SEX, tree=None)}, {"SEX": "sex"}, [column(SEX, 1)], [], "error")
+    using = RecordCoder({"SEX": replace(SEX, tree=None)}, {"SEX": "sex"}, [column(SEX, 1)], [], "error")
     assert using(pa.record_batch({"sex": ["M", "F"]}))[0]["SEX_1"].tolist() == [1, 0]
 
 
@@ -167,7 +174,7 @@ def test_a_code_may_be_of_any_type(values: pa.Array) -> None:
 )
 def test_truths_dates_and_fractions_are_codes_by_their_text(codes: str, values: pa.Array) -> None:
     named = topic("X", codes)
-    using = Coder({"X": named}, {"X": "x"}, [column(named, 1)], [], "error")
+    using = RecordCoder({"X": named}, {"X": "x"}, [column(named, 1)], [], "error")
     found = using(pa.record_batch({"x": values}))[0]
     using.check("the data")
     assert found["X_1"].tolist() == [0, 1]
@@ -179,7 +186,7 @@ def test_a_dictionary_may_be_as_large_as_its_numbers_allow(kind: pa.DataType) ->
     texts = [f"n{number}" for number in range(size)]
     many = topic("N", " ".join(texts))
     numbers = pa.array([size - 1, None, 0], kind)
-    using = Coder({"N": many}, {"N": "n"}, [column(many, 1)], [], "category")
+    using = RecordCoder({"N": many}, {"N": "n"}, [column(many, 1)], [], "category")
     found = using(pa.record_batch({"n": pa.DictionaryArray.from_arrays(numbers, pa.array(texts))}))[0]
     assert found["N_1"].tolist() == [size - 1, size, 0]
 
@@ -388,9 +395,9 @@ def test_a_universe_may_join_conditions_by_and_and_by_or(universe: str, inside: 
 
 def test_a_missing_value_lies_in_a_universe_that_takes_its_category_in() -> None:
     def marks(universe: str, missing: str) -> NDArray[np.unsignedinteger]:
-        known = also_missing_category(TOWN, ["EMP", "SEX"]) if missing == "category" else TOWN
+        known = with_missing_category(TOWN, ["EMP", "SEX"]) if missing == "category" else TOWN
         filtered = FilterColumn("u0", parse_universe(universe, known, "1"))
-        using = Coder(TOWN.topics, {"EMP": "emp", "SEX": "sex"}, [], [filtered], missing)
+        using = RecordCoder(TOWN.topics, {"EMP": "emp", "SEX": "sex"}, [], [filtered], missing)
         return using(pa.record_batch({"emp": ["1", None, "2"], "sex": ["F", "F", "M"]}))[0]["u0"]
 
     assert marks("EMP = 1", "category").tolist() == [1, 0, 0]
@@ -415,7 +422,7 @@ def test_whole_numbers_with_decimals_are_read_as_codes_and_noted() -> None:
 
 def test_a_code_that_is_written_with_decimals_stays_as_it_is() -> None:
     size = topic("SIZE", "1 1.0 2")
-    using = Coder({"SIZE": size}, {"SIZE": "size"}, [LevelColumn("s", "SIZE", ("1", "1.0", "2"))], [], "error")
+    using = RecordCoder({"SIZE": size}, {"SIZE": "size"}, [LevelColumn("s", "SIZE", ("1", "1.0", "2"))], [], "error")
     assert coded(using, size=["1.0", "1", "2.0"])["s"] == [1, 0, 2]
     for text in ("1.5", "2.01", ".0", "4.0"):
         assert len(problems(coder(column(EMP, 1)), {"emp": ["1", text]})) == 1

@@ -26,8 +26,8 @@ from discreet.errors import (
 )
 from discreet.records import key_file
 from discreet.records.key_file import add_keys
-from discreet.records.keys import RecordKeys, keys_of
-from discreet.sources.files import FileSource
+from discreet.records.record_keys import RecordKeys, keys_of
+from discreet.sources.data_files import FileSource
 from tests.each import each
 from tests.release.crashes import Disk
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, RecordIdError, RecordKeyError, SecretError
 from discreet.noise import PTable, SeededBits
-from discreet.records.keys import (
+from discreet.records.record_keys import (
     FRACTION_SPACE,
     IdCheck,
     RecordKeys,

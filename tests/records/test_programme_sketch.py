@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import DataFileError, ParameterError
-from discreet.programme.toml_file import read_programme
+from discreet.programme.programme_files import read_programme
 from discreet.records import programme_sketch
 from discreet.records.programme_sketch import sketch_programme
 from tests.each import each

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import FileWriteError, SecretError
-from discreet.noise.mixing import SHORTEST_SECRET, KeyMixer
-from discreet.records.keys import RecordKeys
+from discreet.noise.key_lookup import SHORTEST_SECRET, KeyMixer
+from discreet.records.record_keys import RecordKeys
 from discreet.records.secret import (
     LONGEST_SECRET,
     VARIABLE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.release import exchange
+from discreet.release import atomic_move
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +56,8 @@ class Failing:
             return write(path, text, **how)
 
         patch.setattr(Path, "write_text", half)
-        really = self._counted(exchange._in_one_step)  # noqa: SLF001 - it is what fails
-        patch.setattr(exchange, "_in_one_step", really if one_step else lambda _new, _old: False)
+        really = self._counted(atomic_move._in_one_step)  # noqa: SLF001 - it is what fails
+        patch.setattr(atomic_move, "_in_one_step", really if one_step else lambda _new, _old: False)
 
     def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **more: Any) -> Any:  # noqa: ANN401 - as the function it stands for
@@ -97,8 +97,8 @@ class Disk:
         patch.setattr(os, "fsync", kept)
         for name in CHANGES:
             patch.setattr(os, name, self._watched(getattr(os, name)))
-        really = self._watched(exchange._in_one_step)  # noqa: SLF001 - it is one of the changes
-        patch.setattr(exchange, "_in_one_step", really if one_step else lambda _new, _old: False)
+        really = self._watched(atomic_move._in_one_step)  # noqa: SLF001 - it is one of the changes
+        patch.setattr(atomic_move, "_in_one_step", really if one_step else lambda _new, _old: False)
 
     def left(self, target: Path, *, early: bool) -> None:
         """Write to another folder what would be left of this one."""

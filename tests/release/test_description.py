@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.errors import ReleaseError
-from discreet.release.description import read_description
+from discreet.release.release import read_description
 from tests.each import each
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.release import exchange as exchanging
-from discreet.release.exchange import exchange
+from discreet.release import atomic_move as exchanging
+from discreet.release.atomic_move import exchange
 
 NO_RENAME = PermissionError(errno.EACCES, "no")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.release.journal import JOURNAL, begin, finished, is_as_noted, note
+from discreet.release.run_journal import JOURNAL, begin, finished, is_as_noted, note
 from discreet.release.table_files import TableFile
 from tests.each import each
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import FileWriteError, LockedError
-from discreet.release.locks import alone, hold, taken_over
+from discreet.release.run_journal import alone, hold, taken_over
 
 FLOCK = fcntl.flock
 
@@ -41,7 +41,8 @@ def test_one_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
 
 def test_another_process_waits_until_the_folder_is_free(tmp_path: Path) -> None:
     code = (
-        f"from pathlib import Path; from discreet.release.locks import alone\nwith alone(Path({str(tmp_path)!r})): pass"
+        "from pathlib import Path; from discreet.release.run_journal import alone\n"
+        f"with alone(Path({str(tmp_path)!r})): pass"
     )
     with alone(tmp_path), subprocess.Popen([sys.executable, "-c", code]) as other:
         with pytest.raises(subprocess.TimeoutExpired):
@@ -69,7 +70,7 @@ def test_a_lock_lasts_until_its_descriptor_is_closed(tmp_path: Path) -> None:
 
 def test_a_lock_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from discreet.release.locks import hold\n"
+        "import sys, time; from pathlib import Path; from discreet.release.run_journal import hold\n"
         f"hold(Path({str(tmp_path / 'lock')!r})); print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as other:
@@ -85,7 +86,7 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
 
 def test_a_lock_held_elsewhere_is_waited_for_so_long_and_its_holder_is_named(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from discreet.release.locks import alone\n"
+        "import sys, time; from pathlib import Path; from discreet.release.run_journal import alone\n"
         f"with alone(Path({str(tmp_path)!r})): print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, "a mark"], stdout=subprocess.PIPE) as other:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.release.moves import Moves, is_empty
+from discreet.release.atomic_move import Moves, is_empty
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ def test_if_the_second_move_is_refused_the_first_is_undone(
             raise PermissionError
         rename(source, target)
 
-    monkeypatch.setattr("discreet.release.exchange._in_one_step", lambda _new, _old: False)
+    monkeypatch.setattr("discreet.release.atomic_move._in_one_step", lambda _new, _old: False)
     monkeypatch.setattr(os, "rename", renamed)
     with pytest.raises(PermissionError):
         moves.carry_out_or_undo()

@@ -20,7 +20,7 @@ from discreet.errors import (
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_from_json, programme_to_json
 from discreet.release.record import Record, record_from_json
 from tests.each import each

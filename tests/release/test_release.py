@@ -13,10 +13,9 @@ import pytest
 
 from discreet.errors import RecordFileError, ReleaseError, UnknownNameError
 from discreet.limits import MAX_JSON_BYTES
-from discreet.protection.verify import verify
-from discreet.release.description import read_description
+from discreet.protection.repetition import verify
 from discreet.release.record import read_record
-from discreet.release.release import Release, open_release
+from discreet.release.release import Release, open_release, read_description
 from discreet.release.release_folder import curator_folder
 from tests.each import each
 from tests.release.small_release import PROGRAMME, make

@@ -18,11 +18,10 @@ import pytest
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, LockedError
 from discreet.limits import MAX_DEPTH, MAX_DIGITS
-from discreet.release import moves
+from discreet.release import atomic_move
 from discreet.release import release_folder as folder_module
-from discreet.release.journal import note
-from discreet.release.locks import alone, hold
 from discreet.release.release_folder import Staging, check_free, curator_folder, recover, stage
+from discreet.release.run_journal import alone, hold, note
 from discreet.release.table_files import TableFile
 from tests.each import each
 from tests.release.crashes import Disk, Failing, KilledError
@@ -608,7 +607,7 @@ def test_a_run_that_has_published_does_not_fail_because_it_cannot_clear_up(out: 
 
 def killed(out: Path, moved: int, mark: str = NEW, *, replace: bool = False) -> Path:
     """Leave what a run leaves that is killed when so many parts are in place; return its hidden folder."""
-    before, put = set(hidden(out.parent)), moves._put  # noqa: SLF001 - one call of it moves one part
+    before, put = set(hidden(out.parent)), atomic_move._put  # noqa: SLF001 - one call of it moves one part
     calls: list[Path] = []
 
     def cut_short(new: Path, place: Path) -> None:
@@ -618,7 +617,7 @@ def killed(out: Path, moved: int, mark: str = NEW, *, replace: bool = False) -> 
         put(new, place)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moves, "_put", cut_short)
+        patch.setattr(atomic_move, "_put", cut_short)
         with pytest.raises(KilledError):
             make(out, mark, replace=replace)
     (left,) = set(hidden(out.parent)) - before
@@ -833,7 +832,7 @@ def test_who_may_not_list_or_write_the_folder_goes_on(out: Path, monkeypatch: py
     with monkeypatch.context() as patch:
         for name in ("rename", "unlink", "rmdir"):
             patch.setattr(os, name, refuse)
-        patch.setattr("discreet.release.exchange._in_one_step", lambda _new, _old: False)
+        patch.setattr("discreet.release.atomic_move._in_one_step", lambda _new, _old: False)
         recover(out)
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", refuse)

@@ -180,11 +180,11 @@ def test_a_shelf_says_what_an_earlier_run_left_and_reads_it_back(tmp_path: Path)
     table = pa.table({"SEX": ["F"], "value": [3]})
     for form in FORMATS:
         out = tmp_path / f"rel {form}"
-        with shelves.FolderShelf(out, form, replace=False, resume=True) as shelf:
+        with shelves.FolderWriter(out, form, replace=False, resume=True) as shelf:
             assert shelf.begin("the run") == frozenset()
             for name in ("a/b", "A/B"):
                 shelf.put(name, table, table)
-        with shelves.FolderShelf(out, form, replace=False, resume=True) as shelf:
+        with shelves.FolderWriter(out, form, replace=False, resume=True) as shelf:
             assert shelf.begin("the run") == {"a/b", "A/B"}
             found = shelf.written("A/B")
             assert found is not None
@@ -198,7 +198,7 @@ def test_a_shelf_says_what_an_earlier_run_left_and_reads_it_back(tmp_path: Path)
 
 
 def test_a_shelf_in_memory_begins_empty() -> None:
-    with shelves.MemoryShelf() as shelf:
+    with shelves.MemoryWriter() as shelf:
         assert shelf.begin("the run") == frozenset()
         assert shelf.written("1") is None
         shelf.put("1", pa.table({"value": [3]}), None)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy import measured
+from discreet.accuracy import release_utility
 from discreet.reports.html_page import document
-from discreet.reports.pictures import charts_of
+from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
 from discreet.reports.verdicts import summary_of
 from tests.cli import town
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.engines.engine import Engine
-    from discreet.reports.report_results import Gathered
+    from discreet.reports.report_results import ReportResults
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _few_tables() -> Iterator[None]:
     """Simulate tests of independence with few tables: here it matters what is shown."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "TABLES", 50)
+        patch.setattr(release_utility, "TABLES", 50)
         yield
 
 
@@ -44,29 +44,29 @@ def town_folder(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Pat
 
 
 @pytest.fixture(scope="session")
-def gathered(town_folder: Path) -> Gathered:
+def gathered(town_folder: Path) -> ReportResults:
     """Return all that a report of the town is made of."""
     with town.few_rounds():
         return gather(town_folder / "out")
 
 
 @pytest.fixture(scope="session")
-def told(town_folder: Path) -> Gathered:
+def told(town_folder: Path) -> ReportResults:
     """Return what everybody may know of it."""
     with town.few_rounds():
         return gather(town_folder / "out", public=True)
 
 
 @pytest.fixture(scope="session")
-def curators_page(gathered: Gathered) -> str:
+def curators_page(gathered: ReportResults) -> str:
     return written(gathered)
 
 
 @pytest.fixture(scope="session")
-def public_page(told: Gathered) -> str:
+def public_page(told: ReportResults) -> str:
     return written(told)
 
 
-def written(found: Gathered) -> str:
+def written(found: ReportResults) -> str:
     """Return the page on what was gathered."""
     return document(found, summary_of(found), charts_of(found))

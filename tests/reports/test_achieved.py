@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.reports.achieved import Achieved, achieved_chart
+from discreet.reports.release_charts import Achieved, achieved_chart
 
 FOUND = (
     Achieved("margins", "small counts", 100, 0.2, 0.25, None),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from discreet.calibration.noise_design import design
-from discreet.reports.constraint_charts import constraint_charts
+from discreet.reports.calibration_charts import constraint_charts
 from tests.programme.small import programme
 
 TOWN = programme([["SEX", "AGE", "GEO"], ["SEX", "GEO.1"]], {"SEX": [2], "AGE": [3, 12], "GEO": [4, 40]})

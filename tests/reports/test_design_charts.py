@@ -8,8 +8,8 @@ import pytest
 
 from discreet.calibration.constraints import AT_LEAST, EPSILON, VARIANCE
 from discreet.calibration.noise_design import design
-from discreet.charts.epsilon_line import EpsilonLimit
-from discreet.reports.design_charts import HERE, RECOMMENDED, line_chart_of, plane_chart_of
+from discreet.charts.constraint_charts import EpsilonLimit
+from discreet.reports.calibration_charts import HERE, RECOMMENDED, line_chart_of, plane_chart_of
 
 DESIGN = design("eu2021:MT", attacker="paper", rule="flat", cuts=0)
 

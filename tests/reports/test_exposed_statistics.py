@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.equations.closed_form import success
-from discreet.reports.exposed_statistics import exposed, exposed_chart
+from discreet.reports.release_charts import exposed, exposed_chart
 from discreet.risk.assessment import assess
 
 ASSESSMENT = assess("eu2021:MT", variance=3, bound=5, measures=["averaging"], confidence=0.9, closed_form=True)

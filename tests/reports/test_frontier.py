@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.calibration.noise_design import design
-from discreet.reports.frontier import frontier_chart_of
+from discreet.reports.calibration_charts import frontier_chart_of
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
-    from discreet.calibration.noise_design import Design
+    from discreet.calibration.noise_design import NoiseDesign
 
 SMALL = programme([("SEX", "AGE"), ("SEX", "GEO")], {"SEX": (2,), "AGE": (4, 20), "GEO": (3, 30)})
 
 
 @pytest.fixture(scope="module")
-def feasible() -> Design:
+def feasible() -> NoiseDesign:
     return design(SMALL, areas="GEO", cuts=2)
 
 
 @pytest.fixture(scope="module")
-def infeasible() -> Design:
+def infeasible() -> NoiseDesign:
     return design(SMALL, areas="GEO", cuts=1, max_bound=1)
 
 
-def test_a_design_has_its_cuts_drawn(feasible: Design) -> None:
+def test_a_design_has_its_cuts_drawn(feasible: NoiseDesign) -> None:
     chart, cuts = frontier_chart_of(feasible), feasible.curation
     assert [point.variance for point in chart.path] == [cut.variance for cut in cuts.path]
     assert [point.kept for point in chart.alone] == [cut.cells / cuts.whole.cells for cut in cuts.alone]
@@ -42,7 +42,7 @@ def test_a_design_has_its_cuts_drawn(feasible: Design) -> None:
     )
 
 
-def test_the_title_says_whether_something_is_then_left(infeasible: Design) -> None:
+def test_the_title_says_whether_something_is_then_left(infeasible: NoiseDesign) -> None:
     assert not infeasible.feasible
     cuts = infeasible.curation
     chart = frontier_chart_of(infeasible)
@@ -63,7 +63,7 @@ def test_without_cuts_there_is_one_point() -> None:
     assert chart.alone == chart.path == ()
 
 
-def test_another_result_gives_another_picture(feasible: Design) -> None:
+def test_another_result_gives_another_picture(feasible: NoiseDesign) -> None:
     cuts = feasible.curation
     tampered = replace(cuts, path=(replace(cuts.path[0], variance=0.0123), *cuts.path[1:]))
     chart = frontier_chart_of(replace(feasible, curation=tampered))

@@ -14,14 +14,14 @@ import pytest
 from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES
 from discreet.reports.html_page import SECTIONS, document, limit_words, share_words, value_words
-from discreet.reports.pictures import charts_of
+from discreet.reports.release_charts import charts_of
 from discreet.reports.verdicts import Verdict, summary_of
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.reports.report_results import Gathered
+    from discreet.reports.report_results import ReportResults
 
-Tamper = Callable[["Gathered"], "Gathered"]
+Tamper = Callable[["ReportResults"], "ReportResults"]
 ODD = 0.123456
 """A number that nothing else on the page has."""
 SCRIPT = "<script>alert('x')</script>"
@@ -33,14 +33,14 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-def page_of(found: Gathered) -> str:
+def page_of(found: ReportResults) -> str:
     return words(document(found, summary_of(found), dict.fromkeys(charts_of(found), ())))
 
 
 def risk(name: str) -> Tamper:
     """Return what replaces the value of a result of the assessment."""
 
-    def tamper(found: Gathered) -> Gathered:
+    def tamper(found: ReportResults) -> ReportResults:
         assert found.assessment
         assert found.bound
         first, bound = (
@@ -58,7 +58,7 @@ def risk(name: str) -> Tamper:
     return tamper
 
 
-def attack(found: Gathered) -> Gathered:
+def attack(found: ReportResults) -> ReportResults:
     """Replace what is predicted of every attack."""
     assert found.attacks
     predicted = {name: Predicted(ODD, 0.0) for name in CLASSES}
@@ -66,36 +66,36 @@ def attack(found: Gathered) -> Gathered:
     return replace(found, attacks=replace(found.attacks, outcomes=outcomes))
 
 
-def totals(found: Gathered) -> Gathered:
+def totals(found: ReportResults) -> ReportResults:
     """Replace how far totals are apart."""
     tables = tuple(replace(each, mean=ODD, largest=987_654) for each in found.utility.additivity.tables)
     return replace(found, utility=replace(found.utility, additivity=replace(found.utility.additivity, tables=tables)))
 
 
-def interval(found: Gathered) -> Gathered:
+def interval(found: ReportResults) -> ReportResults:
     return replace(found, utility=replace(found.utility, typical=replace(found.utility.typical, value=ODD)))
 
 
-def counts(found: Gathered) -> Gathered:
+def counts(found: ReportResults) -> ReportResults:
     assert found.utility.cells
     off = found.utility.cells.distances
     cells = replace(found.utility.cells, distances=replace(off, absolute=replace(off.absolute, mean=ODD)))
     return replace(found, utility=replace(found.utility, cells=cells))
 
 
-def sizes(found: Gathered) -> Gathered:
+def sizes(found: ReportResults) -> ReportResults:
     assert found.utility.cells
     classes = tuple(replace(each, above=dict.fromkeys(each.above, ODD)) for each in found.utility.cells.by_size.classes)
     cells = replace(found.utility.cells, by_size=replace(found.utility.cells.by_size, classes=classes))
     return replace(found, utility=replace(found.utility, cells=cells))
 
 
-def levels(found: Gathered) -> Gathered:
+def levels(found: ReportResults) -> ReportResults:
     changed = {mean: replace(each, naive=ODD) for mean, each in found.utility.tests.items()}
     return replace(found, utility=replace(found.utility, tests=changed))
 
 
-def areas(found: Gathered) -> Gathered:
+def areas(found: ReportResults) -> ReportResults:
     small = found.utility.small_areas
     assert small
     first, *more = small.single
@@ -104,21 +104,21 @@ def areas(found: Gathered) -> Gathered:
     return replace(found, utility=replace(found.utility, small_areas=replace(small, single=single)))
 
 
-def constraints(found: Gathered) -> Gathered:
+def constraints(found: ReportResults) -> ReportResults:
     assert found.design
     changed = tuple(replace(each, limit=lambda _: ODD) for each in found.design.constraints)
     return replace(found, design=replace(found.design, constraints=changed))
 
 
-def expected(found: Gathered) -> Gathered:
+def expected(found: ReportResults) -> ReportResults:
     return replace(found, expected=tuple(replace(each, value=ODD) for each in found.expected))
 
 
-def small(found: Gathered) -> Gathered:
+def small(found: ReportResults) -> ReportResults:
     return replace(found, small=tuple(replace(each, stays=ODD) for each in found.small))
 
 
-def shared(found: Gathered) -> Gathered:
+def shared(found: ReportResults) -> ReportResults:
     return replace(found, shared=tuple(replace(each, cells=987_654) for each in found.shared))
 
 
@@ -146,25 +146,25 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
 
 
 @pytest.fixture(scope="module")
-def as_it_is(gathered: Gathered) -> str:
+def as_it_is(gathered: ReportResults) -> str:
     return page_of(gathered)
 
 
 @pytest.mark.parametrize("kind", TAMPERED)
-def test_another_result_is_another_page(gathered: Gathered, as_it_is: str, kind: str) -> None:
+def test_another_result_is_another_page(gathered: ReportResults, as_it_is: str, kind: str) -> None:
     tamper, shown = TAMPERED[kind]
     page = page_of(tamper(gathered))
     assert page != as_it_is
     assert page.count(shown) > as_it_is.count(shown)
 
 
-def odd_numbers(found: Gathered) -> int:
+def odd_numbers(found: ReportResults) -> int:
     """Return how often charts show the number that results are tampered with."""
     drawn = json.dumps([chart.spec() for each in charts_of(found).values() for chart in each])
     return len(re.findall(r"0\.1234|12\.3%", drawn))
 
 
-def test_charts_are_drawn_from_results_too(gathered: Gathered) -> None:
+def test_charts_are_drawn_from_results_too(gathered: ReportResults) -> None:
     before = odd_numbers(gathered)
     assert all(odd_numbers(tamper(gathered)) > before for tamper in (attack, sizes, areas))
 
@@ -188,7 +188,7 @@ def test_why_numbers_of_counts_differ_stands_with_each(curators_page: str) -> No
     assert "A category that is not split again counts once here" in text
 
 
-def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: Gathered, curators_page: str) -> None:
+def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: ReportResults, curators_page: str) -> None:
     text, summary = words(curators_page), summary_of(gathered)
     start, end = text.index("1 In short"), text.index("2 What is published")
     short = text[start:end]
@@ -200,7 +200,7 @@ def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: Gath
         assert f"{light.area} {light.verdict.shape} {light.verdict.word} {value} {limit}" in short
 
 
-def test_every_result_that_was_gathered_is_on_the_page(gathered: Gathered, curators_page: str) -> None:
+def test_every_result_that_was_gathered_is_on_the_page(gathered: ReportResults, curators_page: str) -> None:
     text = words(curators_page)
     assert gathered.assessment
     assert gathered.attacks
@@ -212,7 +212,7 @@ def test_every_result_that_was_gathered_is_on_the_page(gathered: Gathered, curat
         assert " ".join(outcome.sentence.split()) in text
 
 
-def test_every_chart_has_its_message_its_words_and_its_data(gathered: Gathered, curators_page: str) -> None:
+def test_every_chart_has_its_message_its_words_and_its_data(gathered: ReportResults, curators_page: str) -> None:
     charts = [chart for each in charts_of(gathered).values() for chart in each]
     names = [chart.name for chart in charts]
     assert len(set(names)) == len(names)
@@ -234,7 +234,7 @@ def test_the_page_names_nothing_outside_itself(curators_page: str) -> None:
         assert found.startswith(("#", "data:"))
 
 
-def test_text_from_outside_is_text(gathered: Gathered) -> None:
+def test_text_from_outside_is_text(gathered: ReportResults) -> None:
     release = replace(gathered.release, description={**gathered.release.description, "name": SCRIPT})
     found = replace(gathered, release=release, about=SCRIPT, commands=(SCRIPT,))
     page = document(found, summary_of(found), charts_of(found))
@@ -242,7 +242,9 @@ def test_text_from_outside_is_text(gathered: Gathered) -> None:
     assert page.count("&lt;script&gt;") >= 3
 
 
-def test_how_to_make_it_again_tells_versions_checksums_and_commands(gathered: Gathered, curators_page: str) -> None:
+def test_how_to_make_it_again_tells_versions_checksums_and_commands(
+    gathered: ReportResults, curators_page: str
+) -> None:
     text = words(curators_page)
     for command in gathered.commands:
         assert command in text

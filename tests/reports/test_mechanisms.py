@@ -19,7 +19,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.protection.pipeline import protect
 from discreet.release.record import MECHANISMS
-from discreet.reports.pictures import charts_of
+from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
 from discreet.reports.verdicts import Verdict, summary_of
 from tests.cli import town
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
-    from discreet.reports.report_results import Gathered
+    from discreet.reports.report_results import ReportResults
 
 PTABLE, SECRET = PTable.max_entropy(variance=3, bound=5), town.SECRET.encode()
 MADE: dict[str, Callable[[], Mechanism]] = {
@@ -72,7 +72,7 @@ def release_of(folder: Path, name: str, engine: Engine) -> Path:
     return out
 
 
-def names(found: Gathered) -> set[str]:
+def names(found: ReportResults) -> set[str]:
     return {chart.name for each in charts_of(found).values() for chart in each}
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.charts.plane import PlaneChart
-from discreet.reports.pictures import achieved_by, charts_of, design_chart
+from discreet.charts.variance_bound_plane import PlaneChart
+from discreet.reports.release_charts import achieved_by, charts_of, design_chart
 
 if TYPE_CHECKING:
-    from discreet.reports.report_results import Gathered
+    from discreet.reports.report_results import ReportResults
 
 
-def names(found: Gathered) -> dict[str, list[str]]:
+def names(found: ReportResults) -> dict[str, list[str]]:
     return {section: [chart.name for chart in charts] for section, charts in charts_of(found).items()}
 
 
-def test_a_release_with_true_counts_has_all(gathered: Gathered) -> None:
+def test_a_release_with_true_counts_has_all(gathered: ReportResults) -> None:
     assert names(gathered) == {
         "published": ["repeated-statistics", "map"],
         "noise": ["village"],
@@ -25,7 +25,7 @@ def test_a_release_with_true_counts_has_all(gathered: Gathered) -> None:
     }
 
 
-def test_everybody_sees_what_needs_no_true_counts(told: Gathered) -> None:
+def test_everybody_sees_what_needs_no_true_counts(told: ReportResults) -> None:
     assert names(told) == {
         "published": ["repeated-statistics", "map"],
         "noise": ["village"],
@@ -34,7 +34,7 @@ def test_everybody_sees_what_needs_no_true_counts(told: Gathered) -> None:
     }
 
 
-def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: Gathered) -> None:
+def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: ReportResults) -> None:
     chart = design_chart(gathered)
     assert isinstance(chart, PlaneChart)
     assert gathered.record
@@ -43,7 +43,7 @@ def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: Gathered) -> 
     assert design_chart(replace(gathered, design=None)) is None
 
 
-def test_attacks_are_shown_as_they_were_scored(gathered: Gathered) -> None:
+def test_attacks_are_shown_as_they_were_scored(gathered: ReportResults) -> None:
     assert gathered.attacks
     scores = {each.finding.name: each.headline() for each in gathered.attacks.outcomes if each.score}
     rows = achieved_by(gathered)

@@ -8,7 +8,7 @@ from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_counts
-from discreet.reports.published_as import village_chart
+from discreet.reports.release_charts import village_chart
 
 PTABLE = PTable.max_entropy(variance=3, bound=5)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.summary import SharedStatistic, shared_statistics
-from discreet.reports.repeated_statistics import repeated_chart
+from discreet.reports.release_charts import repeated_chart
 
 PROGRAMME = load_programme("eu2021:MT")
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy.measured import utility_of
+from discreet.accuracy.release_utility import utility_of
 from discreet.attacks.attack_run import attack
 from discreet.errors import ParameterError, ReleaseError
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.noise.ptable import PTable
-from discreet.noise.ranges import published_range
+from discreet.noise.published_counts import published_range
 from discreet.protection.pipeline import protect
 from discreet.reports.report_results import MEASURES, TOLD_MEASURES, VILLAGE, gather
 from discreet.reports.verdicts import summary_of
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.engines.engine import Engine
-    from discreet.reports.report_results import Gathered
+    from discreet.reports.report_results import ReportResults
 
 
-def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path) -> None:
+def test_results_are_those_of_the_commands(gathered: ReportResults, town_folder: Path) -> None:
     release = town_folder / "out"
     assert gathered.assessment
     assert gathered.attacks
@@ -40,7 +40,7 @@ def test_results_are_those_of_the_commands(gathered: Gathered, town_folder: Path
 
 
 def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
-    gathered: Gathered, told: Gathered, curators_page: str
+    gathered: ReportResults, told: ReportResults, curators_page: str
 ) -> None:
     for found in (gathered, told):
         rights = {
@@ -87,18 +87,18 @@ def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) 
     assert whole.value > max(apart)
 
 
-def test_the_village_is_that_of_the_ptable(gathered: Gathered) -> None:
+def test_the_village_is_that_of_the_ptable(gathered: ReportResults) -> None:
     wanted = published_range(PTable.max_entropy(variance=3, bound=5), VILLAGE)
     assert (gathered.village.usual.low, gathered.village.usual.high) == (wanted.low, wanted.high)
 
 
-def test_the_design_is_of_the_programme_that_was_published(gathered: Gathered) -> None:
+def test_the_design_is_of_the_programme_that_was_published(gathered: ReportResults) -> None:
     assert gathered.design
     assert gathered.design.programme == gathered.release.programme
     assert gathered.design.confidence == gathered.confidence
 
 
-def test_everybody_gets_what_follows_from_what_is_told(told: Gathered) -> None:
+def test_everybody_gets_what_follows_from_what_is_told(told: ReportResults) -> None:
     assert told.assessment
     assert tuple(told.assessment.by_measure) == TOLD_MEASURES
     assert told.mildest
@@ -137,7 +137,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     assert str(town_folder) not in " ".join(found.commands)
 
 
-def test_true_counts_may_lie_elsewhere(gathered: Gathered, town_folder: Path, tmp_path: Path) -> None:
+def test_true_counts_may_lie_elsewhere(gathered: ReportResults, town_folder: Path, tmp_path: Path) -> None:
     for name in ("out", "out.curator"):
         shutil.copytree(town_folder / name, tmp_path / name)
     (tmp_path / "out.curator" / "exact").rename(tmp_path / "elsewhere")

@@ -11,28 +11,28 @@ import pytest
 
 from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES
-from discreet.calibration.constraints import hidden_bound
+from discreet.calibration.constraints import bound_disclosure_limit
 from discreet.reports.verdicts import ACCEPTED_LOSS, Verdict, best_outcome, summary_of
 from discreet.risk.residual_bound import rivals
 from discreet.risk.sentences import upwards
 
 if TYPE_CHECKING:
-    from discreet.reports.report_results import Gathered
-    from discreet.reports.verdicts import Light
+    from discreet.reports.report_results import ReportResults
+    from discreet.reports.verdicts import VerdictLine
 
 AREAS = ["Risk by averaging", "Risk by margins", "Risk of the bound", "Utility for small areas"]
 
 
-def outcome_of(found: Gathered, name: str) -> Any:  # noqa: ANN401 - an outcome that was scored
+def outcome_of(found: ReportResults, name: str) -> Any:  # noqa: ANN401 - an outcome that was scored
     assert found.attacks
     return next(each for each in found.attacks.outcomes if each.finding.name == name)
 
 
-def bound_attack(found: Gathered) -> Any:  # noqa: ANN401 - an outcome that was scored
+def bound_attack(found: ReportResults) -> Any:  # noqa: ANN401 - an outcome that was scored
     return outcome_of(found, "bound")
 
 
-def with_bound(found: Gathered, name: str = "bound", **changed: Any) -> Light:  # noqa: ANN401 - of the finding
+def with_bound(found: ReportResults, name: str = "bound", **changed: Any) -> VerdictLine:  # noqa: ANN401 - of the finding
     """Return the light of the bound if an attack on it had found something else."""
     assert found.attacks
     old = outcome_of(found, name)
@@ -42,7 +42,7 @@ def with_bound(found: Gathered, name: str = "bound", **changed: Any) -> Light:  
     return summary_of(replace(found, attacks=replace(found.attacks, outcomes=outcomes))).lights[2]
 
 
-def test_there_are_three_sentences_and_four_lights(gathered: Gathered, told: Gathered) -> None:
+def test_there_are_three_sentences_and_four_lights(gathered: ReportResults, told: ReportResults) -> None:
     for found, areas in ((gathered, AREAS), (told, AREAS[:1])):
         summary = summary_of(found)
         assert len(summary.sentences) == 3
@@ -51,7 +51,7 @@ def test_there_are_three_sentences_and_four_lights(gathered: Gathered, told: Gat
         assert all((area.lower() in summary.untold.lower()) == (area not in areas and found is told) for area in AREAS)
 
 
-def test_its_numbers_are_those_of_the_results(gathered: Gathered) -> None:
+def test_its_numbers_are_those_of_the_results(gathered: ReportResults) -> None:
     averaging, margins, bound, areas = (light.result for light in summary_of(gathered).lights)
     assert averaging is gathered.risk("averaging_success")
     assert gathered.attacks
@@ -70,7 +70,7 @@ def test_its_numbers_are_those_of_the_results(gathered: Gathered) -> None:
     assert areas.value == pytest.approx(small.single[0].small.expected / small.single[0].small.number)
 
 
-def test_its_sentences_tell_what_was_found(gathered: Gathered) -> None:
+def test_its_sentences_tell_what_was_found(gathered: ReportResults) -> None:
     risk, attack, users = summary_of(gathered).sentences
     averaging = gathered.risk("averaging_success")
     assert averaging
@@ -86,7 +86,9 @@ def test_its_sentences_tell_what_was_found(gathered: Gathered) -> None:
 
 
 @pytest.mark.parametrize(("formula", "bridged"), [(0.9, True), (0.1, False)])
-def test_one_exposed_statistic_and_all_counts_are_told_apart(gathered: Gathered, formula: float, bridged: bool) -> None:
+def test_one_exposed_statistic_and_all_counts_are_told_apart(
+    gathered: ReportResults, formula: float, bridged: bool
+) -> None:
     assert gathered.assessment
     results = tuple(
         replace(each, value=formula) if each.name == "averaging_success" else each
@@ -97,7 +99,7 @@ def test_one_exposed_statistic_and_all_counts_are_told_apart(gathered: Gathered,
     assert ("over all counts, most of which are less exposed" in summary_of(found).sentences[1]) is bridged
 
 
-def test_the_bound_is_one_for_all_populations(gathered: Gathered) -> None:
+def test_the_bound_is_one_for_all_populations(gathered: ReportResults) -> None:
     assert gathered.bound
     (predicted,) = [each for each in gathered.bound.results if each.name == "bound_revealed"]
     assert gathered.risk("bound_revealed") is predicted
@@ -105,7 +107,7 @@ def test_the_bound_is_one_for_all_populations(gathered: Gathered) -> None:
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.55, 0.6, 0.6827, 0.75, 0.9])
-def test_the_light_of_the_bound_agrees_with_the_design(gathered: Gathered, confidence: float) -> None:
+def test_the_light_of_the_bound_agrees_with_the_design(gathered: ReportResults, confidence: float) -> None:
     assert gathered.record
     assert gathered.design
     assert gathered.bound
@@ -115,13 +117,13 @@ def test_the_light_of_the_bound_agrees_with_the_design(gathered: Gathered, confi
     for closer in (0.98, 1.0, 1.02):
         # The confidence at which the light is about to change, and a little to both sides.
         alpha = confidence if closer == 1.0 else min(terms.success(*rivals(variance, bound)) * closer, 0.99)
-        hidden = hidden_bound({}, alpha, "optimal", terms)
+        hidden = bound_disclosure_limit({}, alpha, "optimal", terms)
         light = summary_of(replace(gathered, confidence=alpha, attacks=None)).lights[2]
         assert (light.verdict is Verdict.KEPT) == hidden.allows(variance, bound)
         assert (light.verdict is Verdict.KEPT) == (variance <= hidden.limit(bound))
 
 
-def test_a_bound_at_risk_comes_with_noise_that_hides_it(gathered: Gathered) -> None:
+def test_a_bound_at_risk_comes_with_noise_that_hides_it(gathered: ReportResults) -> None:
     assert gathered.record
     assert gathered.design
     variance, bound = gathered.record.variance, int(gathered.record.bound)
@@ -135,7 +137,7 @@ def test_a_bound_at_risk_comes_with_noise_that_hides_it(gathered: Gathered) -> N
     assert replace(light, limit=1.0).remedy == ""
 
 
-def test_a_lucky_guess_of_the_bound_is_no_finding(gathered: Gathered) -> None:
+def test_a_lucky_guess_of_the_bound_is_no_finding(gathered: ReportResults) -> None:
     assert gathered.record
     right = np.array([int(gathered.record.bound)])
     guessed, found = (
@@ -148,7 +150,7 @@ def test_a_lucky_guess_of_the_bound_is_no_finding(gathered: Gathered) -> None:
     assert "identified in this release by the likelihood of the leave-one-out residuals" in found.reason
 
 
-def test_a_light_is_above_its_limit_or_keeps_it(gathered: Gathered) -> None:
+def test_a_light_is_above_its_limit_or_keeps_it(gathered: ReportResults) -> None:
     for light in summary_of(gathered).lights:
         assert light.result
         assert light.verdict is (Verdict.KEPT if light.result.value <= light.limit else Verdict.ABOVE)
@@ -158,7 +160,7 @@ def test_a_light_is_above_its_limit_or_keeps_it(gathered: Gathered) -> None:
     assert summary_of(gathered).lights[-1].limit == ACCEPTED_LOSS
 
 
-def test_a_bound_that_the_attack_found_is_above_any_limit(gathered: Gathered) -> None:
+def test_a_bound_that_the_attack_found_is_above_any_limit(gathered: ReportResults) -> None:
     assert gathered.record
     light = with_bound(gathered, estimate=np.array([int(gathered.record.bound)]))
     assert light.result
@@ -170,7 +172,7 @@ def test_a_bound_that_the_attack_found_is_above_any_limit(gathered: Gathered) ->
     assert f"{formula.value:.1%}" in light.reason
 
 
-def test_the_larger_of_formula_and_attack_stands_for_a_bound_that_was_not_found(gathered: Gathered) -> None:
+def test_the_larger_of_formula_and_attack_stands_for_a_bound_that_was_not_found(gathered: ReportResults) -> None:
     assert gathered.attacks
     old, formula = bound_attack(gathered), gathered.risk("bound_revealed")
     assert formula
@@ -186,13 +188,13 @@ def test_the_larger_of_formula_and_attack_stands_for_a_bound_that_was_not_found(
         assert light.verdict is (Verdict.ABOVE if light.result.value > found.confidence else Verdict.KEPT)
 
 
-def test_without_attacks_the_formula_stands_for_the_bound(gathered: Gathered) -> None:
+def test_without_attacks_the_formula_stands_for_the_bound(gathered: ReportResults) -> None:
     light = summary_of(replace(gathered, attacks=None)).lights[2]
     assert light.result is gathered.risk("bound_revealed")
     assert light.reason == "predicted probability that the residuals of all large counts identify the bound"
 
 
-def test_more_is_asked_for_where_the_confidence_is_lower(gathered: Gathered) -> None:
+def test_more_is_asked_for_where_the_confidence_is_lower(gathered: ReportResults) -> None:
     averaging = gathered.risk("averaging_success")
     assert averaging
     strict = summary_of(replace(gathered, confidence=averaging.value / 2))
@@ -203,7 +205,7 @@ def test_more_is_asked_for_where_the_confidence_is_lower(gathered: Gathered) -> 
     assert f"Publish with a variance of at least {upwards(needed.value)} instead of" in strict.sentences[0]
 
 
-def test_a_variance_that_is_nearly_enough_reads_differently(gathered: Gathered) -> None:
+def test_a_variance_that_is_nearly_enough_reads_differently(gathered: ReportResults) -> None:
     assert gathered.record
     assert gathered.assessment
     variance = gathered.record.variance
@@ -219,19 +221,19 @@ def test_a_variance_that_is_nearly_enough_reads_differently(gathered: Gathered) 
     assert float(least) > float(now)
 
 
-def test_without_attacks_the_expected_number_stands_for_margins(gathered: Gathered) -> None:
+def test_without_attacks_the_expected_number_stands_for_margins(gathered: ReportResults) -> None:
     light = summary_of(replace(gathered, attacks=None)).lights[1]
     assert light.result is gathered.risk("forced_tuples")
 
 
-def test_an_attack_that_was_cut_off_says_so(gathered: Gathered) -> None:
+def test_an_attack_that_was_cut_off_says_so(gathered: ReportResults) -> None:
     assert gathered.attacks
     late = tuple(replace(each, finding=replace(each.finding, cut_off="late")) for each in gathered.attacks.outcomes)
     summary = summary_of(replace(gathered, attacks=replace(gathered.attacks, outcomes=late)))
     assert "late, and she may learn more" in summary.sentences[1]
 
 
-def test_the_public_is_told_the_size_of_the_noise_and_its_risk(told: Gathered) -> None:
+def test_the_public_is_told_the_size_of_the_noise_and_its_risk(told: ReportResults) -> None:
     noise, risk, users = summary_of(told).sentences
     assert f"±{told.release.description['noise']['typical_noise']}" in noise
     (light,) = summary_of(told).lights
@@ -242,7 +244,7 @@ def test_the_public_is_told_the_size_of_the_noise_and_its_risk(told: Gathered) -
     assert users == told.utility.typical.sentence
 
 
-def test_what_is_told_roughly_is_held_against_the_limit_as_a_range(told: Gathered) -> None:
+def test_what_is_told_roughly_is_held_against_the_limit_as_a_range(told: ReportResults) -> None:
     (light,) = summary_of(told).lights
     assert light.result
     assert light.mildest

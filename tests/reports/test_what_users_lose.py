@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from discreet.accuracy.additivity import Additivity, TableGaps
-from discreet.accuracy.areas import Areas
-from discreet.accuracy.by_size import by_size
+from discreet.accuracy.area_counts import AreaCounts
+from discreet.accuracy.cell_errors import by_size
 from discreet.accuracy.count_pairs import pair_times
 from discreet.accuracy.small_areas import small_areas
 from discreet.accuracy.true_count_intervals import interval_result, likely_intervals, small_counts
 from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
-from discreet.reports.what_users_lose import (
+from discreet.reports.release_charts import (
     MOST_PUBLISHED,
     MOST_TABLES,
     by_size_chart,
@@ -40,7 +40,7 @@ def test_empty_cells_alone_have_no_errors_by_size() -> None:
 
 def test_shares_of_small_areas_are_those_expected() -> None:
     total = np.array([5, 15, 30, 700])
-    areas = Areas(("a", "b", "c", "d"), None, None, total, ("a", "b", "c", "d"), source="areas")
+    areas = AreaCounts(("a", "b", "c", "d"), None, None, total, ("a", "b", "c", "d"), source="areas")
     found = small_areas(areas, LAW)
     chart = small_areas_chart(found)
     assert chart

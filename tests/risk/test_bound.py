@@ -20,7 +20,7 @@ from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.random_bits import SeededBits
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
-from discreet.risk.bound import bound_disclosure, bounds_told_apart, disclosure_at, largest_variance
+from discreet.risk.bound_disclosure import bound_disclosure, disclosure_at, largest_variance, likelihood_disclosure
 
 GERMANY = 28_000_000
 """Independent sex breakdowns in the 2021 EU census output of Germany: 2.8e7, Bach (2020)."""
@@ -162,7 +162,7 @@ def hellinger(p: list[Fraction], q: list[Fraction]) -> Decimal:
 def test_the_distance_of_two_bounds_keeps_its_digits(variance: float, bound: int) -> None:
     laws = [MaxEntropy(variance=variance, bound=each) for each in (bound, bound + 1)]
     exact = [list(map(Fraction, law.pmf(np.arange(-law.bound, law.bound + 1)).tolist())) for law in laws]
-    found = bounds_told_apart(*laws, tuples=1)
+    found = likelihood_disclosure(*laws, tuples=1)
     assert found.chance == pytest.approx(float(hellinger(*exact)), rel=1e-6)
 
 
@@ -181,8 +181,8 @@ def test_the_likelier_of_two_bounds_is_right_no_more_often_than_told(
     variance: float, bound: int, confidence: float
 ) -> None:
     laws, runs = [MaxEntropy(variance=variance, bound=each) for each in (bound, bound + 1)], 4000
-    needed = int(bounds_told_apart(*laws, tuples=0, confidence=confidence).needed)
-    told = bounds_told_apart(*laws, tuples=needed).reached
+    needed = int(likelihood_disclosure(*laws, tuples=0, confidence=confidence).needed)
+    told = likelihood_disclosure(*laws, tuples=needed).reached
     assert confidence <= told < confidence + 0.05
     right = 0.0
     for truth, seed in zip((0, 1), (21, 22), strict=True):
@@ -204,7 +204,7 @@ def test_the_likelier_of_two_bounds_is_right_no_more_often_than_told(
 def test_weighing_every_gap_needs_fewer_tuples_than_waiting_for_an_extreme_one() -> None:
     for variance, bound in ((2, 5), (2.84, 6), (3, 10)):
         laws = [MaxEntropy(variance=variance, bound=each) for each in (bound, bound + 1)]
-        waiting, weighing = bound_disclosure(laws[0], tuples=1), bounds_told_apart(*laws, tuples=1)
+        waiting, weighing = bound_disclosure(laws[0], tuples=1), likelihood_disclosure(*laws, tuples=1)
         assert weighing.needed < waiting.needed
 
 
@@ -217,7 +217,7 @@ def test_the_largest_variance_is_the_edge(bound: int, tuples: int, categories: i
         law, other = (MaxEntropy(variance=variance, bound=each) for each in (bound, bound + 1))
         if attacker == "gap":
             return bound_disclosure(law, tuples=tuples, categories=categories).inferable
-        return bounds_told_apart(law, other, tuples=tuples, categories=categories).inferable
+        return likelihood_disclosure(law, other, tuples=tuples, categories=categories).inferable
 
     assert not inferable(found)
     uniform = Uniform(bound=bound).variance
@@ -249,9 +249,9 @@ def test_mistakes_are_refused() -> None:
     with pytest.raises(ParameterError, match="tuples must be zero or a positive whole number"):
         bound_disclosure(law, tuples=2.5)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"above 0\.5, which the toss of a coin gives"):
-        bounds_told_apart(law, MaxEntropy(variance=2, bound=6), tuples=1, confidence=0.4)
+        likelihood_disclosure(law, MaxEntropy(variance=2, bound=6), tuples=1, confidence=0.4)
     with pytest.raises(ParameterError, match="both laws have the same bound"):
-        bounds_told_apart(law, Uniform(bound=5), tuples=1)
+        likelihood_disclosure(law, Uniform(bound=5), tuples=1)
     with pytest.raises(UnknownNameError, match=r"no attacker 'likelyhood'.*likelihood"):
         largest_variance(5, tuples=1, attacker="likelyhood")
     with pytest.raises(ParameterError, match=r"Pass its last row, ptable.rows\[-1\]"):
@@ -272,6 +272,6 @@ def test_the_disclosure_at_a_variance_is_that_of_maximum_entropy_noise(attacker:
     same = (
         bound_disclosure(laws[0], tuples=1000, categories=3, confidence=0.8)
         if attacker == "gap"
-        else bounds_told_apart(laws[0], laws[1], tuples=1000, categories=3, confidence=0.8)
+        else likelihood_disclosure(laws[0], laws[1], tuples=1000, categories=3, confidence=0.8)
     )
     assert (found.chance, found.needed, found.reached) == (same.chance, same.needed, same.reached)

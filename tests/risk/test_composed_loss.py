@@ -15,10 +15,8 @@ from scipy.special import log_ndtr, ndtr
 
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, MaxEntropy, TwoSidedGeometric
-from discreet.risk.composed_loss import ComposedLoss
-from discreet.risk.loss import PrivacyLoss
-from discreet.risk.pairs import law_pair
-from discreet.risk.stepped_loss import SteppedLoss, spacing
+from discreet.risk.neighbouring_counts import law_pair
+from discreet.risk.privacy_loss import ComposedLoss, PrivacyLoss, SteppedLoss, spacing
 
 SMALL, LARGE = MaxEntropy(variance=2, bound=5), MaxEntropy(variance=3, bound=10)
 """The two settings of Bach (2020)."""

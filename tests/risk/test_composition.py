@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTable, TwoSidedGeometric, Uniform
 from discreet.noise.ptable import PTableRow
 from discreet.risk.composition import compose, compose_large, compose_rows
-from discreet.risk.neighbours import Neighbours
+from discreet.risk.neighbouring_counts import Neighbours
 from discreet.risk.sentences import downwards
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from discreet.risk.composition_theorems import (
     concentrated_composition,
     rho,
 )
-from discreet.risk.neighbours import Neighbours
-from discreet.risk.pairs import law_pair
+from discreet.risk.neighbouring_counts import Neighbours, law_pair
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise

@@ -17,7 +17,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.random_bits import SeededBits
 from discreet.noise.uniform import Uniform
-from discreet.risk.gap import as_drawn, check_tuples, extreme_gap, gap_law, largest_noise, probabilities
+from discreet.risk.bound_disclosure import as_drawn, check_tuples, extreme_gap, gap_law, largest_noise, probabilities
 
 
 def enumerated(law: dict[int, Fraction], categories: int) -> dict[int, Fraction]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.risk.loss import PrivacyLoss, falling_root
+from discreet.risk.privacy_loss import PrivacyLoss, falling_root
 
 Law = list[float]
 """Probabilities of the outcomes 0, 1, 2, .."""

@@ -15,8 +15,8 @@ from discreet.errors import ParameterError
 from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
-from discreet.risk.bound import bound_disclosure
-from discreet.risk.margins import forced_truth, forced_tuples, tuple_posterior
+from discreet.risk.bound_disclosure import bound_disclosure
+from discreet.risk.margin_exploitation import forced_truth, forced_tuples, tuple_posterior
 from tests.risk.published import joint_law, outcomes
 
 RULES = ("participants", "coordinates")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.calibration.counted import counted
+from discreet.calibration.exposed_statistics import counted
 from discreet.equations.grouped_equations import GroupedEquations
 from discreet.equations.joint_equations import JointEquations
 from discreet.errors import TooLargeError

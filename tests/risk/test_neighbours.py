@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.risk.neighbours import ONE_PERSON, Neighbours
+from discreet.risk.neighbouring_counts import ONE_PERSON, Neighbours
 
 
 def test_counts_that_change() -> None:

@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTable, Truncated, TwoSidedGeometric
 from discreet.noise.ptable import PTableRow
-from discreet.risk.pairs import law_pair, pairs, row_pair
+from discreet.risk.neighbouring_counts import law_pair, pairs, row_pair
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise

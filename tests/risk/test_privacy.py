@@ -10,17 +10,17 @@ import pytest
 
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
-from discreet.noise.formats.ptable_toml import OwnToml
+from discreet.noise.formats.ptable_toml import PTableToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
-from discreet.noise.truncated_laplace import TruncatedLaplace
-from discreet.programme.load import load_programme
+from discreet.noise.truncated import TruncatedLaplace
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record
 from discreet.risk.assessment import assess
 from discreet.risk.composition import compose
-from discreet.tabulation.output import output_of
+from discreet.tabulation.static_output import output_of
 from tests.programme.small import programme as small_programme
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_a_ptable_from_a_file_composes_by_its_own_rows(tmp_path: Path) -> None:
     tables = small_programme([("A", "B"), ("B", "C")], {"A": (2,), "B": (3,), "C": (4, 8)})
     ptable = PTable.max_entropy(variance=2, bound=5, stay=0.6)
     settings = Record(programme="small", definition=programme_to_json(tables), parameters=STAY)
-    custom = replace(settings, law="p-table", parameters={}, ptable_text=OwnToml().write(ptable, tmp_path))
+    custom = replace(settings, law="p-table", parameters={}, ptable_text=PTableToml().write(ptable, tmp_path))
     for record in (settings, custom):
         found = {result.name: result for result in assess(record, measures=["composition"]).results}
         t = int(found["sensitivity"].value)

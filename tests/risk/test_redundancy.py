@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.equations.closed_form import success
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.release.record import Record
 from discreet.risk.assessment import assess
 from discreet.risk.averaging import variance_needed

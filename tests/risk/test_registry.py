@@ -18,7 +18,7 @@ from discreet.risk.assessment import assess
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
-    from discreet.risk.case import Case
+    from discreet.risk.measures import AssessmentCase
 
 MODULE = """
 from discreet.results import Result
@@ -59,7 +59,7 @@ def test_a_decorated_function_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(registry, "_MEASURES", dict(registry.measures()))
 
     @registry.measure("variance")
-    def variance(case: Case) -> list[Result]:
+    def variance(case: AssessmentCase) -> list[Result]:
         return [Result(name="variance", value=case.record.variance, unit="1", sentence="The variance.")]
 
     (found,) = assess("eu2021:LU", variance=3, bound=5, measures=["variance"]).results

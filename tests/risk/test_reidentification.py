@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.risk.reidentification import Reidentification
+from discreet.risk.reconstruction import Reidentification
 
 shares = st.floats(0, 1)
 

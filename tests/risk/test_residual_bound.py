@@ -11,8 +11,8 @@ import pytest
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
-from discreet.noise.smoothed_noise import bhattacharyya
-from discreet.programme.load import load_programme
+from discreet.noise.rival_noise import bhattacharyya
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 from discreet.risk import residual_bound
 from discreet.risk.assessment import assess

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian
 from discreet.risk.composition import compose
-from discreet.risk.neighbours import Neighbours
+from discreet.risk.neighbouring_counts import Neighbours
 from discreet.risk.sensitivity import epsilon_per_count, laplace_scale, noise_scaling, sensitivity
 
 

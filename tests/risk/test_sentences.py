@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.noise import MaxEntropy, PTable, TwoSidedGeometric, Uniform
-from discreet.risk.neighbours import ONE_PERSON
+from discreet.risk.neighbouring_counts import ONE_PERSON
 from discreet.risk.sentences import condition, downwards, factor, promise, upwards
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, Truncated, TwoSidedGeometric, Uniform
-from discreet.risk.loss import PrivacyLoss
-from discreet.risk.pairs import law_pair
-from discreet.risk.stepped_loss import SteppedLoss, spacing
+from discreet.risk.neighbouring_counts import law_pair
+from discreet.risk.privacy_loss import PrivacyLoss, SteppedLoss, spacing
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise

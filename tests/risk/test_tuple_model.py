@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.ptable import PTable
-from discreet.risk.tuple_model import TupleModel
+from discreet.risk.margin_exploitation import TupleModel
 
 PTABLE = PTable.max_entropy(variance=2, bound=3, threshold=1)
 

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.errors import InfeasibleError, ParameterError
 from discreet.noise.ptable import PTable
-from discreet.risk.margins import tuple_posterior
+from discreet.risk.margin_exploitation import tuple_posterior
 from discreet.risk.tuple_patterns import pattern_table, patterns_by_threshold
 from tests.risk.published import joint_law
 

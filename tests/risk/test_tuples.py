@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.risk.assessment import assess
 from discreet.risk.averaging import averaging
-from discreet.risk.tuples import tuples_by_size
+from discreet.risk.measures import tuples_by_size
 from tests.programme.small import programme
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr
 
-from discreet.risk.zcdp import bun_steinke_epsilon, cks_delta, cks_epsilon
+from discreet.risk.composition_theorems import bun_steinke_epsilon, cks_delta, cks_epsilon
 
 REDISTRICTING = (542 / 339) ** 2
 """rho of the persons file in the US 2020 redistricting data: global scale 339 / 542 in its published code."""

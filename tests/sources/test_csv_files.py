@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import DataFileError, ParameterError
-from discreet.sources.csv_files import CsvFile
-from discreet.sources.reading import Reading
+from discreet.sources.csv_file import CsvFile, ReadOptions
 from discreet.sources.source import open_source
 from tests.each import each
 
@@ -23,7 +22,7 @@ PACKED = gzip.compress(b"a,b\n" + b"".join(b"%d,canary%d\n" % (i, i * i) for i i
 
 
 def read(path: Path, columns: list[str], block: int = 1 << 20) -> list[dict[str, str]]:
-    return [row for batch in CsvFile.open(path).batches(columns, Reading(block)) for row in batch.to_pylist()]
+    return [row for batch in CsvFile.open(path).batches(columns, ReadOptions(block)) for row in batch.to_pylist()]
 
 
 def test_only_the_asked_columns_are_read_and_all_are_text(tmp_path: Path) -> None:
@@ -47,7 +46,7 @@ def test_long_files_come_in_pieces(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     text = "a;b\n" + "".join(f"{i};x\n" for i in range(20_000))
     path.write_bytes(gzip.compress(text.encode()) if name.endswith("GZ") else text.encode())
-    sizes = [batch.num_rows for batch in CsvFile.open(path).batches(["a"], Reading(1 << 12))]
+    sizes = [batch.num_rows for batch in CsvFile.open(path).batches(["a"], ReadOptions(1 << 12))]
     assert sum(sizes) == 20_000
     assert max(sizes) < 3_000
     assert [row["a"] for row in read(path, ["a"], 1 << 12)] == [str(i) for i in range(20_000)]
@@ -108,7 +107,7 @@ def test_a_file_that_went_away_is_told(tmp_path: Path) -> None:
     file = CsvFile.open(path)
     path.unlink()
     with pytest.raises(DataFileError, match=r"d.csv cannot be read: No such file or directory\. Check the path"):
-        list(file.batches(["a"], Reading()))
+        list(file.batches(["a"], ReadOptions()))
 
 
 def test_another_encoding_is_read_where_it_is_named(tmp_path: Path) -> None:
@@ -181,14 +180,14 @@ def test_blank_lines_of_a_single_column_are_missing_values(
 ) -> None:
     path = tmp_path / ("x.csv.gz" if packed else "x.csv")
     path.write_bytes(gzip.compress(content) if packed else content)
-    for how in (Reading(), Reading(forgiving=True)):
+    for how in (ReadOptions(), ReadOptions(forgiving=True)):
         batches = CsvFile.open(path, how).batches(["a"], how)
         assert [value for batch in batches for value in batch.column(0).to_pylist()] == expected
 
 
 def test_blank_lines_of_several_columns_are_no_records(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(b"\na,b\n\n1,2\n\n\n3,4\n\n")
-    batches = CsvFile.open(tmp_path / "x.csv").batches(["b"], Reading())
+    batches = CsvFile.open(tmp_path / "x.csv").batches(["b"], ReadOptions())
     assert [value for batch in batches for value in batch.column(0).to_pylist()] == ["2", "4"]
 
 

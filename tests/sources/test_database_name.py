@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InputError
-from discreet.sources.database_name import DuckDBName, PostgresName, parse_database_name
+from discreet.sources.database_address import DuckDBName, PostgresName, parse_database_name
 from discreet.sources.source import open_source
 from tests.each import each
 

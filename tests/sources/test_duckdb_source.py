@@ -17,9 +17,9 @@ import duckdb
 import pytest
 
 from discreet.errors import DataFileError, InputError, UnknownNameError
-from discreet.sources.duckdb_errors import opening
+from discreet.sources.column_values import as_text
+from discreet.sources.duckdb_table import opening
 from discreet.sources.source import Source, open_source
-from discreet.sources.text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

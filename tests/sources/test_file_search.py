@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DataFileError, InputError
-from discreet.sources.file_search import find_files
+from discreet.sources.data_files import find_files
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import DataFileError, UnknownNameError
-from discreet.sources.files import FileSource, open_files
-from discreet.sources.text import as_text
+from discreet.sources.column_values import as_text
+from discreet.sources.data_files import FileSource, open_files
 
 if TYPE_CHECKING:
     from pathlib import Path

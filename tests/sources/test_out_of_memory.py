@@ -12,8 +12,8 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.sources import text
-from discreet.sources.files import open_files
+from discreet.sources import column_values
+from discreet.sources.data_files import open_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +52,6 @@ def test_threads_that_the_system_does_not_start_are_called_so(tmp_path: Path, mo
 
 
 def test_memory_that_is_lacking_while_codes_are_written_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_write", lacking)
+    monkeypatch.setattr(column_values, "_write", lacking)
     with pytest.raises(MemoryError):
-        text.as_text(pa.array([1, 2]))
+        column_values.as_text(pa.array([1, 2]))

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import DataFileError
+from discreet.sources.column_values import as_text
+from discreet.sources.csv_file import ReadOptions
 from discreet.sources.parquet_file import ParquetFile
-from discreet.sources.reading import Reading
-from discreet.sources.text import as_text
 from tests.each import each
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def saved(folder: Path, columns: dict[str, object], **how: object) -> Path:
 def read(path: Path, column: str = "", block: int = 1 << 20) -> list[str | None]:
     found: list[str | None] = []
     file = ParquetFile.open(path)
-    for batch in file.batches([column or file.columns[0]], Reading(block)):
+    for batch in file.batches([column or file.columns[0]], ReadOptions(block)):
         texts = as_text(batch.column(0))
         assert texts is not None
         found += texts.to_pylist()
@@ -44,7 +44,7 @@ def test_texts_come_as_dictionaries(kind: pa.DataType, tmp_path: Path) -> None:
     path = saved(tmp_path, {"a": CODES.cast(kind), "n": range(4_000)}, row_group_size=1_500)
     file = ParquetFile.open(path)
     assert (file.columns, file.rows) == (("a", "n"), 4_000)
-    for batch in file.batches(["n", "a"], Reading()):
+    for batch in file.batches(["n", "a"], ReadOptions()):
         assert batch.schema.names == ["n", "a"]
         assert batch.schema.types == [pa.int64(), pa.dictionary(pa.int32(), pa.string())]
     assert read(path, "a") == CODES.to_pylist()
@@ -52,11 +52,15 @@ def test_texts_come_as_dictionaries(kind: pa.DataType, tmp_path: Path) -> None:
 
 def test_the_more_columns_the_fewer_rows(tmp_path: Path) -> None:
     path = saved(tmp_path, {"a": range(9_000), "b": range(9_000)})
-    assert [batch.num_rows for batch in ParquetFile.open(path).batches(["a"], Reading(4_000))] == [4_000, 4_000, 1_000]
-    assert [batch.num_rows for batch in ParquetFile.open(path).batches(["a", "b"], Reading(4_000))] == [2_000] * 4 + [
-        1_000
+    assert [batch.num_rows for batch in ParquetFile.open(path).batches(["a"], ReadOptions(4_000))] == [
+        4_000,
+        4_000,
+        1_000,
     ]
-    assert sum(batch.num_rows for batch in ParquetFile.open(path).batches([], Reading(4_000))) == 9_000
+    assert [batch.num_rows for batch in ParquetFile.open(path).batches(["a", "b"], ReadOptions(4_000))] == [
+        2_000
+    ] * 4 + [1_000]
+    assert sum(batch.num_rows for batch in ParquetFile.open(path).batches([], ReadOptions(4_000))) == 9_000
 
 
 @each("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
@@ -64,7 +68,9 @@ def test_the_more_columns_the_fewer_rows(tmp_path: Path) -> None:
 def test_texts_of_any_encoding_are_read(encoding: str, kind: pa.DataType, tmp_path: Path) -> None:
     path = saved(tmp_path, {"a": CODES.cast(kind)}, use_dictionary=False, column_encoding=encoding, row_group_size=900)
     assert read(path, "a") == CODES.to_pylist()
-    assert pa.string_view() not in {batch.schema.types[0] for batch in ParquetFile.open(path).batches(["a"], Reading())}
+    assert pa.string_view() not in {
+        batch.schema.types[0] for batch in ParquetFile.open(path).batches(["a"], ReadOptions())
+    }
 
 
 def test_an_encoding_that_changes_inside_loses_and_repeats_no_row(tmp_path: Path) -> None:
@@ -79,9 +85,9 @@ def test_an_encoding_that_changes_inside_loses_and_repeats_no_row(tmp_path: Path
 
 def test_a_name_with_a_dot_is_a_name(tmp_path: Path) -> None:
     path = saved(tmp_path, {"a.b": ["x"], "a": ["y"], "c": [{"d": 1}]})
-    (batch,) = ParquetFile.open(path).batches(["a"], Reading())
+    (batch,) = ParquetFile.open(path).batches(["a"], ReadOptions())
     assert batch.to_pydict() == {"a": ["y"]}
-    (batch,) = ParquetFile.open(path).batches(["c", "a.b"], Reading())
+    (batch,) = ParquetFile.open(path).batches(["c", "a.b"], ReadOptions())
     assert batch.to_pydict() == {"c": [{"d": 1}], "a.b": ["x"]}
 
 
@@ -100,7 +106,7 @@ def test_damage_in_the_middle_is_met_while_reading(tmp_path: Path) -> None:
     second = pq.read_metadata(path).row_group(1).column(0).dictionary_page_offset
     content[second : second + 80] = b"\xff" * 80
     path.write_bytes(content)
-    batches = ParquetFile.open(path).batches(["a"], Reading(2_000))
+    batches = ParquetFile.open(path).batches(["a"], ReadOptions(2_000))
     assert next(batches).num_rows == 2_000
     with pytest.raises(DataFileError, match=DAMAGED) as caught:
         next(batches)
@@ -154,7 +160,7 @@ def test_a_file_that_went_away_is_told(tmp_path: Path) -> None:
     file = ParquetFile.open(path)
     path.unlink()
     with pytest.raises(DataFileError, match=r"d.parquet cannot be read: No such file or directory\. Check the path"):
-        list(file.batches(["a"], Reading()))
+        list(file.batches(["a"], ReadOptions()))
 
 
 def test_columns_must_be_there_and_differ(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import DataFileError, InputError, UnknownNameError
-from discreet.sources import postgres_source
+from discreet.sources import postgres_table
 from discreet.sources.source import open_source
 from tests.postgres_server import GUARDED, OWNER, PASSWORD
 from tests.sources.test_duckdb_source import texts
@@ -330,7 +330,7 @@ def test_a_database_or_user_that_is_not_there_is_told(server: PostgresServer) ->
 
 
 def test_a_server_that_is_too_old_is_refused(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_source, "OLDEST", 99)
+    monkeypatch.setattr(postgres_table, "OLDEST", 99)
     assert "has version" in message(server.address())
 
 

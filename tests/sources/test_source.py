@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
+from discreet.sources.column_values import as_text
 from discreet.sources.source import Source, open_source
-from discreet.sources.text import as_text
 from tests.each import each
 
 if TYPE_CHECKING:

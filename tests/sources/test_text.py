@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.sources.text import as_text, is_utf8, without_views
+from discreet.sources.column_values import as_text, is_utf8, without_views
 from tests.each import each
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from discreet.synthetic.blocks import BLOCK, SyntheticCensus
-from discreet.synthetic.grid import names
+from discreet.synthetic.demography import AgesAndSexes
 from discreet.synthetic.households import Residents, form_households
-from discreet.synthetic.people import People
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.random_choice import Draws
+from discreet.synthetic.residence import names
+from discreet.synthetic.synthetic_census import BLOCK, SyntheticCensus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def persons(country: str = "LU", number: int = 50_000, seed: int = 1) -> pd.Data
 def residents(number: int = BLOCK, seed: int = 1) -> Residents:
     """Return persons in households, before they have codes."""
     draws = Draws("a test", seed)
-    return form_households(People.draw(number, draws), draws)
+    return form_households(AgesAndSexes.draw(number, draws), draws)
 
 
 def p_value(observed: Sequence[int], shares: Sequence[float]) -> float:

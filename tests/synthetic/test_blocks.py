@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import InternalError, UnknownNameError
 from discreet.programme.eu2021.census import census, countries
-from discreet.synthetic.blocks import BLOCK, SyntheticCensus
+from discreet.synthetic.synthetic_census import BLOCK, SyntheticCensus
 from tests.each import each
 from tests.synthetic.sample import persons
 

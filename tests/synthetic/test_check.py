@@ -14,7 +14,7 @@ from tests.each import each
 from tests.synthetic.sample import off_by_30_percent
 
 if TYPE_CHECKING:
-    from discreet.synthetic.marginals import Marginal
+    from discreet.synthetic.marginal_check import Marginal
 
 NAMES = (
     "age and sex",

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.programme.eu2021.census import census
-from discreet.synthetic.check_places import LEAST, cells, lau_sizes
-from discreet.synthetic.places import Geography, Homes
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.marginal_check import LEAST, cells, lau_sizes
+from discreet.synthetic.random_choice import Draws
+from discreet.synthetic.residence import Geography, Homes
 from tests.synthetic.sample import residents
 
 TOPIC = census("LU").topics["GEO"]

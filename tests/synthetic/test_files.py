@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import FileWriteError, ParameterError
-from discreet.synthetic.files import METADATA, check_ending, open_file
+from discreet.synthetic.synthetic_census import METADATA, check_ending, open_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from discreet.programme.eu2021.census import countries
-from discreet.synthetic.blocks import SyntheticCensus
-from discreet.synthetic.grid import LAND, PER_ROW, Grid, names
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.random_choice import Draws
+from discreet.synthetic.residence import LAND, PER_ROW, Grid, names
+from discreet.synthetic.synthetic_census import SyntheticCensus
 from tests.each import each
 from tests.synthetic.sample import persons
 

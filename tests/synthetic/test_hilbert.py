@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synthetic.hilbert import order_of, point
+from discreet.synthetic.residence import order_of, point
 from tests.each import each
 
 

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.synthetic.households import INSTITUTION_SIZE, Residents, form_households
-from discreet.synthetic.parents import WIDEST_GAP
-from discreet.synthetic.people import People
-from discreet.synthetic.randomness import Draws
-from discreet.synthetic.roles import ADULT, NUCLEUS, Role
+from discreet.synthetic.demography import ADULT, NUCLEUS, AgesAndSexes, Role
+from discreet.synthetic.households import INSTITUTION_SIZE, WIDEST_GAP, Residents, form_households
+from discreet.synthetic.random_choice import Draws
 from tests.synthetic.sample import residents
 
 PARTNERS = (Role.MARRIED, Role.MARRIED_SAME_SEX, Role.UNMARRIED_PARTNER)
@@ -31,7 +29,7 @@ def count(made: Residents, *roles: Role) -> np.ndarray[tuple[int], np.dtype[np.i
 @given(st.integers(1, 80), st.integers(0, 10_000))
 def test_any_number_of_persons_finds_households(number: int, seed: int) -> None:
     draws = Draws("small", seed)
-    people = People.draw(number, draws)
+    people = AgesAndSexes.draw(number, draws)
     made = form_households(people, draws)
     both = [2 * each.age.astype(int) + each.sex for each in (people, made)]
     assert np.array_equal(np.sort(both[0]), np.sort(both[1]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.synthetic.living import NOT_MARRIED
+from discreet.synthetic.households import NOT_MARRIED
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from discreet.synthetic.marginals import CHANCE, LEEWAY, Marginal, Share
+from discreet.synthetic.marginal_check import CHANCE, LEEWAY, Marginal, Share
 from tests.each import each
 
 

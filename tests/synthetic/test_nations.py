@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.programme.eu2021.census import census, countries
-from discreet.synthetic.nations import PARTS, Nations
+from discreet.synthetic.origin import PARTS, Nations
 from tests.each import each
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.synthetic.people import AGES_AND_SEXES, MAN, WOMAN, People, target
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.demography import AGES_AND_SEXES, MAN, WOMAN, AgesAndSexes, target
+from discreet.synthetic.random_choice import Draws
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value
 
 PERSONS = 200_000
 
 
 def counts() -> list[int]:
-    people = People.draw(PERSONS, Draws("a test of people"))
+    people = AgesAndSexes.draw(PERSONS, Draws("a test of people"))
     return [int(((people.age == age) & (people.sex == sex)).sum()) for age, sex in target()]
 
 
@@ -43,7 +43,7 @@ def test_persons_follow_the_table() -> None:
 
 
 def test_every_person_has_an_age_and_a_sex() -> None:
-    people = People.draw(1000, Draws("few"))
+    people = AgesAndSexes.draw(1000, Draws("few"))
     assert people.age.dtype == people.sex.dtype == np.uint8
     assert people.age.max() <= 100
     assert set(people.sex.tolist()) == {MAN, WOMAN}

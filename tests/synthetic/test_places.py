@@ -7,8 +7,8 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.programme.eu2021.census import census
-from discreet.synthetic.places import LOCALITY_FROM, Geography
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.random_choice import Draws
+from discreet.synthetic.residence import LOCALITY_FROM, Geography
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons, residents
 
 

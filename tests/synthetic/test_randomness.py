@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.synthetic.randomness import Draws
+from discreet.synthetic.random_choice import Draws
 from tests.synthetic.sample import ACCEPT, p_value
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InternalError
-from discreet.synthetic.shares import Choice, ChoiceByAge, apportion, same_for_both
+from discreet.synthetic.random_choice import ChoiceByAge, ShareTable, apportion, same_for_both
 
 EVERY_NOISE = np.arange(1 << 16, dtype=np.uint16)
 
@@ -25,13 +25,13 @@ def test_a_share_of_nothing_has_no_slot() -> None:
 
 
 def test_over_all_noises_a_choice_has_its_shares_exactly() -> None:
-    choice = Choice([7, 9, 11], [[1, 1, 2], [0, 1, 0]])
+    choice = ShareTable([7, 9, 11], [[1, 1, 2], [0, 1, 0]])
     assert np.bincount(choice.draw(0, EVERY_NOISE))[[7, 9, 11]].tolist() == [1 << 14, 1 << 14, 1 << 15]
     assert set(choice.draw(1, EVERY_NOISE).tolist()) == {9}
 
 
 def test_rows_are_chosen_person_by_person() -> None:
-    choice = Choice([0, 1], [[1, 0], [0, 1]])
+    choice = ShareTable([0, 1], [[1, 0], [0, 1]])
     rows = EVERY_NOISE % 2
     assert np.array_equal(choice.draw(rows, EVERY_NOISE), rows)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.programme.eu2021.census import census, countries
-from discreet.synthetic.randomness import Draws
-from discreet.synthetic.sizes import lau_sizes
+from discreet.synthetic.random_choice import Draws
+from discreet.synthetic.residence import lau_sizes
 from tests.each import each
 from tests.quick import one_in
 

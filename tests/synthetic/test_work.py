@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.synthetic.work import ACTIVITIES, ACTIVITY, EDUCATION, LEVELS
+from discreet.synthetic.employment import ACTIVITIES, ACTIVITY, EDUCATION, LEVELS
 from tests.each import each
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
-from discreet.tabulation.counting import Records
+from discreet.tabulation.counting import CodedRecords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -191,7 +191,7 @@ def in_engine(
     *,
     engine: Engine,
     condition: str | None = None,
-) -> Records:
+) -> CodedRecords:
     """Put records into an engine with a column for every depth of every axis, and one with their number."""
     columns = {
         f"a{number}_{depth}": np.array(
@@ -203,4 +203,4 @@ def in_engine(
     engine.drop("micro")
     columns |= {"k": np.array(keys, dtype=np.uint32), "number": np.arange(len(people), dtype=np.uint32)}
     engine.append("micro", pa.record_batch(columns))
-    return Records(engine, lambda _: "micro", lambda axis, depth: f"a{axis}_{depth}", condition, key_space)
+    return CodedRecords(engine, lambda _: "micro", lambda axis, depth: f"a{axis}_{depth}", condition, key_space)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from discreet.programme.regions import with_regions
 from discreet.programme.universe import finest_codes, parse_universe
-from discreet.tabulation.coordinates import Places
+from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
 from tests.tabulation.small_data import by, programme, programmes, topic
@@ -32,7 +32,7 @@ def words_of(spec: Programme, version: str = "1") -> dict[str, dict[Cell, int]]:
     """Return the word of every cell of every statistic by topic and code, population by population."""
     found: dict[str, dict[Cell, int]] = {}
     for name, tables in spec.populations.items():
-        plan, places = plan_tables(spec, tables), Places(spec, tables[0], version)
+        plan, places = plan_tables(spec, tables), CellCoordinates(spec, tables[0], version)
         found[name] = {}
         for statistic in {s for table in plan.tables for s in table.statistics}:
             words = places.words(plan, statistic, np.arange(plan.size(statistic)))
@@ -48,7 +48,7 @@ def total_word(spec: Programme, version: str, *, labelled: bool = True) -> int:
     """Return the word of the grand total of the first population."""
     tables = next(iter(spec.populations.values()))
     plan = plan_tables(spec, tables)
-    places = Places(spec, tables[0], version, labelled_total=labelled)
+    places = CellCoordinates(spec, tables[0], version, labelled_total=labelled)
     return int(places.words(plan, (0,) * len(plan.axes), np.array([0]))[0])
 
 
@@ -65,7 +65,7 @@ def test_the_grand_total_has_a_word_of_its_label_and_its_unit() -> None:
 def test_all_other_words_are_those_of_releases_without_the_mark(spec: Programme) -> None:
     for tables in spec.populations.values():
         plan = plan_tables(spec, tables)
-        old, new = (Places(spec, tables[0], "1", labelled_total=labelled) for labelled in (False, True))
+        old, new = (CellCoordinates(spec, tables[0], "1", labelled_total=labelled) for labelled in (False, True))
         for statistic in {s for table in plan.tables for s in table.statistics}:
             index = np.arange(plan.size(statistic))
             before, after = (places.words(plan, statistic, index) for places in (old, new))
@@ -167,7 +167,7 @@ def test_cells_that_nobody_can_be_in_are_left_out(universe: str | None) -> None:
     a, b = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"}), topic("B", "b0 b1 b2")
     spec = programme([a, b], [by(a), by(b)], universes=[universe])
     plan = plan_tables(spec, spec.tables)
-    places = Places(spec, spec.tables[0], "1")
+    places = CellCoordinates(spec, spec.tables[0], "1")
     for statistic in plan.tables[0].statistics:
         cells = cells_of(plan, statistic)
         expected = [n for n, cell in enumerate(cells) if content(spec, cell, universe)[1]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from discreet.tabulation.coordinates import Places
+from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.distinct_cells import DistinctCells, ProgrammeSize, programme_size
 from discreet.tabulation.plan import plan
 from tests.tabulation.small_data import by, codes_of, in_universe, programme, programmes, topic
@@ -77,7 +77,7 @@ def test_every_cell_is_counted_once(spec: Programme) -> None:
 @settings(max_examples=40)
 def test_masks_have_as_many_cells_as_the_formula(spec: Programme) -> None:
     for tables in spec.populations.values():
-        found = DistinctCells(spec, plan(spec, tables), Places(spec, tables[0], ""))
+        found = DistinctCells(spec, plan(spec, tables), CellCoordinates(spec, tables[0], ""))
         for statistic in found.published:
             assert found.own(statistic).shape == found.plan.shape(statistic)
             assert found.own(statistic).sum() == found.number(statistic)

@@ -16,7 +16,7 @@ from discreet.mechanisms.fresh import Fresh
 from discreet.noise.random_bits import SeededBits
 from discreet.release.table_files import read_table, write_table
 from discreet.tabulation import table_grid as module
-from discreet.tabulation.layout import JointLayout, Layout, layouts, unit_layouts
+from discreet.tabulation.cell_vector import CellVector, JointLayout, layouts, unit_layouts
 from tests.attacks.scenes import HAMLET, PTABLE, area, cell_codes, cells_by_hand, listed, town_release, vector_by_hand
 from tests.protection.town import SECRET, TOWN, cells
 from tests.tabulation.one_table import table_grid
@@ -112,7 +112,7 @@ A = topic("A", {"a": "", "b": "", "b1": "b", "b2": "b"})
 UNEVEN = programme([A], [by(A)], [by(A)])
 
 
-def uneven(*, spsn: bool) -> Layout:
+def uneven(*, spsn: bool) -> CellVector:
     (found,) = layouts(UNEVEN, spsn=spsn).values()
     return found
 
@@ -208,4 +208,4 @@ def test_a_unit_with_one_population_keeps_its_layout() -> None:
     ages = topic("AGE", "Y O")
     made = programme([ages], [by(ages)])
     (found,) = unit_layouts(made, spsn=True).values()
-    assert isinstance(found, Layout)
+    assert isinstance(found, CellVector)

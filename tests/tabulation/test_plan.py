@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from discreet.programme.lattice import lattice
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
 from discreet.tabulation.plan import contains
 from discreet.tabulation.plan import plan as plan_tables

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.tabulation import steps as steps_module
-from discreet.tabulation.steps import summed
+from discreet.tabulation import cell_coordinates as steps_module
+from discreet.tabulation.cell_coordinates import summed
 from tests.each import each
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.tabulation.layout import layouts
+from discreet.tabulation.cell_vector import layouts
 from discreet.tabulation.table_grid import population_grids
 from tests.attacks.scenes import HAMLET, area, town_release
 from tests.tabulation.one_table import table_grid
@@ -17,10 +17,10 @@ from tests.tabulation.small_data import programmes
 if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from discreet.programme.model import Programme
-    from discreet.tabulation.table_grid import Fold, TableGrid
+    from discreet.tabulation.table_grid import LevelSum, TableGrid
 
 
-def gap_by_hand(made: Programme, grid: TableGrid, fold: Fold, values: np.ndarray, place: tuple[int, ...]) -> int:
+def gap_by_hand(made: Programme, grid: TableGrid, fold: LevelSum, values: np.ndarray, place: tuple[int, ...]) -> int:
     """Return one total minus its parts: those codes of the fine level whose areas lie within that of the total."""
     column, topic = grid.columns[fold.column], grid.columns[fold.column].topic
     coarse = fold.coarse[place[fold.column]]

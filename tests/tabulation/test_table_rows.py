@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.tabulation import steps
+from discreet.tabulation import cell_coordinates
 from discreet.tabulation.plan import plan as plan_tables
-from discreet.tabulation.table_rows import Values, rows
+from discreet.tabulation.table_rows import StatisticValues, rows
 from tests.tabulation.small_data import by, position, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def listed(table: pa.Table) -> Shown:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def dense(plan: Plan, statistic: Statistic, values: Values) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def dense(plan: Plan, statistic: Statistic, values: StatisticValues) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     found = np.zeros(plan.size(statistic), dtype=np.int64)
     found[values.index] = values.value
     return found.reshape(plan.shape(statistic))
@@ -63,7 +63,7 @@ def cell(spec: Programme, plan: Plan, table: Table, codes: tuple[str, ...]) -> t
     return depths, places
 
 
-def by_hand(spec: Programme, plan: Plan, table: Table, values: dict[Statistic, Values]) -> Shown:
+def by_hand(spec: Programme, plan: Plan, table: Table, values: dict[Statistic, StatisticValues]) -> Shown:
     """Return what a table must show, cell by cell."""
     found: Shown = []
     for choice in product(*(levels_of(breakdown) for breakdown in table.breakdowns)):
@@ -76,7 +76,7 @@ def by_hand(spec: Programme, plan: Plan, table: Table, values: dict[Statistic, V
     return found
 
 
-def drawn(data: st.DataObject, plan: Plan) -> dict[Statistic, Values]:
+def drawn(data: st.DataObject, plan: Plan) -> dict[Statistic, StatisticValues]:
     """Return random values, many or few of them."""
     random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     share = data.draw(st.sampled_from([0.05, 0.5, 1.0]))
@@ -84,7 +84,9 @@ def drawn(data: st.DataObject, plan: Plan) -> dict[Statistic, Values]:
     for statistic in {statistic for table in plan.tables for statistic in table.statistics}:
         index = np.flatnonzero(random.random(plan.size(statistic)) < share)
         # Noise on empty cells makes negative values too.
-        found[statistic] = Values(index, random.integers(1, 1000, len(index)) * random.choice([-1, 1], len(index)))
+        found[statistic] = StatisticValues(
+            index, random.integers(1, 1000, len(index)) * random.choice([-1, 1], len(index))
+        )
     return found
 
 
@@ -96,7 +98,7 @@ def test_rows_are_those_of_listing_every_cell_in_order(worth: int, data: st.Data
     plan = plan_tables(spec, spec.tables)
     values = drawn(data, plan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "WORTH_AN_ARRAY", worth)
+        patch.setattr(cell_coordinates, "WORTH_AN_ARRAY", worth)
         for table in plan.tables:
             found = rows(plan, table, values)
             assert found.column_names == [*(b.code for b in table.table.breakdowns), "value"]
@@ -107,10 +109,10 @@ A = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"})
 B = topic("B", "b0 b1")
 
 
-def numbered(plan: Plan) -> dict[Statistic, Values]:
+def numbered(plan: Plan) -> dict[Statistic, StatisticValues]:
     """Return values that tell the cells apart: 1, 2, 3, .. in every statistic."""
     every = {statistic for table in plan.tables for statistic in table.statistics}
-    return {s: Values(np.arange(plan.size(s)), np.arange(1, plan.size(s) + 1)) for s in every}
+    return {s: StatisticValues(np.arange(plan.size(s)), np.arange(1, plan.size(s) + 1)) for s in every}
 
 
 def test_columns_in_another_order_than_the_axes_are_sorted_by_columns() -> None:
@@ -129,22 +131,27 @@ def test_columns_in_another_order_than_the_axes_are_sorted_by_columns() -> None:
 def test_a_leaf_that_ends_early_appears_once() -> None:
     spec = programme([A], [by(A)], [by(A, 2, total=False)])
     plan = plan_tables(spec, spec.tables)
-    values: dict[Statistic, Values] = {(0,): one(10), (1,): one(4, 6), (2,): one(1, 3, 6)}
+    values: dict[Statistic, StatisticValues] = {(0,): one(10), (1,): one(4, 6), (2,): one(1, 3, 6)}
     first, second = (listed(rows(plan, table, values)) for table in plan.tables)
     assert first == [("_T", 10), ("a0", 4), ("a1", 6), ("a00", 1), ("a01", 3)]
     # Where the coarser level is not shown it stands at its place in the finer one.
     assert second == [("a00", 1), ("a01", 3), ("a1", 6)]
 
 
-def one(*values: int) -> Values:
-    return Values(np.flatnonzero(values), np.array([value for value in values if value]))
+def one(*values: int) -> StatisticValues:
+    return StatisticValues(np.flatnonzero(values), np.array([value for value in values if value]))
 
 
 def test_levels_that_are_one_partition_appear_under_all_their_codes() -> None:
     area = topic("G", {"L": "", "L0": "L", "d1": "L0", "d2": "L0", "t1": "d1", "t2": "d2"})
     spec = programme([area, B], [by(area), by(B)])
     plan = plan_tables(spec, spec.tables)
-    values: dict[Statistic, Values] = {(0, 0): one(9), (0, 1): one(0, 9), (1, 0): one(4, 5), (1, 1): one(0, 4, 0, 5)}
+    values: dict[Statistic, StatisticValues] = {
+        (0, 0): one(9),
+        (0, 1): one(0, 9),
+        (1, 0): one(4, 5),
+        (1, 1): one(0, 4, 0, 5),
+    }
     (table,) = plan.tables
     assert listed(rows(plan, table, values)) == [
         ("_T", "_T", 9),
@@ -168,7 +175,7 @@ def test_a_table_without_columns_has_one_row_and_an_empty_one_none() -> None:
     spec = programme([A], [], [by(A, total=False)])
     plan = plan_tables(spec, spec.tables)
     nothing = one()
-    values: dict[Statistic, Values] = {(0,): one(7), (1,): nothing, (2,): nothing}
+    values: dict[Statistic, StatisticValues] = {(0,): one(7), (1,): nothing, (2,): nothing}
     assert [listed(rows(plan, table, values)) for table in plan.tables] == [[(7,)], []]
 
 
@@ -180,8 +187,8 @@ def test_tables_of_more_cells_than_32_bits_can_number(reverse: bool) -> None:
     spec = programme(wide, *tables)
     plan = plan_tables(spec, spec.tables)
     places = np.array([[0, 0, 0], [0, 1999, 3], [1999, 0, 1], [1999, 1999, 1999]])
-    values: dict[Statistic, Values] = {
-        (1, 1, 1): Values(np.ravel_multi_index(places.T, (2000, 2000, 2000)), np.array([1, 2, 3, 4]))
+    values: dict[Statistic, StatisticValues] = {
+        (1, 1, 1): StatisticValues(np.ravel_multi_index(places.T, (2000, 2000, 2000)), np.array([1, 2, 3, 4]))
     }
     expected = [(f"X{x}", f"Y{y}", f"Z{z}", n) for n, (x, y, z) in enumerate(places.tolist(), start=1)]
     assert listed(rows(plan, plan.tables[0], values)) == expected

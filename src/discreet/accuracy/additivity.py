@@ -14,7 +14,7 @@ import numpy as np
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.accuracy.table_pairs import TableBeside
+    from discreet.accuracy.table_pairs import TablePair
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Additivity:
         ]
 
 
-def table_gaps(beside: TableBeside) -> TableGaps:
+def table_gaps(beside: TablePair) -> TableGaps:
     """Return how far the totals of one table are from the sums of their parts."""
     grid, values = beside.grid, beside.published
     totals = apart = largest = 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accuracy.chi_square import pearson_statistics, two_way
+from discreet.accuracy.independence_test import pearson_statistics, two_way
 from discreet.errors import ParameterError
 from discreet.results import Result
 

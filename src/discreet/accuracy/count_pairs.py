@@ -33,7 +33,7 @@ FARTHEST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class PairTimes:
+class CountPairs:
     """The different pairs of a true and a published count, by true count, then by published count.
 
     Attributes:
@@ -73,20 +73,20 @@ class PairTimes:
         return noise[found], cells[found]
 
     @cached_property
-    def occupied(self) -> PairTimes:
+    def occupied(self) -> CountPairs:
         """Return the pairs with a true count above 0."""
         return self.where(self.true > 0)
 
-    def where(self, chosen: Flags | slice) -> PairTimes:
+    def where(self, chosen: Flags | slice) -> CountPairs:
         """Return some of the pairs."""
-        return PairTimes(self.true[chosen], self.published[chosen], self.times[chosen])
+        return CountPairs(self.true[chosen], self.published[chosen], self.times[chosen])
 
     def among(self, chosen: Flags) -> int:
         """Return the number of cells whose pair is chosen."""
         return int(self.times[chosen].sum())
 
 
-def pair_times(true: ArrayLike, published: ArrayLike) -> PairTimes:
+def pair_times(true: ArrayLike, published: ArrayLike) -> CountPairs:
     """Return how often each pair of a true and a published count occurs.
 
     Args:
@@ -119,9 +119,9 @@ def pair_times(true: ArrayLike, published: ArrayLike) -> PairTimes:
     return packing.pairs(np.concatenate([found, sorted_keys]), np.concatenate([small[found], times]))
 
 
-def merged(parts: Iterable[PairTimes]) -> PairTimes:
+def merged(parts: Iterable[CountPairs]) -> CountPairs:
     """Return how often each pair occurs in all parts together, such as the tables of a release one after the other."""
-    pile: list[PairTimes] = []
+    pile: list[CountPairs] = []
     waiting = 0
     for part in parts:
         pile.append(part)
@@ -133,7 +133,7 @@ def merged(parts: Iterable[PairTimes]) -> PairTimes:
     return _added_up(pile)
 
 
-def _added_up(parts: Sequence[PairTimes]) -> PairTimes:
+def _added_up(parts: Sequence[CountPairs]) -> CountPairs:
     none = np.empty(0, dtype=np.int64)
     true, published, times = (
         np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in ("true", "published", "times")
@@ -187,9 +187,9 @@ class _Packing:
     def keys(self, true: Ints, published: Ints) -> Ints:
         return true * self.span + (published - true - self.lowest)
 
-    def pairs(self, keys: Ints, times: Ints) -> PairTimes:
+    def pairs(self, keys: Ints, times: Ints) -> CountPairs:
         true, above = np.divmod(keys, self.span)
-        return PairTimes(true, true + above + self.lowest, times)
+        return CountPairs(true, true + above + self.lowest, times)
 
 
 def _packing(true: Ints, published: Ints) -> _Packing:

@@ -1,9 +1,16 @@
-"""How likely noise distorts a count by more than a share of it, and how often that happens among many counts.
+"""Expected distortion of counts by size.
+
+How likely noise distorts a count by more than a share of it, and how often that happens among many counts.
 
 For a true count n and noise x the relative error is |x| / n. The paper's section on demographics at high geographic
 detail takes the continuous Laplace law, Pr(|x| > E) = exp(-epsilon E); its equation is printed as -exp(epsilon E).
 Here the chance comes from the very law of each count, summed from the far end so that rare events keep their digits.
 The tail of an unbounded law is cut where one value has a probability below 1e-12 (`noise.by_count`).
+
+How many counts or areas are distorted by a share, by size: bins of 20 below 500 and the rest.
+
+Beside the exact sum of chances stands the paper's binned estimate, for which every count of a bin is as large as the
+upper limit of the bin; smaller counts are distorted more easily, so it is on the low side but for its continuous law.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from discreet.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
 
@@ -57,12 +64,12 @@ class Tails:
         down: the same for P(x <= -k).
     """
 
-    law: LawByCount
+    law: NoiseByCount
     up: Floats
     down: Floats
 
     @classmethod
-    def of(cls, law: LawByCount) -> Tails:
+    def of(cls, law: NoiseByCount) -> Tails:
         """Sum up the law from both ends."""
         table = np.stack(law.laws)
         end = np.zeros((len(table), 1))
@@ -119,7 +126,7 @@ def reached(true: Ints, published: Ints, error: Ints) -> tuple[Flags, Flags]:
     return noise >= error, noise <= -error
 
 
-def continuous_tail(noise: PTable | Noise | LawByCount, error: Floats) -> Floats | None:
+def continuous_tail(noise: PTable | Noise | NoiseByCount, error: Floats) -> Floats | None:
     """Return the paper's Pr(|x| > E) = exp(-epsilon E) for a Laplace law or its discrete kin, None for others.
 
     >>> continuous_tail(TwoSidedGeometric(epsilon=0.1), np.array([40.0])).round(4).tolist()
@@ -131,14 +138,14 @@ def continuous_tail(noise: PTable | Noise | LawByCount, error: Floats) -> Floats
 
 
 @dataclass(frozen=True)
-class Number:
+class ExpectedNumber:
     """How many of many independent events are expected to happen, and the standard error of that number."""
 
     expected: float
     standard_error: float
 
     @classmethod
-    def of(cls, chances: Floats) -> Number:
+    def of(cls, chances: Floats) -> ExpectedNumber:
         """Return the sum of the chances, and the root of the sum of their Bernoulli variances p (1 - p)."""
         return cls(float(chances.sum()), math.sqrt(max(float((chances * (1 - chances)).sum()), 0.0)))
 
@@ -146,3 +153,97 @@ class Number:
 def _check_share(relative: float) -> None:
     if not 0 < relative < math.inf:
         raise ParameterError.outside("relative error", "relative", relative, "a positive number", "0.2, 0.5 or 1")
+
+
+SMALL = 500
+"""Sizes below this are small."""
+WIDTH = 20
+"""Sizes in one bin."""
+BINS = SMALL // WIDTH
+LIMITS: Ints = np.arange(1, BINS + 1) * WIDTH
+"""The upper limits of the bins of small sizes."""
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """Counts or areas of some sizes, and how many of them are distorted.
+
+    Attributes:
+        first: the smallest size.
+        last: the largest size, None if there is no limit.
+        number: how many there are.
+        expected: how many are expected to be distorted.
+        standard_error: of the number that one release has.
+        up: how many of those expected are published too high.
+        binned: the binned estimate, None where there is none.
+        sampled: how many a release has, one that was drawn or is there; None without one.
+    """
+
+    first: int
+    last: int | None
+    number: int
+    expected: float
+    standard_error: float
+    up: float
+    binned: float | None
+    sampled: int | None
+
+    @property
+    def down(self) -> float:
+        """Return how many of those expected are published too low."""
+        return self.expected - self.up
+
+
+@dataclass(frozen=True)
+class Distorted:
+    """What is distorted by more than a share, by size and in all.
+
+    Attributes:
+        relative: the share.
+        bins: sizes 1 to 20, 21 to 40, .., 481 to 499, and 500 or more.
+        small: all below 500.
+        all: all.
+    """
+
+    relative: float
+    bins: tuple[SizeBin, ...]
+    small: SizeBin
+    all: SizeBin
+
+
+def by_bins(
+    relative: float, sizes: Ints, chances: Sides, *, seen: Flags | None = None, at_limits: Floats | None = None
+) -> Distorted:
+    """Return lines by bins of sizes, for all small ones and for all.
+
+    Args:
+        relative: the share that is exceeded.
+        sizes: of counts or areas, 1 or more.
+        chances: that each is distorted.
+        seen: which are, in a release.
+        at_limits: the chance at the upper limit of every bin, for the binned estimate.
+    """
+    place = np.where(sizes < SMALL, (sizes - 1) // WIDTH, BINS)
+    either = chances.either
+    number, expected, spread, high = (
+        np.bincount(place, values, minlength=BINS + 1)
+        for values in (np.ones(len(sizes)), either, either * (1 - either), chances.up)
+    )
+    sampled = None if seen is None else np.bincount(place[seen], minlength=BINS + 1)
+    binned = None if at_limits is None else at_limits * number[:BINS]
+
+    def line(part: slice, first: int, last: int | None) -> SizeBin:
+        return SizeBin(
+            first,
+            last,
+            int(number[part].sum()),
+            float(expected[part].sum()),
+            math.sqrt(max(float(spread[part].sum()), 0.0)),
+            float(high[part].sum()),
+            float(binned[part].sum()) if binned is not None and last is not None else None,
+            int(sampled[part].sum()) if sampled is not None else None,
+        )
+
+    bins = [line(slice(n, n + 1), n * WIDTH + 1, min((n + 1) * WIDTH, SMALL - 1)) for n in range(BINS)]
+    rest = line(slice(BINS, None), SMALL, None)
+    return Distorted(relative, (*bins, rest), line(slice(BINS), 1, SMALL - 1), line(slice(None), 1, None))

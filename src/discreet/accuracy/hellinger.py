@@ -1,4 +1,6 @@
-"""Hellinger's distance between a table of true counts and the published one: how much its shape has changed.
+"""Hellinger distances of tables.
+
+Hellinger's distance between a table of true counts and the published one: how much its shape has changed.
 
 With p and q the shares of the cells in the two totals
 
@@ -9,22 +11,29 @@ themselves, sqrt(1/2 sum (sqrt(y) - sqrt(n))^2), which grows with the number of 
 (Shlomo, Antal and Elliot, Measuring disclosure risk and data utility for flexible table generators, Journal of
 Official Statistics 31, 2015). A published count below 0 is taken as 0 in both. Both belong to one statistic, whose
 cells are each counted once.
+
+How far published tables are apart from true ones: Hellinger's distance of the finest statistic of every table.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.accuracy.count_pairs import pair_times
 from discreet.errors import NothingToCountError
+from discreet.results import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
-    from discreet.accuracy.count_pairs import PairTimes
+    from discreet.accuracy.count_pairs import CountPairs
+    from discreet.accuracy.table_pairs import TablePair
     from discreet.arrays import Floats, Ints
 
 
@@ -46,7 +55,7 @@ def hellinger_of_counts(true: ArrayLike, published: ArrayLike) -> float:
     return _of_counts(pair_times(true, published))
 
 
-def _of_shares(found: PairTimes) -> float:
+def _of_shares(found: CountPairs) -> float:
     shown = np.maximum(found.published, 0)
     totals = [int(counts @ found.times) for counts in (found.true, shown)]
     for total, which in zip(totals, ("true", "published"), strict=True):
@@ -58,7 +67,7 @@ def _of_shares(found: PairTimes) -> float:
     return _apart(found.true / totals[0], shown / totals[1], found.times)
 
 
-def _of_counts(found: PairTimes) -> float:
+def _of_counts(found: CountPairs) -> float:
     if not found.cells:
         raise NothingToCountError("There is no cell to compare. Give a table with at least one.")
     return _apart(found.true, np.maximum(found.published, 0), found.times)
@@ -66,3 +75,46 @@ def _of_counts(found: PairTimes) -> float:
 
 def _apart(before: Ints | Floats, after: Ints | Floats, times: Ints) -> float:
     return math.sqrt(float((np.sqrt(after) - np.sqrt(before)) ** 2 @ times) / 2)
+
+
+@dataclass(frozen=True)
+class TableDistance:
+    """How far the shares of one table's finest statistic are apart, on a scale from 0 to 1."""
+
+    table: str
+    statistic: str
+    distance: float
+
+
+def table_apart(beside: TablePair) -> TableDistance | None:
+    """Return the distance of the finest statistic of a table; None where nobody is counted or published, or one cell.
+
+    Args:
+        beside: the table, true beside published.
+    """
+    shown = beside.finest
+    if shown.true is None or shown.true.size == 1 or not shown.true.any() or not (shown.published > 0).any():
+        return None
+    distance = hellinger(shown.true.ravel(), shown.published.ravel())
+    return TableDistance(beside.grid.plan.table.id, shown.name, distance)
+
+
+def apart_results(tables: Sequence[TableDistance]) -> list[Result]:
+    """Return the mean distance and the largest, with its table."""
+    if not tables:
+        return []
+    worst = max(tables, key=lambda each: each.distance)
+    mean = sum(each.distance for each in tables) / len(tables)
+    return [
+        Result(
+            name="hellinger",
+            value=mean,
+            unit="1",
+            sentence=f"The shares of the finest cells are {mean:.3f} apart on Hellinger's scale, the mean of "
+            f"{len(tables):,} {'table' if len(tables) == 1 else 'tables'}; 0 is the same shares, 1 nothing in common. "
+            f"Most in table {worst.table}: {worst.distance:.3f}.",
+            worst=f"table {worst.table}",
+            assumptions=("published counts below 0 are taken as 0",),
+            equation="sqrt(1/2 sum (sqrt(p) - sqrt(q))^2), p and q the true and the published shares",
+        )
+    ]

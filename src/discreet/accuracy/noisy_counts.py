@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.arrays import Floats, Ints
-    from discreet.noise.by_count import AnyLaw, LawByCount
+    from discreet.noise.by_count import AnyLaw, NoiseByCount
 
 CONFIDENCE = 0.95
 """The probability that an interval covers."""
@@ -51,7 +51,7 @@ NOT_BOTH = "not both counts are 0"
 
 
 @dataclass(frozen=True)
-class Estimate:
+class NoisyEstimate:
     """A figure computed from published counts, with what the noise leaves open.
 
     Attributes:
@@ -100,20 +100,20 @@ class MeanEstimate:
         return math.hypot(self.noise_error, self.sampling_error)
 
     @property
-    def of_persons_counted(self) -> Estimate:
+    def of_persons_counted(self) -> NoisyEstimate:
         """Return the interval of the mean of the very persons who were counted: noise alone."""
         return self._normal(self.noise_error)
 
     @property
-    def of_population(self) -> Estimate:
+    def of_population(self) -> NoisyEstimate:
         """Return the interval of the mean where the persons counted came from: noise and sampling."""
         return self._normal(self.standard_error)
 
-    def _normal(self, error: float) -> Estimate:
+    def _normal(self, error: float) -> NoisyEstimate:
         from scipy.special import ndtri
 
         half = float(ndtri(1 - TAIL)) * error
-        return Estimate(self.value, error, self.value - half, self.value + half, self.assumptions)
+        return NoisyEstimate(self.value, error, self.value - half, self.value + half, self.assumptions)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class NoisyCount:
     """A published count and the law of its noise."""
 
     published: int
-    law: LawByCount
+    law: NoiseByCount
 
     @cached_property
     def counts(self) -> Ints:
@@ -182,7 +182,7 @@ def _noisy(published: int, law: AnyLaw) -> NoisyCount:
     return NoisyCount(int(whole(published, "published")), by_count(law))
 
 
-def difference(a: int, b: int, law: AnyLaw) -> Estimate:
+def difference(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     """Return a - b of two published counts.
 
     The value is that of the published counts, unless they lie where only some noises are possible; the standard error
@@ -199,10 +199,10 @@ def difference(a: int, b: int, law: AnyLaw) -> Estimate:
         float(values[np.searchsorted(reached, level)]) for level in (TAIL + HAIR, 0.5 - HAIR, 1 - TAIL - HAIR)
     )
     error = math.sqrt(first.noise_variance + second.noise_variance)
-    return Estimate(value, error, lower, upper, (OWN_NOISE, ALIKE))
+    return NoisyEstimate(value, error, lower, upper, (OWN_NOISE, ALIKE))
 
 
-def ratio(a: int, b: int, law: AnyLaw) -> Estimate:
+def ratio(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     """Return a / b of two published counts; without an upper limit where b is 0 with more than 2.5 percent.
 
     The standard error is that of the ratios with a denominator above 0.
@@ -215,10 +215,10 @@ def ratio(a: int, b: int, law: AnyLaw) -> Estimate:
     first, second = _noisy(a, law), _noisy(b, law)
     lower, value, upper = _ratio_quantiles(first, second)
     error = math.inf if math.isinf(upper) else _ratio_error(first, second)
-    return Estimate(value, error, lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
+    return NoisyEstimate(value, error, lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
-def share(part: int, rest: int, law: AnyLaw) -> Estimate:
+def share(part: int, rest: int, law: AnyLaw) -> NoisyEstimate:
     """Return part / (part + rest) of two published counts; a published total is not the sum of the two.
 
     Args:
@@ -228,7 +228,7 @@ def share(part: int, rest: int, law: AnyLaw) -> Estimate:
     """
     first, second = _noisy(part, law), _noisy(rest, law)
     lower, value, upper = (r / (1 + r) if math.isfinite(r) else 1.0 for r in _ratio_quantiles(first, second))
-    return Estimate(value, _share_error(first, second), lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
+    return NoisyEstimate(value, _share_error(first, second), lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
 def mean(values: ArrayLike, counts: ArrayLike, law: AnyLaw) -> MeanEstimate:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.accuracy.chi_square import NOISE, noise_aware_statistics, pearson_statistics, two_way
+from discreet.accuracy.independence_test import NOISE, noise_aware_statistics, pearson_statistics, two_way
 from discreet.errors import ParameterError
 from discreet.noise.by_count import by_count
 from discreet.results import Result

@@ -1,4 +1,11 @@
-"""What noise does to the residents of small areas by sex, as expected and in one release that is drawn.
+"""What noise does to small areas.
+
+Areas that lose all their residents, women or men: true counts above 0 that are published as 0 or less.
+
+The paper names the largest such areas of its sampled release (Aragnouet: 239 residents published as -7). Names and true
+counts are for the curator's eyes.
+
+What noise does to the residents of small areas by sex, as expected and in one release that is drawn.
 
 The paper's section on demographics at high geographic detail: every count of women, men or residents in all is one
 observation with noise of its own. Three questions: how many observations are off by more than 20, 50 or 100 percent; in
@@ -14,21 +21,109 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.accuracy.accuracy_bound import chance_within
-from discreet.accuracy.distortion import RELATIVE, Tails, continuous_tail, more_than, reached
-from discreet.accuracy.lost_areas import lost
-from discreet.accuracy.size_bins import LIMITS, SMALL, WIDTH, by_bins
+from discreet.accuracy.distortion import (
+    LIMITS,
+    RELATIVE,
+    SMALL,
+    WIDTH,
+    ExpectedNumber,
+    Tails,
+    by_bins,
+    continuous_tail,
+    more_than,
+    reached,
+)
+from discreet.accuracy.expected_accuracy import chance_within
 from discreet.errors import ParameterError
-from discreet.noise.by_count import LawByCount, by_count
+from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.accuracy.areas import Areas
-    from discreet.accuracy.lost_areas import Lost
-    from discreet.accuracy.size_bins import Distorted
-    from discreet.arrays import Ints
+    from discreet.accuracy.area_counts import AreaCounts
+    from discreet.accuracy.distortion import Distorted
+    from discreet.arrays import Flags, Ints
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
+
+
+@dataclass(frozen=True)
+class AreaExample:
+    """One area with its true and published counts, by sex where they are there; of a release without the true ones."""
+
+    code: str
+    name: str
+    country: str
+    sexes: tuple[str, ...]
+    true: tuple[int, ...]
+    published: tuple[int, ...]
+
+    def without_truth(self) -> AreaExample:
+        """Return the area without its true counts, to be told beyond the curator's desk."""
+        return replace(self, true=())
+
+    def __str__(self) -> str:
+        place = f"{self.name} ({self.code})" if self.name and self.name != self.code else self.code
+        if not self.true:
+            return f"{place}, published as {', '.join(map(str, self.published))} ({', '.join(self.sexes)})"
+        changes = ", ".join(
+            f"{sex} {t} -> {p}" for sex, t, p in zip(self.sexes, self.true, self.published, strict=True)
+        )
+        return f"{place}, {changes}"
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Areas that have residents, women or men, and are published without.
+
+    Attributes:
+        what: total, women or men.
+        areas: how many have any.
+        expected: how many are expected to be published with 0 or less.
+        standard_error: of the number that one release has.
+        sampled: how many a release has, one that was drawn or is there; None without one.
+        largest: of those, the one with most residents.
+    """
+
+    what: str
+    areas: int
+    expected: float
+    standard_error: float
+    sampled: int | None
+    largest: AreaExample | None
+
+
+def lost(tails: Tails, areas: AreaCounts, what: str, published: Ints | None = None) -> Lost:
+    """Return how many areas lose their residents (total), women or men.
+
+    Args:
+        tails: of the noise.
+        areas: with true counts.
+        what: total, women or men.
+        published: the counts of a release, in rows like those of the areas.
+    """
+    row = areas.sexes.index(what)
+    counts = areas.counts[row]
+    there = counts > 0
+    number = ExpectedNumber.of(tails.lost(counts[there]))
+    if published is None:
+        return Lost(what, int(there.sum()), number.expected, number.standard_error, None, None)
+    gone = there & (published[row] <= 0)
+    largest = named(areas, published, gone) if gone.any() else None
+    return Lost(what, int(there.sum()), number.expected, number.standard_error, int(gone.sum()), largest)
+
+
+def named(areas: AreaCounts, published: Ints, among: Flags) -> AreaExample:
+    """Return the area with most residents among some; of several the first."""
+    place = int(np.where(among, areas.total, -1).argmax())
+    return AreaExample(
+        areas.codes[place],
+        areas.names[place] if areas.names else "",
+        areas.countries[place] if areas.countries else "",
+        areas.sexes,
+        tuple(areas.counts[:, place].tolist()),
+        tuple(published[:, place].tolist()),
+    )
+
 
 INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
 ALONE = "noise independent between counts"
@@ -191,8 +286,8 @@ class SmallAreas:
 
 
 def small_areas(
-    areas: Areas,
-    law: LawByCount | Noise | PTable,
+    areas: AreaCounts,
+    law: NoiseByCount | Noise | PTable,
     *,
     seed: int = 0,
     sample: bool = True,
@@ -208,13 +303,13 @@ def small_areas(
         published: the counts of a release that is there, in rows like `areas.counts`; then none is drawn.
 
     >>> from discreet.noise.ptable import PTable
-    >>> from discreet.accuracy.areas import with_sexes
+    >>> from discreet.accuracy.area_counts import with_sexes
     >>> village = with_sexes(["A"], female=[30], male=[31])
     >>> small_areas(village, PTable.max_entropy(variance=2, bound=5)).single[0].all.expected
     0.0
     """
     there = areas.populated
-    by_true = law if isinstance(law, LawByCount) else by_count(law)
+    by_true = law if isinstance(law, NoiseByCount) else by_count(law)
     drawn = published is None and sample
     shown = (
         by_true.publish(there.counts, np.random.default_rng([seed, NOISE_STREAM]))
@@ -246,7 +341,7 @@ def _chances(tails: Tails) -> tuple[Chance, ...]:
     return tuple(Chance(count, tuple(shares)) for count, *shares in zip(SIZES, *by_share, strict=True))
 
 
-def _of_populated(areas: Areas, published: Ints | None) -> Ints | None:
+def _of_populated(areas: AreaCounts, published: Ints | None) -> Ints | None:
     """Return the published counts of areas that have residents."""
     if published is None:
         return None
@@ -274,7 +369,7 @@ def _number(expected: float, standard_error: float) -> str:
     return f"{figure(expected)} (give or take {figure(standard_error)})"
 
 
-def _assumptions(areas: Areas, tails: Tails) -> tuple[str, ...]:
+def _assumptions(areas: AreaCounts, tails: Tails) -> tuple[str, ...]:
     counts = np.arange(len(tails.law.laws))
     negative = bool(tails.reaching(counts, counts + 1).down.any())
     found = [
@@ -287,7 +382,7 @@ def _assumptions(areas: Areas, tails: Tails) -> tuple[str, ...]:
 
 
 def _single(
-    tails: Tails, noise: LawByCount | Noise | PTable, counts: Ints, published: Ints | None, relative: float
+    tails: Tails, noise: NoiseByCount | Noise | PTable, counts: Ints, published: Ints | None, relative: float
 ) -> Distorted:
     """Return how many counts above 0 are off by more than a share."""
     there = counts > 0

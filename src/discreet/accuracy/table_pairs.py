@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from discreet.arrays import Flags, Ints
     from discreet.release.release import Release
     from discreet.release.true_tables import TrueTables
-    from discreet.tabulation.table_grid import Choice, TableGrid
+    from discreet.tabulation.table_grid import LevelChoice, TableGrid
 
 ONCE = "a count that several tables show with the same noise is taken once"
 EACH = "every table has noise of its own, so a count is taken in each table that shows it"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class StatisticPair:
     """One statistic as one table shows it, with an axis for every topic.
 
     Attributes:
@@ -40,7 +40,7 @@ class Shown:
 
     name: str
     table: TableGrid
-    choice: Choice
+    choice: LevelChoice
     true: Ints | None
     published: Ints
     first: bool = True
@@ -80,7 +80,7 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class TableBeside:
+class TablePair:
     """One table, true beside published, and those of its statistics that are looked at here.
 
     Attributes:
@@ -93,17 +93,17 @@ class TableBeside:
     grid: TableGrid
     true: Ints | None
     published: Ints
-    statistics: tuple[Shown, ...]
+    statistics: tuple[StatisticPair, ...]
 
     @property
-    def finest(self) -> Shown:
+    def finest(self) -> StatisticPair:
         """Return its finest statistic, also where an earlier table showed it with the same noise."""
         deepest = tuple(column.deepest for column in self.grid.columns)
         choice = next(choice for choice in self.grid.choices if choice.depths == deepest)
         return _shown(self.grid, choice, self.true, self.published)
 
 
-class SideBySide:
+class TablePairs:
     """The tables of a release one after the other, with their true counts where these are at hand.
 
     Args:
@@ -135,7 +135,7 @@ class SideBySide:
         """Return how many tables there are."""
         return len(self._grids)
 
-    def __iter__(self) -> Iterator[TableBeside]:
+    def __iter__(self) -> Iterator[TablePair]:
         seen: set[tuple[str, tuple[int, ...]]] = set()
         for grid in self._grids:
             if self.truth is None:
@@ -151,9 +151,9 @@ class SideBySide:
                 seen.add(key)
                 shown = _shown(grid, choice, true, published)
                 statistics.append(replace(shown, first=first, alone=not self.spsn))
-            yield TableBeside(grid, true, published, tuple(statistics))
+            yield TablePair(grid, true, published, tuple(statistics))
 
 
-def _shown(grid: TableGrid, choice: Choice, true: Ints | None, published: Ints) -> Shown:
+def _shown(grid: TableGrid, choice: LevelChoice, true: Ints | None, published: Ints) -> StatisticPair:
     there = None if true is None else grid.cells(choice, true)
-    return Shown(grid.name(choice), grid, choice, there, grid.cells(choice, published))
+    return StatisticPair(grid.name(choice), grid, choice, there, grid.cells(choice, published))

@@ -23,7 +23,7 @@ import numpy as np
 from discreet.arrays import whole
 from discreet.errors import NothingToCountError, ParameterError
 from discreet.noise.by_count import by_count
-from discreet.noise.ranges import USUAL
+from discreet.noise.published_counts import USUAL
 from discreet.results import Result
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from discreet.accuracy.count_pairs import PairTimes
+    from discreet.accuracy.count_pairs import CountPairs
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import AnyLaw, LawByCount
+    from discreet.noise.by_count import AnyLaw, NoiseByCount
 
 FLAT = "before the publication all true counts are equally likely"
 KNOWN, FITTING = "the law of the noise is known", "the law of the noise fits what is told of it"
@@ -49,7 +49,7 @@ AT_A_TIME = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class CountIntervals:
     """Published counts and, for each, the smallest and the largest true count of its interval."""
 
     published: Ints
@@ -62,7 +62,7 @@ class Intervals:
         return self.upper - self.lower
 
 
-def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) -> Intervals:
+def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) -> CountIntervals:
     """Return for each published count the true counts between the two tails that the level leaves out.
 
     Args:
@@ -79,7 +79,7 @@ def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) ->
     return _by_value(by_count(law), published, lambda belief: _central(belief, level))
 
 
-def certain_intervals(law: AnyLaw, published: ArrayLike) -> Intervals | None:
+def certain_intervals(law: AnyLaw, published: ArrayLike) -> CountIntervals | None:
     """Return for each published count the smallest and the largest true count that can have led to it.
 
     A law without bound has no such interval: the answer is None.
@@ -94,7 +94,7 @@ def certain_intervals(law: AnyLaw, published: ArrayLike) -> Intervals | None:
     return _by_value(law, published, _possible) if math.isfinite(law.bound) else None
 
 
-def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> Intervals:
+def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> CountIntervals:
     """Return the likely intervals from the smallest count that can be published to where they go on alike.
 
     The last one speaks for all larger counts: shifted by as much as the count. Where several laws take turns for
@@ -116,7 +116,7 @@ def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> 
     alike = (found.lower - able == found.lower[-1] - able[-1]) & (found.upper - able == found.upper[-1] - able[-1])
     differs = np.flatnonzero(~alike)
     until = differs[-1] + 2 if len(differs) else 1
-    return Intervals(able[:until], found.lower[:until], found.upper[:until])
+    return CountIntervals(able[:until], found.lower[:until], found.upper[:until])
 
 
 def first_published(law: AnyLaw, start: int) -> int:
@@ -195,7 +195,7 @@ class Coverage:
         ]
 
 
-def coverage(found: PairTimes, law: LawByCount, level: float = USUAL) -> Coverage:
+def coverage(found: CountPairs, law: NoiseByCount, level: float = USUAL) -> Coverage:
     """Return how often the likely intervals hold true counts above 0, and how wide they are."""
     occupied = found.occupied
     if not occupied.cells:
@@ -208,7 +208,7 @@ def coverage(found: PairTimes, law: LawByCount, level: float = USUAL) -> Coverag
     return Coverage(level, occupied.cells, held / occupied.cells, int(made.width @ occupied.times) / occupied.cells)
 
 
-def _by_value(law: LawByCount, published: ArrayLike, choose: Callable[[Floats], tuple[int, int]]) -> Intervals:
+def _by_value(law: NoiseByCount, published: ArrayLike, choose: Callable[[Floats], tuple[int, int]]) -> CountIntervals:
     """Return intervals that are chosen from the beliefs, once per different published count.
 
     From where the laws repeat themselves, a count has the interval of the first one with the same laws, shifted.
@@ -231,10 +231,10 @@ def _by_value(law: LawByCount, published: ArrayLike, choose: Callable[[Floats], 
     ends = np.array(chosen, dtype=np.int64).reshape(-1, 2)
     first = values - law.reach
     found = ends[place.reshape(asked.shape)]
-    return Intervals(asked, first + found[..., 0], first + found[..., 1])
+    return CountIntervals(asked, first + found[..., 0], first + found[..., 1])
 
 
-def _beliefs(law: LawByCount, published: Ints) -> Iterator[Floats]:
+def _beliefs(law: NoiseByCount, published: Ints) -> Iterator[Floats]:
     """Give, for some y at a time, P(y | n) of n = y - reach .. y + reach, which is P(n | y) but for a factor."""
     noise = np.arange(-law.reach, law.reach + 1)
     rows = max(AT_A_TIME // len(noise), 1)
@@ -243,18 +243,18 @@ def _beliefs(law: LawByCount, published: Ints) -> Iterator[Floats]:
         yield np.where(shown + noise >= 0, law.chance(shown + noise, shown), 0.0)
 
 
-def _possible_at_all(law: LawByCount, published: Ints) -> Flags:
+def _possible_at_all(law: NoiseByCount, published: Ints) -> Flags:
     """Say which counts any true count can lead to."""
     found = [beliefs.sum(axis=1) > 0 for beliefs in _beliefs(law, published)]
     return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
-def _settled(law: LawByCount) -> int:
+def _settled(law: NoiseByCount) -> int:
     """Return the published count from which on all true counts behind it have the laws of large counts."""
     return len(law.laws) - law.repeat + law.reach
 
 
-def _lowest(law: LawByCount) -> int:
+def _lowest(law: NoiseByCount) -> int:
     """Return the smallest count that can be published; without a bound, that is not RARE."""
     if law.non_negative:
         return 0

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.sight import View
-from discreet.tabulation.layout import Layout
+from discreet.attacks.attacker_view import PopulationCounts
+from discreet.tabulation.cell_vector import CellVector
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attacker_view import AssumedNoise, AttackerView
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +52,19 @@ class AdditiveTuples:
         return replace(self, parts=self.parts[large], totals=self.totals[large])
 
 
-def single_noises(sight: Sight) -> list[View]:
+def single_noises(sight: AttackerView) -> list[PopulationCounts]:
     """Return views in which every cell carries one noise: by population, or by table where tables share none."""
     if sight.spsn:
         return sight.views()
     found = []
     for name, tables in sight.programme.populations.items():
         for table in tables:
-            layout = Layout(name, replace(sight.programme, tables=(table,)), spsn=False)
-            found.append(View(layout, layout.vector(sight.read)))
+            layout = CellVector(name, replace(sight.programme, tables=(table,)), spsn=False)
+            found.append(PopulationCounts(layout, layout.vector(sight.read)))
     return found
 
 
-def same_cells(view: View, noise: CountNoise) -> Ints:
+def same_cells(view: PopulationCounts, noise: AssumedNoise) -> Ints:
     """Return a number for every cell, the same for cells that seem to have the same noise.
 
     A category with a single child has its noise. Where the same participants share their noise, so
@@ -95,7 +94,7 @@ def same_cells(view: View, noise: CountNoise) -> Ints:
     return found
 
 
-def additive_tuples(view: View, same: Ints, size: int) -> AdditiveTuples:
+def additive_tuples(view: PopulationCounts, same: Ints, size: int) -> AdditiveTuples:
     """Return the distinct tuples of `size` parts, given which cells are the same.
 
     Left out are those that tell nothing: one part is the total, or all are published as 0.

@@ -10,9 +10,9 @@ from discreet.results import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.attacks.expected_success import Predicted
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.scoring import Score, Share
+    from discreet.attacks.scoring import ClassScore, Score
     from discreet.tabulation.distinct_cells import ProgrammeSize
 
 HEADLINE = (
@@ -27,10 +27,10 @@ NOT_SCORED = "not scored: no true counts were given, so the figures are the atta
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class AttackOutcome:
     """One finding with its score, where the truth is known, and what a formula predicts."""
 
-    finding: Finding
+    finding: AttackEstimates
     score: Score | None
     predicted: dict[str, Predicted] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class Outcome:
         """Return what outcomes are ranked by: what is proven before what is likely, then how much was learnt."""
         return (self.proven > 0 and len(self.finding.estimate) > 1, self.learnt)
 
-    def headline(self) -> Share:
+    def headline(self) -> ClassScore:
         """Return how the estimates did whose true value is not 0, with the prediction of their classes together."""
         assert self.score is not None  # noqa: S101 - asked for where there is a score
         found = self.score.occupied
@@ -64,7 +64,7 @@ class Outcome:
         error = sum((share.cells / found.cells * (share.error or 0)) ** 2 for share in shares) ** 0.5
         return replace(found, predicted=predicted, error=error)
 
-    def by_count(self) -> list[Share]:
+    def by_count(self) -> list[ClassScore]:
         """Return how estimates did by true count, with the prediction for each."""
         if self.score is None:
             return []
@@ -93,7 +93,7 @@ class Outcome:
         many = f"{len(finding.estimate):,} {finding.subject} are estimated, those of nobody among them"
         return f"{many}; she expects {self._own_belief:.1%} to be right{certain}."
 
-    def _scored(self, found: Share) -> str:
+    def _scored(self, found: ClassScore) -> str:
         """Return how many values other than 0 are recovered, with what was predicted and what needs no attack."""
         finding, score = self.finding, self.score
         if not found.cells:
@@ -170,7 +170,7 @@ class AttackReport:
         known: statistics whose true counts she knew.
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[AttackOutcome, ...]
     size: ProgrammeSize
     mounted: tuple[str, ...]
     truth: str | None

@@ -6,28 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.attacks.attack_report import AttackReport, Outcome
-from discreet.attacks.belief import belief_of
+from discreet.attacks.attack_report import AttackOutcome, AttackReport
+from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, read_overlaps, sight_of
 from discreet.attacks.expected_success import Predictions
-from discreet.attacks.overlap_file import read_overlaps
 from discreet.attacks.registry import attacks_named
-from discreet.attacks.scoring import score
-from discreet.attacks.sight import Knowledge, sight_of
+from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import BUDGET, draw_targets
-from discreet.attacks.truth import TrueCounts
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.release.release import Release, open_release
 from discreet.release.true_tables import keeps_truth
+from discreet.tabulation.cell_vector import layouts
 from discreet.tabulation.distinct_cells import programme_size
-from discreet.tabulation.layout import layouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.interface import Interface
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView, Overlaps, QueryInterface
     from discreet.attacks.registry import Attack
-    from discreet.attacks.sight import Overlaps, Sight
     from discreet.attacks.target_cells import Targets
     from discreet.progress import Progress
 
@@ -46,7 +42,7 @@ def attack(
     known: Sequence[str] = (),
     other: Release | Path | str | None = None,
     overlaps: Overlaps | Path | str | None = None,
-    interface: Interface | None = None,
+    interface: QueryInterface | None = None,
     answer: int | None = None,
     predict: bool = True,
     progress: Progress | None = None,
@@ -80,7 +76,7 @@ def attack(
     if second is not None:
         _check_alike(release, second)
     counts = _truth(release, truth, second, answer)
-    knowledge = Knowledge(
+    knowledge = AttackerKnowledge(
         noise=_law(release, public_only=public_only).noise,
         known=_known(release, known, counts),
         other=None if second is None else sight_of(second, _law(second, public_only=public_only)),
@@ -106,12 +102,14 @@ def attack(
     )
 
 
-def mount(sight: Sight, mounted: Mapping[str, Attack], failed: dict[str, str] | None = None) -> list[Finding]:
+def mount(
+    sight: AttackerView, mounted: Mapping[str, Attack], failed: dict[str, str] | None = None
+) -> list[AttackEstimates]:
     """Run attacks one after the other.
 
     What goes wrong in one of them is noted in `failed`, where that is given, and the others go on.
     """
-    found: list[Finding] = []
+    found: list[AttackEstimates] = []
     for number, name in enumerate(mounted):
         try:
             found += mounted[name](sight)
@@ -127,12 +125,12 @@ def mount(sight: Sight, mounted: Mapping[str, Attack], failed: dict[str, str] | 
 
 
 def _scored(
-    findings: Sequence[Finding],
-    sight: Sight,
+    findings: Sequence[AttackEstimates],
+    sight: AttackerView,
     truth: TrueCounts | None,
     targets: Targets | None,
     mounted: Mapping[str, Attack] | None,
-) -> tuple[Outcome, ...]:
+) -> tuple[AttackOutcome, ...]:
     """Return the outcomes, the worst first; with the attacks that were mounted, predictions as well."""
     model = None
     if truth is not None and mounted is not None:
@@ -141,23 +139,23 @@ def _scored(
     found = []
     for number, finding in enumerate(findings):
         if truth is None or (finding.needs_other and not truth.has_other):
-            found.append(Outcome(finding, None))
+            found.append(AttackOutcome(finding, None))
             continue
         scored = score(finding, truth, targets.weights_of(finding) if targets else None)
-        found.append(Outcome(finding, scored, model.predicted(scored) if model else {}))
+        found.append(AttackOutcome(finding, scored, model.predicted(scored) if model else {}))
         if sight.tell:
             sight.tell("scoring", number + 1, len(findings))
     return tuple(sorted(found, key=lambda outcome: outcome.rank, reverse=True))
 
 
-def _law(release: Release, *, public_only: bool) -> Knowledge:
+def _law(release: Release, *, public_only: bool) -> AttackerKnowledge:
     """Return what the attacker knows of the noise of a release beside what it tells: all but the keys, or nothing."""
     if not public_only and not release.has_record:
         what = "has no record of its noise beside it"
         raise ReleaseError.at(
             release.path or Path(), what, "Give --public-only: she then knows what the release tells."
         )
-    return Knowledge(noise=None if public_only else belief_of(release.record))
+    return AttackerKnowledge(noise=None if public_only else belief_of(release.record))
 
 
 def _check_alike(release: Release, second: Release) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.attack_estimates import CellEstimates, cells_finding
 from discreet.attacks.registry import attack
 from discreet.equations.closed_form import chances
 
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.sight import Sight, View
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AssumedNoise, AttackerView, PopulationCounts
 
 SUREST = 1 - 1e-6
 """The most that an average can be sure of."""
@@ -38,7 +37,7 @@ WELL_ABOVE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Representations:
     """All ways to compute one statistic: the finer ones, coarse to fine, with sums and numbers of cells per count.
 
     Attributes:
@@ -80,10 +79,10 @@ class Ways:
         return found
 
 
-VARIANTS: dict[str, Callable[[Ways], Floats]] = {
-    "plain": Ways.plain,
-    "greedy": Ways.greedy,
-    "inverse variance": Ways.inverse_variance,
+VARIANTS: dict[str, Callable[[Representations], Floats]] = {
+    "plain": Representations.plain,
+    "greedy": Representations.greedy,
+    "inverse variance": Representations.inverse_variance,
 }
 
 
@@ -96,8 +95,8 @@ class Averages:
         noise: the noise distribution, whose mean is subtracted.
     """
 
-    view: View
-    noise: CountNoise | None = None
+    view: PopulationCounts
+    noise: AssumedNoise | None = None
 
     @cached_property
     def _values(self) -> Floats:
@@ -108,7 +107,7 @@ class Averages:
         layout = self.view.layout
         return layout.lattice.depths[layout.equations.statistics]
 
-    def ways(self, statistic: int) -> Ways:
+    def ways(self, statistic: int) -> Representations:
         """Return all ways to compute the cells of a statistic, the shortest first."""
         layout = self.view.layout
         equations, lattice = layout.equations, layout.lattice
@@ -119,11 +118,11 @@ class Averages:
             parent = equations.parents(fine, statistic)
             sums.append(np.bincount(parent, self._values[equations.cells_of(fine)], size))
             sizes.append(np.bincount(parent, minlength=size))
-        return Ways(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
+        return Representations(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
 
 
 @attack("averaging")
-def averaging(sight: Sight) -> list[Finding]:
+def averaging(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of every statistic by the three averages, coarse statistics first."""
     parts: dict[str, list[CellEstimates]] = {name: [] for name in VARIANTS}
     views = sight.views()
@@ -146,7 +145,7 @@ def averaging(sight: Sight) -> list[Finding]:
     ]
 
 
-def _estimates(sight: Sight, averages: Averages, total: int) -> dict[str, CellEstimates]:
+def _estimates(sight: AttackerView, averages: Averages, total: int) -> dict[str, CellEstimates]:
     """Return the estimates of one population by variant."""
     view = averages.view
     equations = view.layout.equations

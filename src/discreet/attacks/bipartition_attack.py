@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.finding import Finding
+from discreet.attacks.attack_estimates import AttackEstimates
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
 from discreet.errors import ParameterError
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Truth
-    from discreet.attacks.interface import Interface
+    from discreet.attacks.attack_estimates import Truth
+    from discreet.attacks.attacker_view import AttackerView, QueryInterface
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight
 
 ROUNDS = 100
 """Rounds of the registered attack, where there are so many bi-partitions."""
@@ -70,7 +69,7 @@ class BiPartitions:
         seed: of the splits.
     """
 
-    interface: Interface
+    interface: QueryInterface
     law: Floats
     rounds: int = ROUNDS
     seed: int = 0
@@ -155,7 +154,7 @@ def exact_success(law: Floats, rounds: int) -> float:
 
 
 @attack("bi-partitions")
-def bipartitions(sight: Sight) -> list[Finding]:
+def bipartitions(sight: AttackerView) -> list[AttackEstimates]:
     """Return the total behind a query interface; nothing where there is none."""
     interface = sight.knowledge.interface
     if interface is None or len(interface.categories) < 2:
@@ -183,7 +182,7 @@ def bipartitions(sight: Sight) -> list[Finding]:
         )
 
     return [
-        Finding(
+        AttackEstimates(
             attack="bi-partitions",
             subject="total behind a query interface",
             estimate=np.array([found.estimate]),

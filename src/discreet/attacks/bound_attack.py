@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
-from discreet.attacks.belief import belief_told
-from discreet.attacks.finding import Finding
+from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attacker_view import belief_told
 from discreet.attacks.registry import attack
 from discreet.attacks.residual_attack import bound_by_residuals
 from discreet.attacks.scoring import CLASSES
@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.finding import Truth
+    from discreet.attacks.attack_estimates import Truth
+    from discreet.attacks.attacker_view import AssumedNoise, AttackerView
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight
 
 PARTS = (2, 3, 4)
 """Numbers of parts that are used; tuples of more reveal a bound so rarely that they add nothing."""
@@ -97,7 +96,7 @@ class BoundCurve:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps:
+class TupleGaps:
     """The gaps of distinct tuples of all sizes.
 
     Attributes:
@@ -115,11 +114,11 @@ class Gaps:
         """Return the smallest bound that each gap allows."""
         return -(-np.abs(self.gap) // (self.parts + 1))
 
-    def chosen(self, those: Ints | Flags) -> Gaps:
+    def chosen(self, those: Ints | Flags) -> TupleGaps:
         """Return some of them."""
-        return Gaps(self.parts[those], self.gap[those], self.smallest[those])
+        return TupleGaps(self.parts[those], self.gap[those], self.smallest[those])
 
-    def above(self, count: float) -> Gaps:
+    def above(self, count: float) -> TupleGaps:
         """Return those all of whose published counts are larger."""
         return self.chosen(self.smallest > count)
 
@@ -137,7 +136,7 @@ class Candidates:
         largest: the largest bound that is possible.
     """
 
-    noise: CountNoise
+    noise: AssumedNoise
     largest: int
     _tails: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
@@ -182,7 +181,7 @@ class Candidates:
             return -math.inf
         return here + math.log1p(-math.exp(below - here))
 
-    def confidence(self, limit: int, large: Gaps) -> float:
+    def confidence(self, limit: int, large: TupleGaps) -> float:
         """Return the chance that the bound is the limit, given what tuples of large counts show."""
         tuples, shown = large.by_size(), int(large.limits.max(initial=0))
         bounds = range(limit, max(self.largest, limit) + 1)
@@ -195,7 +194,7 @@ class Candidates:
         return float(chance[0] / chance.sum())
 
 
-def large_law(noise: CountNoise) -> Floats:
+def large_law(noise: AssumedNoise) -> Floats:
     """Return the law of large counts; the mean of those that take turns."""
     found: Floats = np.mean(noise.laws[-noise.repeat :], axis=0)
     return found
@@ -211,7 +210,7 @@ def tails(law: Floats, parts: int) -> Floats:
     return found
 
 
-def shown_chance(noise: CountNoise, gaps: Gaps) -> float:
+def shown_chance(noise: AssumedNoise, gaps: TupleGaps) -> float:
     """Return 1 - prod (1 - p1)^m: the chance that tuples of counts well above the bound show it."""
     bound = int(noise.bound)
     if bound == 0:
@@ -226,7 +225,7 @@ def _log_none(chance: float, times: int) -> float:
     return times * math.log1p(-chance) if chance < 1 else -math.inf
 
 
-def gaps_of(sight: Sight) -> Gaps:
+def gaps_of(sight: AttackerView) -> TupleGaps:
     """Return the gaps of all distinct tuples of a release."""
     parts, gaps, smallest = [], [], []
     views = single_noises(sight)
@@ -239,10 +238,10 @@ def gaps_of(sight: Sight) -> Gaps:
             smallest.append(found.smallest)
         if sight.tell:
             sight.tell("bound", done, len(views))
-    return Gaps(np.concatenate(parts), np.concatenate(gaps), np.concatenate(smallest))
+    return TupleGaps(np.concatenate(parts), np.concatenate(gaps), np.concatenate(smallest))
 
 
-def bound_curve(sight: Sight) -> BoundCurve | None:
+def bound_curve(sight: AttackerView) -> BoundCurve | None:
     """Return how the inferred bound grows with the tuples; None for noise without bound, or without any tuple."""
     noise = sight.noise
     if not math.isfinite(noise.bound):
@@ -266,12 +265,12 @@ def bound_curve(sight: Sight) -> BoundCurve | None:
 
 
 @attack("bound")
-def bound(sight: Sight) -> list[Finding]:
+def bound(sight: AttackerView) -> list[AttackEstimates]:
     """Return the bound of the noise as the widest gap and as the residuals of all published counts show it."""
     return [*_by_gaps(sight), *_by_residuals(sight)]
 
 
-def _by_residuals(sight: Sight) -> list[Finding]:
+def _by_residuals(sight: AttackerView) -> list[AttackEstimates]:
     noise = sight.noise
     if not math.isfinite(noise.bound) or not noise.variance:
         return []
@@ -295,7 +294,7 @@ def _by_residuals(sight: Sight) -> list[Finding]:
         )
 
     return [
-        Finding(
+        AttackEstimates(
             attack="bound",
             variant="residuals",
             subject="the noise bound",
@@ -314,7 +313,7 @@ def _actual(truth: Truth) -> Ints:
     return np.array([truth.bound], dtype=np.int64)
 
 
-def _by_gaps(sight: Sight) -> list[Finding]:
+def _by_gaps(sight: AttackerView) -> list[AttackEstimates]:
     curve = bound_curve(sight)
     if curve is None:
         return []
@@ -333,7 +332,7 @@ def _by_gaps(sight: Sight) -> list[Finding]:
         )
 
     return [
-        Finding(
+        AttackEstimates(
             attack="bound",
             subject="the noise bound",
             estimate=np.array([last.limit]),

@@ -18,27 +18,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.common_cells import common_cells, statistics_of
-from discreet.attacks.differences import ADDED, EVEN, Differences, averaged, kinds, predicted, proven
-from discreet.attacks.finding import Finding
+from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.count_differences import (
+    ADDED,
+    EVEN,
+    Differences,
+    averaged,
+    common_cells,
+    kinds,
+    predicted,
+    proven,
+    statistics_of,
+)
 from discreet.attacks.registry import attack
 from discreet.programme.universe import universe_of
-from discreet.tabulation.layout import JointLayout, unit_layouts
+from discreet.tabulation.cell_vector import JointLayout, unit_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.arrays import Flags, Ints
-    from discreet.attacks.common_cells import CommonCells
-    from discreet.attacks.differences import Guesses
-    from discreet.attacks.finding import Truth
+    from discreet.attacks.attack_estimates import Truth
+    from discreet.attacks.attacker_view import AttackerView, PopulationCounts
+    from discreet.attacks.count_differences import CommonCells, DifferenceEstimates
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight, View
     from discreet.programme.model import Programme
 
 
 @dataclass(frozen=True, eq=False)
-class Rest:
+class Complement:
     """Those of one population who are not in another.
 
     Attributes:
@@ -47,8 +55,8 @@ class Rest:
         common: the cells that both publish and that their universes leave open.
     """
 
-    part: View
-    whole: View
+    part: PopulationCounts
+    whole: PopulationCounts
     common: CommonCells
 
     @cached_property
@@ -77,9 +85,9 @@ class Rest:
 class Guessed:
     """What is believed about some cells of a rest."""
 
-    rest: Rest
+    rest: Complement
     cells: Ints
-    guesses: Guesses
+    guesses: DifferenceEstimates
 
 
 def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
@@ -99,7 +107,7 @@ def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
 
 
 @attack("complement")
-def complement(sight: Sight) -> list[Finding]:
+def complement(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of those who are in a population and not in a narrower one."""
     rests = [rest for rest in _rests(sight) if len(rest.common.first)]
     if not rests:
@@ -117,7 +125,7 @@ def complement(sight: Sight) -> list[Finding]:
     return [counts, _presence_finding(found, **about)] if alike and sight.noise.variance else [counts]
 
 
-def _rests(sight: Sight) -> Iterator[Rest]:
+def _rests(sight: AttackerView) -> Iterator[Complement]:
     """Give every pair of a part and its whole with the cells that their universes leave open.
 
     Universes and codes by themselves tell that nobody of a part can be in some cells, and that everybody of the whole
@@ -136,10 +144,10 @@ def _rests(sight: Sight) -> Iterator[Rest]:
         first, second = sight.view(part), sight.view(whole)
         common = common_cells(first.layout, second.layout)
         same = everybody[part][common.first] == everybody[whole][common.second]
-        yield Rest(first, second, common.chosen(possible[part][common.first] & ~same))
+        yield Complement(first, second, common.chosen(possible[part][common.first] & ~same))
 
 
-def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> list[Guessed]:
+def _guessed(sight: AttackerView, rests: list[Complement], *, alike: bool) -> list[Guessed]:
     """Return what is believed of each kind of cells."""
     found: list[Guessed] = []
     for number, rest in enumerate(rests):
@@ -165,14 +173,14 @@ def _guessed(sight: Sight, rests: list[Rest], *, alike: bool) -> list[Guessed]:
     return found
 
 
-def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+def _counts_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
     groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([part.rest.true(truth)[part.cells] for part in parts])
 
     estimate = np.maximum(np.concatenate([part.guesses.estimate for part in parts]), 0)
-    return Finding(
+    return AttackEstimates(
         subject="counts of those left out",
         variant="counts",
         estimate=estimate,
@@ -187,7 +195,7 @@ def _counts_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN
     )
 
 
-def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+def _presence_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
     """Return where there is somebody in the rest: unequal values prove it."""
     groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
     differs = np.concatenate([(part.rest.of_whole != part.rest.of_part)[part.cells] for part in parts])
@@ -202,7 +210,7 @@ def _presence_finding(parts: list[Guessed], **about: Any) -> Finding:  # noqa: A
         right, total = int(score.right[proven].sum()), int(proven.sum())
         return f"In {total:,} cells somebody is left out, with certainty: {right:,} of {total:,} right."
 
-    return Finding(
+    return AttackEstimates(
         subject="answers to whether somebody is left out",
         variant="presence",
         answers=True,

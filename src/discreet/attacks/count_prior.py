@@ -16,8 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.sight import View
+    from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts
 
 STEPS = 200
 SMALL = 30
@@ -40,7 +39,7 @@ class MeanNoise:
         times: how many tables there are.
     """
 
-    noise: CountNoise
+    noise: AssumedNoise
     times: int
 
     @property
@@ -74,12 +73,12 @@ class MeanNoise:
         return np.where(found > ROUNDING, found, 0.0)
 
 
-def mean_noise(noise: CountNoise, times: int) -> CountNoise | MeanNoise:
+def mean_noise(noise: AssumedNoise, times: int) -> AssumedNoise | MeanNoise:
     """Return the law of the sum over the tables that show a count, each with noise of its own."""
     return noise if times == 1 else MeanNoise(noise, times)
 
 
-def empirical_prior(published: Floats, noise: CountNoise, times: int = 1) -> Floats:
+def empirical_prior(published: Floats, noise: AssumedNoise, times: int = 1) -> Floats:
     """Return the share of every true count from 0 on among cells of one kind.
 
     The shares are those of counts that can lead to a published value up to a limit; beyond it
@@ -128,14 +127,14 @@ def _weights(shown: Floats, cells: Ints) -> Floats:
     return weights
 
 
-def kinds(view: View) -> Ints:
+def kinds(view: PopulationCounts) -> Ints:
     """Return for every statistic its kind: those with about the same share of published zeros are of one."""
     statistic_of = view.layout.statistic_of
     share = np.bincount(statistic_of, view.published == 0) / np.bincount(statistic_of)
     return np.ceil(KINDS * share).astype(np.int64)
 
 
-def kind_priors(view: View, noise: CountNoise) -> list[Floats]:
+def kind_priors(view: PopulationCounts, noise: AssumedNoise) -> list[Floats]:
     """Return for every statistic how often true counts occur in its kind."""
     layout = view.layout
     tables = layout.equations.noises[layout.equations.statistics]

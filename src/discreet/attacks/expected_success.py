@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Finding, Truth
+    from discreet.attacks.attack_estimates import AttackEstimates, Truth
+    from discreet.attacks.attacker_view import AttackerView
     from discreet.attacks.registry import Attack
-    from discreet.attacks.scoring import Score, Share
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.scoring import ClassScore, Score
 
 FEWEST, MOST = 3, 10
 """Simulated releases; the smaller number for large releases."""
@@ -46,7 +46,7 @@ class Predicted:
     error: float
     noises: int | None = None
 
-    def beside(self, share: Share) -> Share:
+    def beside(self, share: ClassScore) -> ClassScore:
         """Return what was achieved with this prediction beside it."""
         return replace(share, predicted=self.share, error=self.error, noises=self.noises)
 
@@ -61,7 +61,7 @@ class Predictions:
         repeated: the attacks to repeat on simulated releases, by name.
     """
 
-    sight: Sight
+    sight: AttackerView
     truth: Truth
     repeated: Mapping[str, Attack]
 
@@ -109,7 +109,7 @@ class Predictions:
                 found[name] = Predicted(float(shares.mean()), float(shares.std(ddof=1) / len(shares) ** 0.5), noises)
         return found
 
-    def _noises(self, finding: Finding) -> Ints:
+    def _noises(self, finding: AttackEstimates) -> Ints:
         """Return a number for the noise of every estimate's own cell, the same for cells that share it."""
         return np.concatenate([self.groups[population][places] for population, places in finding.cells])
 

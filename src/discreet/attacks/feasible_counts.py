@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.sight import View
-    from discreet.equations.sums import Link
+    from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts
+    from discreet.equations.least_squares import Link
 
 UNBOUNDED = 2**40
 """Stands for no upper limit: larger than any count, and sums of it stay exact."""
@@ -35,7 +34,7 @@ ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class FeasibleCounts:
     """The counts that are possible, from the least to the largest.
 
     Attributes:
@@ -55,7 +54,7 @@ class Intervals:
         return found
 
 
-def allowed(published: Floats, noise: CountNoise) -> Intervals:
+def allowed(published: Floats, noise: AssumedNoise) -> FeasibleCounts:
     """Return the counts that every published value allows by itself."""
     if noise.shared == "nothing" or not np.isfinite(noise.bound):
         return _within(published, noise)
@@ -72,7 +71,7 @@ def allowed(published: Floats, noise: CountNoise) -> Intervals:
     return _checked(seen + least[place.ravel()], seen + largest[place.ravel()])
 
 
-def _within(published: Floats, noise: CountNoise) -> Intervals:
+def _within(published: Floats, noise: AssumedNoise) -> FeasibleCounts:
     """Return the counts within the bound: no mean over tables is farther from the true count than one of them."""
     low = np.zeros(len(published), dtype=np.int64)
     high = np.full(len(published), UNBOUNDED)
@@ -84,11 +83,11 @@ def _within(published: Floats, noise: CountNoise) -> Intervals:
     return _checked(low, high)
 
 
-def _checked(low: Ints, high: Ints) -> Intervals:
-    return Intervals(low, high, consistent=bool((low <= high).all()))
+def _checked(low: Ints, high: Ints) -> FeasibleCounts:
+    return FeasibleCounts(low, high, consistent=bool((low <= high).all()))
 
 
-def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats]) -> Intervals:
+def intervals(view: PopulationCounts, noise: AssumedNoise, known: Mapping[str, Floats]) -> FeasibleCounts:
     """Return the counts that are possible given all published values, all sums and what is known beforehand.
 
     Args:
@@ -109,7 +108,7 @@ def intervals(view: View, noise: CountNoise, known: Mapping[str, Floats]) -> Int
     return propagated(low, high, equations.links, view.published if by_persons else None)
 
 
-def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = None) -> Intervals:
+def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = None) -> FeasibleCounts:
     """Return intervals, which are changed, after passing them through all equations until nothing changes.
 
     Args:
@@ -132,8 +131,8 @@ def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = 
             for start in _tighten(link, low, high, shown):
                 open_links.update(with_statistic[start])
             if not _fits(link, low, high):
-                return Intervals(low, high, consistent=False)
-    return Intervals(low, high)
+                return FeasibleCounts(low, high, consistent=False)
+    return FeasibleCounts(low, high)
 
 
 def _tighten(link: Link, low: Ints, high: Ints, shown: Floats | None) -> list[int]:
@@ -187,7 +186,7 @@ class ForcedTuples:
     expected: float
 
 
-def forced_tuples(view: View, noise: CountNoise) -> ForcedTuples:
+def forced_tuples(view: PopulationCounts, noise: AssumedNoise) -> ForcedTuples:
     """Return the tuples whose gap, sum of parts - total, is (c + 1) E or - (c + 1) E."""
     layout = view.layout
     if not np.isfinite(noise.bound) or noise.bound == 0:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells
-from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.attack_estimates import CellEstimates, cells_finding
 from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Finding
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView, PopulationCounts
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight, View
 
 FINEST = 128
 """Pieces of the key space at least, where gaps of several tuples tell about one key."""
@@ -169,7 +169,7 @@ class Evidence:
         kind: which row of the model each of these gaps is.
     """
 
-    view: View
+    view: PopulationCounts
     places: Ints
     number: Ints
     persons: Ints
@@ -190,7 +190,7 @@ class Evidence:
         return csr_array((np.ones(len(self.kind)), (self.persons, self.kind)), shape=shape)
 
 
-def evidence_of(view: View, sight: Sight, reach: int) -> Evidence:
+def evidence_of(view: PopulationCounts, sight: AttackerView, reach: int) -> Evidence:
     """Return what tuples of two parts with large counts show in one population."""
     same = same_cells(view, sight.noise)
     # So large that the true counts have the last law of the p-table whatever their noise.
@@ -209,7 +209,7 @@ def evidence_of(view: View, sight: Sight, reach: int) -> Evidence:
 
 
 @dataclass(frozen=True, eq=False)
-class Guesses:
+class NoiseGuesses:
     """The noise of every cell as guessed, and how sure, under plain keys; and under independent ones."""
 
     evidence: Evidence
@@ -231,15 +231,15 @@ def fit_plain_keys(found: Sequence[Evidence], plain: GapModel, independent: GapM
     return bool((log[0] - log[1])[gaps].sum() > 0)
 
 
-def by_one(evidence: Evidence, plain: GapModel, independent: GapModel) -> Guesses:
+def by_one(evidence: Evidence, plain: GapModel, independent: GapModel) -> NoiseGuesses:
     """Return the guesses from the first tuple of each cell."""
     each = np.eye(2 * plain.gaps)
     noise, sure = plain.guess(each)
     without, _ = independent.guess(each)
-    return Guesses(evidence, noise[evidence.first], sure[evidence.first], without[evidence.first])
+    return NoiseGuesses(evidence, noise[evidence.first], sure[evidence.first], without[evidence.first])
 
 
-def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: Sight) -> Guesses:
+def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: AttackerView) -> NoiseGuesses:
     """Return the guesses from all tuples of each cell."""
     counted = evidence.counted(2 * plain.gaps)
     size = counted.shape[0]
@@ -250,11 +250,11 @@ def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: Si
         without[here], _ = independent.guess(counted[here])
         if sight.tell:
             sight.tell("keys", here.stop, size)
-    return Guesses(evidence, found, sure, without)
+    return NoiseGuesses(evidence, found, sure, without)
 
 
 @attack("keys")
-def keys(sight: Sight) -> list[Finding]:
+def keys(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of tuples of two parts, as plain keys betray them: from one tuple each, and from all."""
     noise = sight.noise
     law = _told_apart(noise.laws[-1])
@@ -280,7 +280,7 @@ def keys(sight: Sight) -> list[Finding]:
     return [first, _finding(sight, parts, method, variant="all tuples", predicted=_by_confidence(parts))]
 
 
-def _by_confidence(guesses: Sequence[Guesses]) -> dict[str, float]:
+def _by_confidence(guesses: Sequence[NoiseGuesses]) -> dict[str, float]:
     """Return the mean of her confidence by class of the counts she names: true ones differ from them by little."""
     counts = np.concatenate([g.counts(g.plain) for g in guesses])
     sure = np.concatenate([g.confidence[g.evidence.number] for g in guesses])
@@ -306,7 +306,7 @@ def _told_apart(law: Floats) -> Floats | None:
     return middle / middle.sum() if middle.sum() >= 1 - UNLIKELY else None
 
 
-def _predicted(guesses: Sequence[Guesses], model: GapModel) -> dict[str, float]:
+def _predicted(guesses: Sequence[NoiseGuesses], model: GapModel) -> dict[str, float]:
     """Return the share that one gap lets guess, by class of count; parts and totals as they are in each."""
     share = np.array(model.expected())
     chance = np.concatenate([share[(g.evidence.first >= model.gaps).astype(int)][g.evidence.number] for g in guesses])
@@ -317,14 +317,14 @@ def _predicted(guesses: Sequence[Guesses], model: GapModel) -> dict[str, float]:
 
 
 def _finding(
-    sight: Sight,
-    parts: Sequence[Guesses],
+    sight: AttackerView,
+    parts: Sequence[NoiseGuesses],
     method: str,
     *,
     variant: str,
     predicted: Mapping[str, float] | None = None,
     sentence: Callable[[Score], str] | None = None,
-) -> Finding:
+) -> AttackEstimates:
     """Return the finding of guesses in several populations."""
     estimates = [
         CellEstimates(

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.cell_estimates import CellEstimates, cells_finding
+from discreet.attacks.attack_estimates import CellEstimates, cells_finding
+from discreet.attacks.attacker_view import PUBLIC_TOTALS
 from discreet.attacks.count_prior import kind_priors
 from discreet.attacks.feasible_counts import allowed, forced_tuples, intervals
 from discreet.attacks.margin_posterior import MarginPosterior
 from discreet.attacks.registry import attack
-from discreet.attacks.sight import PUBLIC_TOTALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView, PopulationCounts
     from discreet.attacks.feasible_counts import ForcedTuples
-    from discreet.attacks.finding import Finding
     from discreet.attacks.margin_posterior import Posteriors
     from discreet.attacks.scoring import Score
-    from discreet.attacks.sight import Sight, View
 
 KEPT = "no noise is larger than the bound she takes it to have"
 INDEPENDENT = "given a count, the equations it stands in are taken as independent; exact where there is one"
@@ -46,7 +46,7 @@ class Population:
 
 
 @attack("margins")
-def margins(sight: Sight) -> list[Finding]:
+def margins(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts that are certain, and the likeliest small counts given everything that must add up."""
     found = [_population(sight, view) for view in sight.views()]
     guessed = () if sight.noise.exactly else (GUESSED,)
@@ -57,7 +57,7 @@ def margins(sight: Sight) -> list[Finding]:
     ]
 
 
-def _population(sight: Sight, view: View) -> Population:
+def _population(sight: AttackerView, view: PopulationCounts) -> Population:
     """Return what margins tell about one population."""
     name, noise = view.layout.name, sight.noise
     known = {stat: counts for (of, stat), counts in sight.knowledge.known.items() if of == name}
@@ -79,7 +79,7 @@ def _population(sight: Sight, view: View) -> Population:
     return Population(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent)
 
 
-def _certain(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+def _certain(sight: AttackerView, found: Sequence[Population], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
     """Return the counts that the bound and the sums leave no choice for."""
     made = cells_finding(
         sight,
@@ -112,7 +112,7 @@ def _what_is_certain(score: Score, found: Sequence[Population]) -> str:
     )
 
 
-def _likely(sight: Sight, found: Sequence[Population], **about: Any) -> Finding:  # noqa: ANN401 - of Finding
+def _likely(sight: AttackerView, found: Sequence[Population], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
     """Return the likeliest counts of cells that may be small."""
     made = cells_finding(
         sight,

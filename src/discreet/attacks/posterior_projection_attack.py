@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.cell_estimates import cells_finding, settled
+from discreet.attacks.attack_estimates import cells_finding, nearest_possible
 from discreet.attacks.count_prior import mean_noise
 from discreet.attacks.projection_attack import Projection, public_totals
 from discreet.attacks.registry import attack
@@ -33,9 +33,8 @@ from discreet.attacks.simulated_release import noise_groups, published_again
 
 if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.attacks.cell_estimates import CellEstimates
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.sight import Sight, UnitView
+    from discreet.attacks.attack_estimates import AttackEstimates, CellEstimates
+    from discreet.attacks.attacker_view import AttackerView, UnitView
 
 HIGHEST_LEVERAGE, LOWEST_LEVERAGE = 0.98, 1e-3
 FEWEST_CELLS = 30
@@ -58,7 +57,7 @@ ESTIMATED = "her confidence is the success in a simulated release whose true cou
 class PosteriorProjection:
     """One step of posteriors on the populations that one set of equations relates."""
 
-    sight: Sight
+    sight: AttackerView
     view: UnitView
 
     @cached_property
@@ -131,7 +130,7 @@ class PosteriorProjection:
     @cached_property
     def settled(self) -> Ints:
         """Return the rounded estimates of all cells."""
-        return settled(self.fitted, self.view.published, self.sight.noise)
+        return nearest_possible(self.fitted, self.view.published, self.sight.noise)
 
     @cached_property
     def kinds(self) -> Ints:
@@ -148,7 +147,7 @@ class PosteriorProjection:
         drawn = np.floor(self.fitted + self.sight.random(6).random(len(self.fitted)))
         drawn = np.where(self.view.published == 0, drawn, self.fitted)
         _, first, unknown = np.unique(self.view.equations.unknowns, return_index=True, return_inverse=True)
-        return settled(drawn, self.view.published, self.sight.noise)[first][unknown]
+        return nearest_possible(drawn, self.view.published, self.sight.noise)[first][unknown]
 
     def confidence(self, simulated: PosteriorProjection) -> Floats:
         """Return how often estimates were right in a simulated release, by statistic and kind.
@@ -167,7 +166,7 @@ class PosteriorProjection:
 
 
 @attack("posterior-projection")
-def posterior_projection(sight: Sight) -> list[Finding]:
+def posterior_projection(sight: AttackerView) -> list[AttackEstimates]:
     """Return every count by least squares with one step of posteriors."""
     attackers = [PosteriorProjection(sight, view) for view in sight.units()]
     counts = {
@@ -198,7 +197,7 @@ def posterior_projection(sight: Sight) -> list[Finding]:
     ]
 
 
-def _again(sight: Sight, counts: dict[str, Ints]) -> Sight:
+def _again(sight: AttackerView, counts: dict[str, Ints]) -> AttackerView:
     """Return a simulated release whose true counts are the estimates."""
     groups = noise_groups(sight, counts, sight.noise)
     return published_again(sight, counts, sight.noise, groups, sight.random(4))

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.attacks.attack_estimates import CellEstimates, cells_finding
+from discreet.attacks.attacker_view import PUBLIC_TOTALS
 from discreet.attacks.averaging_attack import WELL_ABOVE, chance_right
-from discreet.attacks.cell_estimates import CellEstimates, cells_finding
 from discreet.attacks.registry import attack
-from discreet.attacks.sight import PUBLIC_TOTALS
 from discreet.equations.closed_form import best_ratios
 from discreet.equations.leverage import probe_leverages
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.arrays import Floats
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.sight import Sight, UnitView, View
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView, PopulationCounts, UnitView
 
 TOLERANCE = 1e-4
 """How far the gaps must fall: estimates are then exact to about 0.005 (measured on Luxembourg)."""
@@ -41,7 +41,7 @@ TRUSTED = 8
 class Projection:
     """Least squares on the populations that one set of equations relates."""
 
-    sight: Sight
+    sight: AttackerView
     view: UnitView
 
     @cached_property
@@ -60,7 +60,7 @@ class Projection:
                 values[cells][inside], spread[cells][inside] = counts, 0.0
         return values, spread
 
-    def known(self, view: View) -> dict[str, Floats]:
+    def known(self, view: PopulationCounts) -> dict[str, Floats]:
         """Return the statistics of a population whose true counts are public elsewhere."""
         known = self.sight.knowledge.known
         return {name: counts for (population, name), counts in known.items() if population == view.layout.name}
@@ -101,7 +101,7 @@ class Projection:
         ratio = np.minimum((TRUSTED * closed + cells * self.leverages * own) / (TRUSTED + cells), own)
         return chance_right(np.where(self.start[1] > 0, self.sight.noise.variance * ratio, 0.0))
 
-    def _closed_form(self, view: View) -> Floats:
+    def _closed_form(self, view: PopulationCounts) -> Floats:
         """Return the variance of the estimates of every published statistic of a population, in units of V."""
         equations, lattice = view.layout.equations, view.layout.lattice
         times = equations.noises.astype(float)
@@ -119,7 +119,7 @@ class Projection:
 
 
 @attack("projection")
-def projection(sight: Sight) -> list[Finding]:
+def projection(sight: AttackerView) -> list[AttackEstimates]:
     """Return every count by the optimal linear attack."""
     parts: list[CellEstimates] = []
     views = sight.units()
@@ -141,6 +141,6 @@ def projection(sight: Sight) -> list[Finding]:
     ]
 
 
-def public_totals(sight: Sight) -> tuple[str, ...]:
+def public_totals(sight: AttackerView) -> tuple[str, ...]:
     """Return the assumption that known totals are right, where there are any."""
     return (PUBLIC_TOTALS,) if sight.knowledge.known else ()

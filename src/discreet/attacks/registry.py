@@ -15,10 +15,10 @@ from discreet.errors import ParameterError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from discreet.attacks.finding import Finding
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attacker_view import AttackerView
 
-Attack: TypeAlias = "Callable[[Sight], Sequence[Finding]]"
+Attack: TypeAlias = "Callable[[AttackerView], Sequence[AttackEstimates]]"
 
 _ATTACKS: dict[str, Attack] = {}
 

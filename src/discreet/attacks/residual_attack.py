@@ -22,13 +22,13 @@ from discreet.equations.residual_terms import (
     steady_leverages,
     success_of,
 )
-from discreet.noise.smoothed_noise import log_ratios
+from discreet.noise.rival_noise import log_ratios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.arrays import Floats
-    from discreet.attacks.sight import Sight, UnitView, View
+    from discreet.attacks.attacker_view import AttackerView, PopulationCounts, UnitView
 
     Laws = Callable[[float, int], Floats | None]
 
@@ -50,7 +50,7 @@ class BoundByResiduals:
     predicted: float | None
 
 
-def bound_by_residuals(sight: Sight, largest: int, laws: Laws) -> BoundByResiduals | None:
+def bound_by_residuals(sight: AttackerView, largest: int, laws: Laws) -> BoundByResiduals | None:
     """Return the bound that explains the residuals of large counts best; None where there are none.
 
     Args:
@@ -99,10 +99,10 @@ class LargeResiduals:
     concentration: float
 
 
-def large_residuals(sight: Sight, largest: int) -> LargeResiduals:
+def large_residuals(sight: AttackerView, largest: int) -> LargeResiduals:
     """Return the leave-one-out residuals of counts that are certainly larger than any bound."""
     values, leverages, shared = [np.zeros(0)], [np.zeros(0)], []
-    views: Sequence[View | UnitView] = sight.units() if sight.spsn else single_noises(sight)
+    views: Sequence[PopulationCounts | UnitView] = sight.units() if sight.spsn else single_noises(sight)
     for view in views:
         equations = view.layout.equations
         leverage = steady_leverages(equations, view.layout.statistic_of.astype(np.int64))

@@ -1,7 +1,11 @@
-"""Scoring: estimates compared with the truth, by true count and by statistic. Here alone the truth is read.
+"""Estimates compared with true counts; only here the truth is read.
+
+Scoring: estimates compared with the truth, by true count and by statistic. Here alone the truth is read.
 
 Cells that are one unknown count once. Estimates of a sample of cells are weighed by how many cells each stands for.
 Recall is the share right among the cells of a true count, precision the share right among the estimates of a count.
+
+The true counts behind a release as one vector per population, read when an attack is scored.
 """
 
 from __future__ import annotations
@@ -9,13 +13,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.attacks.attacker_view import belief_of, belief_told
+from discreet.errors import ReleaseError
+from discreet.release.true_tables import KEEP, TrueTables
+from discreet.tabulation.cell_vector import layouts, unit_layouts
+
 if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.attacks.finding import Finding, Truth
+    from discreet.attacks.attack_estimates import AttackEstimates, Truth
+    from discreet.attacks.attacker_view import AssumedNoise
+    from discreet.release.release import Release
 
 CLASSES = {"0": (0, 0), "1": (1, 1), "2": (2, 2), "3-5": (3, 5), "6-20": (6, 20), "21+": (21, np.inf)}
 """True counts that are told apart: small ones have noise distributions of their own."""
@@ -91,7 +103,7 @@ def rate(right: Flags, where: Flags, weights: Floats) -> Rate:
 
 
 @dataclass(frozen=True)
-class Share:
+class ClassScore:
     """How the estimates of one class did.
 
     Attributes:
@@ -163,7 +175,7 @@ class Score:
         given_weights: how many cells every estimate stands for; None where all cells were estimated.
     """
 
-    finding: Finding
+    finding: AttackEstimates
     actual: Ints
     truth: Truth
     given_weights: Floats | None = None
@@ -190,16 +202,16 @@ class Score:
         return found
 
     @property
-    def whole(self) -> Share:
+    def whole(self) -> ClassScore:
         """Return how all estimates did."""
         return self.share("all", np.ones(len(self.actual), dtype=bool))
 
     @property
-    def occupied(self) -> Share:
+    def occupied(self) -> ClassScore:
         """Return how the estimates did whose true value is not 0: an empty cell is mostly published as one."""
         return self.share("not 0", self.actual != 0, self.finding.estimate != 0)
 
-    def by_count(self) -> list[Share]:
+    def by_count(self) -> list[ClassScore]:
         """Return how estimates did by true value; classes that do not occur are left out."""
         estimated = self._in_classes(self.finding.estimate)
         return [self.share(name, where, estimated[name]) for name, where in self.classes().items()]
@@ -213,7 +225,7 @@ class Score:
         number = class_numbers(values)
         return {name: number == place for place, name in enumerate(CLASSES)}
 
-    def by_group(self) -> list[Share]:
+    def by_group(self) -> list[ClassScore]:
         """Return how estimates did by statistic, the best known first."""
         finding, weights, group_of = self.finding, self.weights, self.finding.group_of
         if group_of is None:
@@ -228,7 +240,7 @@ class Score:
         sure = total(finding.confidence)
         naive = None if finding.naive is None else total(finding.naive == self.actual)
         found = [
-            Share(
+            ClassScore(
                 finding.groups[g],
                 Rate(float(right[g]), float(cells[g]), int(cases[g]), float(cells[g] ** 2 / squares[g])),
                 None,
@@ -240,7 +252,7 @@ class Score:
         ]
         return sorted(found, key=lambda share: -share.achieved)
 
-    def share(self, name: str, where: Flags, estimated: Flags | None = None) -> Share:
+    def share(self, name: str, where: Flags, estimated: Flags | None = None) -> ClassScore:
         """Return how some of the estimates did.
 
         Args:
@@ -252,7 +264,7 @@ class Score:
         where = where & self.once
         found = rate(self.right, where, weights)
         weight = weights[where]
-        return Share(
+        return ClassScore(
             name,
             found,
             None if estimated is None else rate(self.right, estimated & self.once, weights),
@@ -262,6 +274,78 @@ class Score:
         )
 
 
-def score(finding: Finding, truth: Truth, weights: Floats | None = None) -> Score:
+def score(finding: AttackEstimates, truth: Truth, weights: Floats | None = None) -> Score:
     """Compare a finding with the truth; a sample with how many cells every estimate stands for."""
     return Score(finding, np.asarray(finding.actual(truth), dtype=np.int64), truth, weights)
+
+
+class TrueCounts:
+    """The true counts of a release: in memory, in the curator's folder, or in one that is named.
+
+    Args:
+        release: the release they belong to.
+        folder: where the files are; OUT.curator/exact if left out.
+        other: the true counts of a second release.
+        answer: the true number of persons behind a query interface.
+    """
+
+    def __init__(
+        self,
+        release: Release,
+        folder: Path | None = None,
+        other: TrueCounts | None = None,
+        answer: int | None = None,
+    ) -> None:
+        self._release = release
+        self._tables = TrueTables(release, folder)
+        self._other = other
+        self._answer = answer
+        self._counts: dict[str, Ints] = {}
+
+    @property
+    def has_other(self) -> bool:
+        """Say whether the truth of a second release is at hand."""
+        return self._other is not None
+
+    @property
+    def other(self) -> TrueCounts:
+        """Return the truth of the second release."""
+        if self._other is None:
+            raise ReleaseError.at(self._where, "was not given a second release with true counts", KEEP)
+        return self._other
+
+    @cached_property
+    def noise(self) -> AssumedNoise:
+        """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
+        if self._release.has_record:
+            return belief_of(self._release.record)
+        return belief_told(self._release.description["noise"])
+
+    @property
+    def bound(self) -> float:
+        """Return the largest noise that the release could carry."""
+        return self.noise.bound
+
+    @property
+    def answer(self) -> int:
+        """Return the number of persons behind a query interface."""
+        if self._answer is None:
+            raise ReleaseError.at(self._where, "was not given the true answer of the interface", "Give it as answer.")
+        return self._answer
+
+    @property
+    def place(self) -> str:
+        """Return where the true counts come from."""
+        return self._tables.place
+
+    @property
+    def _where(self) -> Path:
+        return self._release.path or Path("This release in memory")
+
+    def counts(self, population: str) -> Ints:
+        """Return the true count of every cell of a population or a unit, in the order of the published ones."""
+        if population not in self._counts:
+            programme = self._release.programme
+            layout = (layouts(programme, spsn=True) | unit_layouts(programme, spsn=True))[population]
+            self._counts[population] = np.rint(layout.vector_of(self._tables.laid_out)).astype(np.int64)
+        return self._counts[population]

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.common_cells import common_cells
 from discreet.attacks.complement_attack import narrower
+from discreet.attacks.count_differences import common_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.attacks.belief import CountNoise
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attacker_view import AssumedNoise, AttackerView
 
 
-def noise_groups(sight: Sight, counts: Mapping[str, Ints], noise: CountNoise) -> dict[str, Ints]:
+def noise_groups(sight: AttackerView, counts: Mapping[str, Ints], noise: AssumedNoise) -> dict[str, Ints]:
     """Return by population a number for every cell, the same for cells that share their noise.
 
     Under noise by participants a part that holds everybody of its total has the same participants, and so has a cell
@@ -57,19 +56,19 @@ def noise_groups(sight: Sight, counts: Mapping[str, Ints], noise: CountNoise) ->
     return {name: groups[start : start + layouts[name].cells] for name, start in starts.items()}
 
 
-def _same_persons(whole: Ints, part: Ints, noise: CountNoise) -> Flags:
+def _same_persons(whole: Ints, part: Ints, noise: AssumedNoise) -> Flags:
     """Return where a part holds everybody of its whole, so that both have one noise."""
     found: Flags = (whole == part) & ((whole > 0) | (not noise.zeros_are_noisy))
     return found
 
 
 def published_again(
-    sight: Sight,
+    sight: AttackerView,
     counts: Mapping[str, Ints],
-    noise: CountNoise,
+    noise: AssumedNoise,
     groups: Mapping[str, Ints],
     random: np.random.Generator,
-) -> Sight:
+) -> AttackerView:
     """Return what an attacker would see of the same tables with these counts and fresh noise.
 
     Args:
@@ -91,7 +90,7 @@ def published_again(
 
 
 def _mean_of_tables(
-    sight: Sight, population: str, counts: Ints, noise: CountNoise, random: np.random.Generator
+    sight: AttackerView, population: str, counts: Ints, noise: AssumedNoise, random: np.random.Generator
 ) -> Floats:
     """Return the mean over the tables that show each cell, every one with noise of its own."""
     layout = sight.view(population).layout

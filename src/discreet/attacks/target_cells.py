@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.finding import Finding, Truth
-    from discreet.attacks.sight import Sight
+    from discreet.attacks.attack_estimates import AttackEstimates, Truth
+    from discreet.attacks.attacker_view import AttackerView
 
 BUDGET = 100_000
 """Target cells unless given otherwise."""
@@ -32,7 +32,7 @@ class Targets:
     places: Mapping[str, Ints]
     weights: Mapping[str, Floats]
 
-    def weights_of(self, finding: Finding) -> Floats | None:
+    def weights_of(self, finding: AttackEstimates) -> Floats | None:
         """Return how many cells every estimate stands for; None where an attack estimated all cells."""
         if not finding.sampled:
             return None
@@ -40,7 +40,7 @@ class Targets:
         return np.concatenate(found)
 
 
-def draw_targets(sight: Sight, budget: int | None, truth: Truth | None) -> Targets | None:
+def draw_targets(sight: AttackerView, budget: int | None, truth: Truth | None) -> Targets | None:
     """Return a stratified sample of the cells, one per unknown; None where the budget covers all.
 
     Args:

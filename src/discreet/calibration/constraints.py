@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from discreet.accuracy.accuracy_bound import epsilon_needed
+from discreet.accuracy.expected_accuracy import epsilon_needed
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.uniform import Uniform
 from discreet.risk.averaging import epsilon_allowed, variance_needed
-from discreet.risk.bound import (
+from discreet.risk.bound_disclosure import (
     EXTREME,
     GAP,
     LEAST_SURE,
@@ -137,7 +137,7 @@ def _variance_unread(confidence: float) -> float:
     return DiscreteGaussian(sigma=high).variance
 
 
-def hidden_bound(
+def bound_disclosure_limit(
     tuples: Mapping[int, int], confidence: float, attacker: str, terms: NoiseTerms | None = None
 ) -> Constraint:
     """Return the largest variance, by bound, at which an attacker identifies the bound less often than is accepted.
@@ -185,7 +185,7 @@ def hidden_bound(
     )
 
 
-def room() -> Constraint:
+def variance_limit() -> Constraint:
     """Return the largest variance that a bound leaves room for."""
     return Constraint(
         ROOM,

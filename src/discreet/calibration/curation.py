@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from discreet.progress import Progress
 
-    Weighed = tuple["Cut", "Output"]
+    Weighed = tuple["Cut", "CuttableOutput"]
 
 TABLE, BREAKDOWN = "table", "breakdown"
 FINE = 1e-3
@@ -105,7 +105,7 @@ class Curation:
 
 
 @dataclass(frozen=True, eq=False)
-class Output:
+class CuttableOutput:
     """The statistics of one population's tables, and what can be cut.
 
     Attributes:
@@ -145,11 +145,11 @@ class Output:
         inside: Flags = (self.lattice.depths <= self.lattice.depths[at]).all(axis=1)
         return inside
 
-    def without_table(self, name: str) -> Output:
+    def without_table(self, name: str) -> CuttableOutput:
         """Return the output without one table."""
         return self._with({id_: places for id_, places in self.tables.items() if id_ != name})
 
-    def coarsened(self, code: str) -> Output:
+    def coarsened(self, code: str) -> CuttableOutput:
         """Return the output with the finest level of a breakdown taken off in all its tables."""
         users, axis, depths = self.used[code]
         finest = self.lattice.depths[:, axis] == depths[-1]
@@ -160,11 +160,11 @@ class Output:
         left = self._with({id_: places for id_, places in tables.items() if len(places)})
         return replace(left, used={**self.used, code: (users, axis, depths[:-1])})
 
-    def cuts(self) -> Iterator[tuple[str, str, str, Output]]:
+    def cuts(self) -> Iterator[tuple[str, str, str, CuttableOutput]]:
         """Give every cut that costs cells and leaves some: kind, name, words, and what it leaves."""
         return (cut for cut in self._all_cuts() if 0 < cut[-1].cells < self.cells)
 
-    def _all_cuts(self) -> Iterator[tuple[str, str, str, Output]]:
+    def _all_cuts(self) -> Iterator[tuple[str, str, str, CuttableOutput]]:
         for name in self.tables:
             yield TABLE, name, f"leave out table {name}", self.without_table(name)
         for code, (_, axis, depths) in self.used.items():
@@ -174,14 +174,14 @@ class Output:
                 words = finest if len(depths) > 1 else f"leave out breakdown {code}"
                 yield BREAKDOWN, code, words, self.coarsened(code)
 
-    def _with(self, tables: dict[str, Ints]) -> Output:
+    def _with(self, tables: dict[str, Ints]) -> CuttableOutput:
         times = np.zeros(len(self.lattice), dtype=np.int64)
         for places in tables.values():
             times[places] += 1
         return replace(self, lattice=replace(self.lattice, tables=times), tables=tables)
 
 
-def output_of(programme: Programme, *, rule: str, population: str | None) -> Output:
+def output_of(programme: Programme, *, rule: str, population: str | None) -> CuttableOutput:
     """Return the statistics of a programme's tables, ready to be cut."""
     found, places = lattice_by_table(programme, rule, population=population)
     tables = programme.of(population)
@@ -195,11 +195,11 @@ def output_of(programme: Programme, *, rule: str, population: str | None) -> Out
             users = used[breakdown.code][0] if breakdown.code in used else frozenset[str]()
             depths = tuple(depth for depth in np.unique(found.depths[where, axis]).tolist() if depth)
             used[breakdown.code] = (users | {table.id}, axis, depths)
-    return Output(found, {table.id: where for table, where in zip(tables, places, strict=True)}, used)
+    return CuttableOutput(found, {table.id: where for table, where in zip(tables, places, strict=True)}, used)
 
 
 def curate(
-    output: Output,
+    output: CuttableOutput,
     *,
     attacker: str,
     known: str | None,
@@ -224,15 +224,15 @@ def curate(
         progress: called with a stage, what is done and what there is to do.
     """
 
-    def weighed(kind: str, name: str, words: str, left: Output) -> Weighed:
+    def weighed(kind: str, name: str, words: str, left: CuttableOutput) -> Weighed:
         ratio, statistic = left.worst(attacker, known)
         variance = max(variance_needed(ratio, confidence), floor)
         return Cut(kind, name, words, variance, statistic, ratio, left.cells), left
 
-    def judged(cut: Cut, left: Output) -> Cut:
+    def judged(cut: Cut, left: CuttableOutput) -> Cut:
         return replace(cut, feasible=accepts(left.lattice, cut.variance))
 
-    def choices(at: Output) -> list[Weighed]:
+    def choices(at: CuttableOutput) -> list[Weighed]:
         found = [weighed(*cut) for cut in at.cuts()]
         # What leaves nothing to hide is no way to publish less.
         return [each for each in found if each[0].variance > 0]

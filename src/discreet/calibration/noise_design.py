@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.accuracy.release_areas import NO_AREAS, area_topic
+from discreet.calibration.comparison import try_on_data
 from discreet.calibration.constraints import (
     ACCURATE,
     ATTACKERS,
@@ -25,25 +26,30 @@ from discreet.calibration.constraints import (
     as_published,
     averaging_epsilon,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
-from discreet.calibration.counted import Counted, counted
 from discreet.calibration.curation import curate
 from discreet.calibration.curation import output_of as cuttable
-from discreet.calibration.on_data import try_on_data
-from discreet.calibration.recommendation import best_setting, promises, reasons, risks, uses
-from discreet.calibration.region import Plane, allowed, phrase
-from discreet.calibration.relaxation import of_line, of_plane
-from discreet.calibration.sensitivity import CONFIDENCES, by_confidence
+from discreet.calibration.exposed_statistics import OutputLattices, counted
+from discreet.calibration.feasible_region import (
+    CONFIDENCES,
+    FeasibleRegion,
+    allowed,
+    by_confidence,
+    of_line,
+    of_plane,
+    phrase,
+)
+from discreet.calibration.recommendation import best_setting, expected_utility, privacy_guarantees, reasons, risks
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.eu2021.census import member_states
-from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
+from discreet.programme.programme_files import load_programme
 from discreet.results import Result
 from discreet.risk.assessment import SUREST
 from discreet.risk.averaging import ONE_SIGMA, variance_needed
-from discreet.risk.bound import LEAST_SURE
+from discreet.risk.bound_disclosure import LEAST_SURE
 from discreet.risk.residual_bound import noise_terms
 
 if TYPE_CHECKING:
@@ -51,14 +57,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.arrays import Flags
+    from discreet.calibration.comparison import TrialRelease
     from discreet.calibration.constraints import Constraint
     from discreet.calibration.curation import Curation
-    from discreet.calibration.exposure import Exposure
-    from discreet.calibration.on_data import OnData
+    from discreet.calibration.exposed_statistics import Exposure
+    from discreet.calibration.feasible_region import Allowed, AtConfidence, Relaxation
     from discreet.calibration.recommendation import Setting
-    from discreet.calibration.region import Allowed
-    from discreet.calibration.relaxation import Relaxation
-    from discreet.calibration.sensitivity import AtConfidence
     from discreet.programme.lattice import Lattice
     from discreet.progress import Progress
     from discreet.risk.residual_bound import NoiseTerms
@@ -78,7 +82,7 @@ UNITS = {VARIANCE: "persons squared", BOUND: "persons", EPSILON: "1"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Design:
+class NoiseDesign:
     """What the constraints leave, and what to take of it.
 
     Attributes:
@@ -123,7 +127,7 @@ class Design:
     terms: NoiseTerms
     areas: int | None
     constraints: tuple[Constraint, ...]
-    plane: Plane
+    plane: FeasibleRegion
     line: Allowed
     recommended: Setting | None
     reasons: tuple[str, ...]
@@ -134,7 +138,7 @@ class Design:
     risk: tuple[Result, ...]
     promised: tuple[Result, ...]
     utility: tuple[Result, ...]
-    on_data: OnData | None
+    on_data: TrialRelease | None
     warnings: tuple[str, ...]
 
     @property
@@ -281,7 +285,7 @@ def design(
     terms: NoiseTerms | None = None,
     progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
-) -> Design:
+) -> NoiseDesign:
     """Return which noise a programme needs.
 
     Args:
@@ -317,7 +321,7 @@ def design(
     number = _areas(spec, areas)
     terms = terms or noise_terms(spec, rule=rule, populations=list(found.lattices))
 
-    def bounded(alpha: float) -> Plane:
+    def bounded(alpha: float) -> FeasibleRegion:
         averaging = averaging_variance(
             exposed[attacker].ratio,
             exposed[attacker].statistic,
@@ -326,8 +330,10 @@ def design(
             surrogate=rule == LEVELS and not exposed[attacker].exact,
         )
         hides = hide_bound and (attacker == OPTIMAL or sets[PAPER])
-        hidden = (hidden_bound(sets[PAPER], alpha, attacker, terms),) if hides else ()
-        return Plane((averaging, as_published(alpha), *hidden, room(), acceptable_bound(max_bound)), max_bound)
+        hidden = (bound_disclosure_limit(sets[PAPER], alpha, attacker, terms),) if hides else ()
+        return FeasibleRegion(
+            (averaging, as_published(alpha), *hidden, variance_limit(), acceptable_bound(max_bound)), max_bound
+        )
 
     plane = bounded(confidence)
     unbounded = (
@@ -359,7 +365,7 @@ def design(
     tried = None
     if data is not None and setting is not None:
         tried = try_on_data(data, spec, setting, progress=progress, **reading)
-    return Design(
+    return NoiseDesign(
         programme=spec,
         populations=tuple(found.lattices),
         attacker=attacker,
@@ -384,8 +390,8 @@ def design(
         curation=curation,
         by_confidence=by_confidence(bounded, sorted({*CONFIDENCES, confidence})),
         risk=tuple(risks(setting, exposed, sets, confidence, terms)) if setting else (),
-        promised=promises(setting, spec, found.statistics) if setting else (),
-        utility=tuple(uses(setting, _member_state(programme))) if setting else (),
+        promised=privacy_guarantees(setting, spec, found.statistics) if setting else (),
+        utility=tuple(expected_utility(setting, _member_state(programme))) if setting else (),
         on_data=tried,
         warnings=tuple(
             _warnings(
@@ -407,7 +413,7 @@ def design(
 
 def _curation(
     programme: Programme,
-    found: Counted,
+    found: OutputLattices,
     terms: NoiseTerms,
     *,
     rule: str,
@@ -429,13 +435,13 @@ def _curation(
     others = {name: each for name, each in found.lattices.items() if name != worst}
 
     def accepts(left: Lattice, variance: float) -> bool:
-        sets = Counted({**others, worst: left}).sets
+        sets = OutputLattices({**others, worst: left}).sets
         if not hide_bound or (attacker != OPTIMAL and not sets):
-            return room().allows(variance, max_bound)
+            return variance_limit().allows(variance, max_bound)
         # Where less is published leverages are larger: those of the whole make the attack too strong, never too weak.
         still = [_still(each, left if name == worst else each) for name, each in found.lattices.items()]
         kept = terms if terms.from_data else terms.restricted(np.concatenate(still))
-        return hidden_bound(sets, confidence, attacker, kept).allows(variance, max_bound)
+        return bound_disclosure_limit(sets, confidence, attacker, kept).allows(variance, max_bound)
 
     return curate(
         cuttable(programme, rule=rule, population=worst),
@@ -482,7 +488,7 @@ def _member_state(programme: Programme | str | Path) -> str | None:
     return country if kind == "eu2021" and country in member_states() else None
 
 
-def _total_known(found: Counted, attacker: str, known: str | None) -> Exposure | None:
+def _total_known(found: OutputLattices, attacker: str, known: str | None) -> Exposure | None:
     """Return the statistic known best where the totals are known too; nothing where that is so already or not asked."""
     if known is not None or attacker != OPTIMAL or any(len(each) == 1 for each in found.lattices.values()):
         return None
@@ -533,7 +539,7 @@ def _warnings(
     left_out: str,
     has_cuts: bool,
     no_release: bool,
-    tried: OnData | None,
+    tried: TrialRelease | None,
     areas: int | None,
 ) -> Iterator[str]:
     if tried is not None:

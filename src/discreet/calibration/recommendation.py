@@ -6,26 +6,26 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from discreet.accuracy.area_files import load_areas
+from discreet.accuracy.area_counts import load_areas
+from discreet.accuracy.expected_accuracy import what_to_expect
 from discreet.accuracy.small_areas import small_areas
-from discreet.accuracy.what_to_expect import what_to_expect
 from discreet.calibration.constraints import ATTACKERS, PAPER
-from discreet.calibration.region import phrase
+from discreet.calibration.feasible_region import phrase
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record
 from discreet.risk.assessment import assess
-from discreet.risk.bound import disclosures_at, result_of_sets
-from discreet.risk.privacy import composed
+from discreet.risk.bound_disclosure import disclosures_at, result_of_sets
+from discreet.risk.measures import composed
 from discreet.risk.residual_bound import rivals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from discreet.calibration.exposure import Exposure
-    from discreet.calibration.region import Plane
+    from discreet.calibration.exposed_statistics import Exposure
+    from discreet.calibration.feasible_region import FeasibleRegion
     from discreet.programme.model import Programme
     from discreet.results import Result
     from discreet.risk.residual_bound import NoiseTerms
@@ -53,7 +53,7 @@ class Setting(NamedTuple):
         )
 
 
-def best_setting(plane: Plane) -> Setting | None:
+def best_setting(plane: FeasibleRegion) -> Setting | None:
     """Return the smallest bound that leaves something and the least variance there, in tenths where that fits.
 
     A smaller bound spares users the worst errors, a smaller variance the usual ones; neither can be had without
@@ -66,7 +66,7 @@ def best_setting(plane: Plane) -> Setting | None:
     return Setting(next((each for each in rounded if plane.allows(each, row.bound)), row.low), row.bound)
 
 
-def reasons(setting: Setting, plane: Plane) -> tuple[str, ...]:
+def reasons(setting: Setting, plane: FeasibleRegion) -> tuple[str, ...]:
     """Return why this setting, one sentence for the bound and one for the variance."""
     row = plane.at(setting.bound)
     if setting.bound == 1:
@@ -103,13 +103,13 @@ def risks(
         yield result_of_sets(found, "bound_found_by_paper_attacker")
 
 
-def promises(setting: Setting, programme: Programme, statistics: int) -> tuple[Result, ...]:
+def privacy_guarantees(setting: Setting, programme: Programme, statistics: int) -> tuple[Result, ...]:
     """Return epsilon and delta of one count and of all that count a person, with their conditions."""
     one = assess(setting.record(programme), measures=["epsilon_delta"]).results
     return (*one, *composed(MaxEntropy(variance=setting.variance, bound=setting.bound), statistics))
 
 
-def uses(setting: Setting, country: str | None) -> list[Result]:
+def expected_utility(setting: Setting, country: str | None) -> list[Result]:
     """Return what users can expect of a setting, and what it does to the municipalities of a Member State."""
     law = by_count(PTable.max_entropy(variance=setting.variance, bound=setting.bound))
     found = what_to_expect(law)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.paper import ACCENT, DARK, GREY, LIGHT, beside, paper_figure
-from discreet.charts.vega import HERE, finished, rows, words
+from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, beside, finished, paper_figure, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.paper import ACCENT, DARK, LIGHT, SMALL, paper_figure
-from discreet.charts.vega import LETTERS, finished, layered, rows
-from discreet.programme.words import statistic_words
+from discreet.charts.chart import ACCENT, DARK, LETTERS, LIGHT, SMALL, finished, layered, paper_figure, rows
+from discreet.programme.summary import statistic_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +39,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class CrossedChart:
+class TopicMatrix:
     """Topics against topics, those in most tables first; a topic against itself is the topic alone.
 
     Attributes:
@@ -116,7 +115,7 @@ class CrossedChart:
         return figure
 
 
-def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> CrossedChart | None:
+def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> TopicMatrix | None:
     """Return the map of the statistics of one and two topics; None where no table has a topic.
 
     Args:
@@ -136,7 +135,7 @@ def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> Cr
     alone = Counter({row: found.tables for (row, column), found in best.items() if row == column})
     shown = tuple(topic for topic, _ in sorted(alone.items(), key=lambda each: (-each[1], each[0]))[:MOST])
     crossings = tuple(
-        Crossing(row, column, statistic_words(programme, best[row, column].name), best[row, column].tables)
+        Crossing(row, column, statistic_label(programme, best[row, column].name), best[row, column].tables)
         for row in shown
         for column in shown
         if (row, column) in best
@@ -150,7 +149,7 @@ def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> Cr
         title = "No statistic of two topics comes back: each is in one table alone"
     else:
         title = f"Of all crossings of two topics {most.statistic} comes back most often: in {where}"
-    return CrossedChart(title, shown, crossings)
+    return TopicMatrix(title, shown, crossings)
 
 
 def _topics(statistic: str) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.answer import answer
+from discreet.cli.output import answer
 from discreet.errors import ParameterError
-from discreet.noise.catalogue import LAWS
+from discreet.noise.by_name import LAWS
 from discreet.programme.lattice import RULES
 from discreet.release.release_folder import recover
 from discreet.risk.assessment import Assessment

@@ -1,22 +1,126 @@
-"""`discreet attack`: what an attacker really learns from a release, beside what formulas predict."""
+"""The command `attack`.
+
+What `discreet attack` prints: ranked sentences first, then figures by true count and by statistic.
+
+`discreet attack`: what an attacker really learns from a release, beside what formulas predict.
+"""
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.attacks.attack_run import attack as attack_release
+from discreet.attacks.scoring import CLASSES, FEW
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli.answer import answer
-from discreet.cli.attack_text import show
-from discreet.cli.progress_bars import Stages
+from discreet.cli.output import answer
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.release.release_folder import recover
 
 if TYPE_CHECKING:
-    from discreet.attacks.attack_report import AttackReport
+    from discreet.attacks.attack_report import AttackOutcome, AttackReport
+    from discreet.attacks.scoring import ClassScore, Rate
+
+NEEDS = {
+    "bi-partitions": ": it needs a query interface, from Python",
+    "complement": ": no table counts a part of what another counts",
+    "slivers": ": it needs --overlaps",
+    "two-releases": ": it needs --other",
+}
+MOST_STATISTICS = 5
+NAME = 28
+WIDEST = 120
+RECALL, PRECISION = 16, 13
+"""Widths of columns by count."""
+INTERVALS = f"; below {FEW} cases [95 % interval]"
+SEVERAL = 2
+"""Estimates from which on shares by true count say something."""
+
+
+def show(found: AttackReport, release: str) -> None:
+    """Print a report."""
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    typer.echo(_wrapped(found.opening(release), width))
+    for number, outcome in enumerate(found.outcomes, start=1):
+        label = f"{number:>2}  {outcome.finding.name:<{NAME}}"
+        typer.echo(_wrapped(outcome.sentence, width, label))
+    for name in found.idle:
+        typer.echo(_wrapped(f"does not apply here{NEEDS.get(name, '')}.", width, f"    {name:<{NAME}}"))
+    if any(outcome.score for outcome in found.outcomes):
+        _show_counts(found)
+        _show_statistics(found)
+    _show_assumptions(found, width)
+    for warning in found.warnings:
+        typer.echo(_wrapped(f"Note: {warning}", width))
+
+
+def _show_counts(found: AttackReport) -> None:
+    """Print recall and precision by count and the accuracy on all cells, of attacks that estimate several counts."""
+    shown = [each for each in found.outcomes if len(each.finding.estimate) >= SEVERAL and not each.finding.answers]
+    if not shown:
+        return
+    typer.echo(f"\nRecall by true count, in percent: achieved (predicted){INTERVALS}")
+    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{RECALL}}" for name in CLASSES))
+    for outcome in shown:
+        shares = {share.name: share for share in outcome.by_count()}
+        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_recall(shares.get(n)):>{RECALL}}" for n in CLASSES))
+    typer.echo(f"\nPrecision by estimated count, and accuracy on all cells, in percent{INTERVALS}")
+    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{PRECISION}}" for name in (*CLASSES, "all cells")))
+    for outcome in shown:
+        precisions = {share.name: share.precision for share in outcome.by_count()}
+        whole = outcome.score.whole.recall if outcome.score else None
+        rates = [*(precisions.get(name) for name in CLASSES), whole]
+        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_percent(each):>{PRECISION}}" for each in rates))
+
+
+def _recall(share: ClassScore | None) -> str:
+    """Return achieved and predicted recall, a dash where no cell has such a count."""
+    if share is None:
+        return "-"
+    predicted = f" ({100 * share.predicted:.0f})" if share.predicted is not None else ""
+    return f"{_percent(share.recall)}{predicted}"
+
+
+def _percent(rate: Rate | None) -> str:
+    """Return a rate, with its interval where cases are few; a dash where there is none."""
+    if rate is None or not rate.cases:
+        return "-"
+    low, high = (f"{100 * end:.0f}" for end in rate.interval)
+    return f"{100 * rate.share:.0f}" + (f" [{low}-{high}]" if rate.cases < FEW else "")
+
+
+def _show_statistics(found: AttackReport) -> None:
+    """Print the statistics that the best attack knows best."""
+    best: AttackOutcome | None = next((each for each in found.outcomes if each.score and each.score.by_group()), None)
+    if best is None or best.score is None:
+        return
+    typer.echo(f"\nBest known statistics ({best.finding.name}):")
+    for share in best.score.by_group()[:MOST_STATISTICS]:
+        low, high = share.recall.interval
+        interval = f"  [{low:.0%} to {high:.0%}]" if share.recall.cases < FEW else ""
+        typer.echo(f"{share.achieved:>7.1%} of {share.cells:>9,}  {share.name}{interval}")
+
+
+def _show_assumptions(found: AttackReport, width: int) -> None:
+    """Print what each attack rests on; variants of one attack share a line."""
+    by_attack: dict[str, dict[str, None]] = {}
+    for outcome in found.outcomes:
+        by_attack.setdefault(outcome.finding.attack, {}).update(dict.fromkeys(outcome.finding.assumptions))
+    if any(by_attack.values()):
+        typer.echo("\nAssumed:")
+    for name, texts in by_attack.items():
+        if texts:
+            typer.echo(_wrapped("; ".join(texts) + ".", width, f"    {name:<{NAME}}"))
+
+
+def _wrapped(text: str, width: int, label: str = "") -> str:
+    return textwrap.fill(text, width, initial_indent=label, subsequent_indent=" " * len(label))
+
 
 BUDGET_HELP = "Target cells of attacks that work cell by cell, or none for all."
 
@@ -53,7 +157,7 @@ def attack(
     """
     recover(release)
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
-    with Stages(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet, log=None) as stages:
         found = attack_release(
             release,
             truth=truth,

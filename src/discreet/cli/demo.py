@@ -12,23 +12,23 @@ import typer
 
 from discreet.calibration.constraints import PAPER
 from discreet.calibration.noise_design import design
-from discreet.cli.progress_bars import Stages
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import FileExistsAlreadyError, FileWriteError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 from discreet.records.secret import new_secret, read_secret, write_secret
 from discreet.release.release_folder import check_free, recover
 from discreet.reports.release_report import write_report
-from discreet.sources.ons_sample import files as ons
-from discreet.synthetic.write import synth
+from discreet.sources import ons_sample as ons
+from discreet.synthetic.synthetic_census import synth
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from discreet.calibration.noise_design import Design
+    from discreet.calibration.noise_design import NoiseDesign
     from discreet.calibration.recommendation import Setting
     from discreet.programme.model import Programme
     from discreet.release.release import Release
@@ -55,7 +55,7 @@ class Country:
 
 
 @dataclass(frozen=True)
-class Places:
+class DemoFolders:
     """Where everything goes, within one folder."""
 
     folder: Path
@@ -100,7 +100,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class People:
+class DemoPopulation:
     """Who is counted, and in which tables.
 
     Attributes:
@@ -129,7 +129,7 @@ def demo(
     """
     if data not in SOURCES:
         raise UnknownNameError.among("source of persons", data, SOURCES)
-    places = Places(out)
+    places = DemoFolders(out)
     places.prepare(replace=replace)
     report = run(data, places, replace=replace)
     typer.echo("")
@@ -138,7 +138,7 @@ def demo(
     typer.echo(f"\nOpen {places.page} in a browser.")
 
 
-def run(data: str, places: Places, *, replace: bool, country: Country | None = None) -> Report:
+def run(data: str, places: DemoFolders, *, replace: bool, country: Country | None = None) -> Report:
     """Go the whole way from persons to the page."""
     with _step(1, "The persons" if data == ONS else "A small country") as done:
         people = real_people(places) if data == ONS else made_up(country or Country(), places, replace=replace)
@@ -151,10 +151,13 @@ def run(data: str, places: Places, *, replace: bool, country: Country | None = N
         if not old:
             write_secret(places.secret, new_secret())
         done.append(f"{places.secret.name}, {'kept from the last time' if old else 'new, and readable by you alone'}")
-    with _step(4, "Protecting the census") as done, Stages(shown=True) as stages:
+    with _step(4, "Protecting the census") as done, ProgressBars(shown=True) as stages:
         release = _protect(people, setting, places, stages, replace=replace)
         done.append(f"{release}")
-    with _step(5, "Attacking it, measuring what users lose, and writing it down") as done, Stages(shown=True) as stages:
+    with (
+        _step(5, "Attacking it, measuring what users lose, and writing it down") as done,
+        ProgressBars(shown=True) as stages,
+    ):
         report = write_report(
             release,
             places.page,
@@ -167,12 +170,12 @@ def run(data: str, places: Places, *, replace: bool, country: Country | None = N
     return report
 
 
-def made_up(country: Country, places: Places, *, replace: bool) -> People:
+def made_up(country: Country, places: DemoFolders, *, replace: bool) -> DemoPopulation:
     """Make up the persons of a small country."""
     made = synth(places.people, country=country.code, persons=country.persons, seed=country.seed, replace=replace)
     flags = f"--country {country.code} --persons {country.persons} --seed {country.seed}"
     spec = f"eu2021:{country.code}"
-    return People(
+    return DemoPopulation(
         load_programme(spec),
         spec,
         "PERSON_ID",
@@ -181,11 +184,11 @@ def made_up(country: Country, places: Places, *, replace: bool) -> People:
     )
 
 
-def real_people(places: Places) -> People:
+def real_people(places: DemoFolders) -> DemoPopulation:
     """Copy the records of a teaching sample, and their tables."""
     write_whole(places.people, ons.records().read_bytes())
     write_whole(places.programme, ons.programme().read_bytes())
-    return People(
+    return DemoPopulation(
         load_programme(places.programme),
         places.programme.name,
         ons.ID,
@@ -195,7 +198,7 @@ def real_people(places: Places) -> People:
     )
 
 
-def choose(programme: Programme) -> tuple[Design, Setting]:
+def choose(programme: Programme) -> tuple[NoiseDesign, Setting]:
     """Return the noise that holds off who combines everything, or, where none does, the paper's averages."""
     best = design(programme, cuts=0)
     if best.recommended:
@@ -205,7 +208,7 @@ def choose(programme: Programme) -> tuple[Design, Setting]:
     return best, paper.recommended
 
 
-def said(found: Design, setting: Setting) -> str:
+def said(found: NoiseDesign, setting: Setting) -> str:
     """Return what was chosen and why, in a sentence or two."""
     noise = f"variance {setting.variance:.10g} and bound {setting.bound}"
     if found.feasible:
@@ -213,7 +216,7 @@ def said(found: Design, setting: Setting) -> str:
     return f"{found.answer} Taken is what holds off the averages of the paper: {noise}"
 
 
-def commands(people: People, setting: Setting, places: Places) -> tuple[str, ...]:
+def commands(people: DemoPopulation, setting: Setting, places: DemoFolders) -> tuple[str, ...]:
     """Return what to type to make the same release by hand."""
     noise = f"--variance {setting.variance:.10g} --bound {setting.bound}"
     keys = f"--id {people.id} --secret-file {places.secret.name}"
@@ -226,7 +229,9 @@ def commands(people: People, setting: Setting, places: Places) -> tuple[str, ...
     )
 
 
-def _protect(people: People, setting: Setting, places: Places, stages: Stages, *, replace: bool) -> Release:
+def _protect(
+    people: DemoPopulation, setting: Setting, places: DemoFolders, stages: ProgressBars, *, replace: bool
+) -> Release:
     ptable = PTable.max_entropy(variance=setting.variance, bound=setting.bound)
     return protect(
         places.people,

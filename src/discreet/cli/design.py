@@ -1,29 +1,176 @@
-"""`discreet design`: which noise a programme needs, and why."""
+"""The command `design`.
+
+What `discreet design` prints: the answer, why, what it risks and costs, and what else could be done.
+
+`discreet design`: which noise a programme needs, and why.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+import shutil
+import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.calibration.constraints import ATTACKERS
+from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as design_noise
-from discreet.charts.figure_files import check_figures
-from discreet.cli.answer import answer
-from discreet.cli.design_text import settings_text, show
-from discreet.cli.picture import check_picture
-from discreet.cli.progress_bars import Stages
+from discreet.charts.rendering import check_figures
+from discreet.cli.output import answer, check_picture
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
-from discreet.records.coding import MISSING
-from discreet.reports.design_picture import draw_design, draw_plane
+from discreet.records.category_coding import MISSING
+from discreet.reports.calibration_charts import draw_design, draw_plane
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from discreet.calibration.noise_design import Design
+    from collections.abc import Iterable
+
+    from discreet.calibration.noise_design import NoiseDesign
+    from discreet.results import Result
+
+WIDEST = 120
+MOST_CUTS = 5
+LEFT = "left"
+PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_above_floor")
+"""What is told of epsilon and delta; --json has the rest."""
+
+
+def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list[Path]) -> None:
+    """Print a design.
+
+    Args:
+        found: the design.
+        protect: how `protect` is called with the noise that is recommended.
+        settings: the file of settings that was written, if any.
+        pictures: where pictures were drawn.
+    """
+    alarms = list(found.on_data.alarms(found.confidence)) if found.on_data else []
+    for sentence in (found.answer, *found.reasons, *alarms):
+        _say(sentence)
+    if not found.feasible:
+        _part("To go on, relax one of these:", (each.sentence for each in found.relaxations))
+    _show_region(found)
+    if found.feasible:
+        _show_setting(found)
+    _part(found.line_answer, (each.sentence for each in found.line_relaxations))
+    _show_curation(found)
+    _show_confidence(found)
+    typer.echo("")
+    limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
+    _show_assumptions([*limits, *found.risk])
+    for warning in found.warnings[len(alarms) :]:
+        _say(f"Note: {warning}")
+    if pictures:
+        _say(f"Pictures: {', '.join(map(str, pictures))}")
+    if settings:
+        _say(f"Settings: {settings}")
+    if found.feasible:
+        _say(f"Next: discreet protect {protect} --secret-file FILE --out release")
+
+
+def _show_setting(found: NoiseDesign) -> None:
+    """Print what attackers, users and persons get of the setting that is recommended."""
+    _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
+    _part("What users get:", (each.sentence for each in found.utility))
+    promised = [each for each in found.promised if each.name in PROMISED]
+    _part("What a person is promised:", (each.sentence for each in promised))
+    if found.on_data:
+        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
+        _part(what, (each.sentence for each in found.on_data.told()))
+
+
+def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
+    """Return the settings file for `protect --settings`, with the reasons and what was asked for as comments."""
+    lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
+    wanted = ", ".join(_as_flag(name.replace("_", "-"), value) for name, value in asked.items() if value is not None)
+    lines += [f"# {line}" for line in textwrap.wrap(f"Asked for: {wanted}.", 110)]
+    unit = found.programme.of(found.populations[0])[0].unit
+    flags = {"programme": _programme(asked["programme"], path), "unit": unit, **found.settings}
+    lines += [f"{name} = {_toml(value)}" for name, value in flags.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _as_flag(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no-{name}"
+    return f"{name} {value}"
+
+
+def _programme(spec: str, path: Path) -> str:
+    """Return how the programme is named in a file that lies elsewhere: a path must lead there from any folder."""
+    elsewhere = path.absolute().parent != Path.cwd()
+    return str(Path(spec).absolute()) if elsewhere and Path(spec).exists() else spec
+
+
+def _toml(value: str | float) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)
+
+
+def _show_region(found: NoiseDesign) -> None:
+    """Print by bound what is left of the variance, and what binds."""
+    typer.echo(f"\n{'bound':>5} {'V at least':>11}  {'V at most':>10}  {LEFT}")
+    for row in found.plane.rows:
+        if row.feasible:
+            left = f"{row.low:.3g} to {row.high:.3g}"
+        else:
+            left = f"nothing: {row.low_by} against {phrase(row.high_by)}"
+        here = "  <- recommended" if found.recommended and found.recommended.bound == row.bound else ""
+        typer.echo(f"{row.bound:>5} {row.low:>11.3g}  {row.high:>10.3g}  {left}{here}")
+
+
+def _show_curation(found: NoiseDesign) -> None:
+    """Print what cuts buy, alone and one after the other."""
+    if not found.curation.alone:
+        return
+    whole = found.curation.whole
+    typer.echo(f"\nWhat publishing less would buy (now {whole.cells:,} cells, variance {whole.variance:.3g} needed):")
+    typer.echo(f"  {'V needed':>8}  {'cells kept':>10}  cut alone")
+    for cut in found.curation.alone[:MOST_CUTS]:
+        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}")
+    if found.curation.path:
+        typer.echo(f"  {'':>8}  {'':>10}  one after the other, most for what is given up first")
+    for cut in found.curation.path:
+        mark = "  <- then something is left" if cut in found.curation.enough[-1:] and not whole.feasible else ""
+        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}{mark}")
+
+
+def _show_confidence(found: NoiseDesign) -> None:
+    """Print what other confidences would ask for."""
+    typer.echo("\nIf an attacker may be right more or less often:")
+    typer.echo(f"  {'right in':>8}  {'V needed':>8}  {'least bound':>11}")
+    for at in found.by_confidence:
+        bound = "none" if at.bound is None else str(at.bound)
+        here = "  <- asked" if at.confidence == found.confidence else ""
+        typer.echo(f"  {at.confidence:>8.1%}  {at.variance:>8.3g}  {bound:>11}{here}")
+
+
+def _show_assumptions(results: list[Result]) -> None:
+    """Print what figures rest on, those that rest on the same together."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for each in results:
+        names.setdefault(each.assumptions, []).append(each.name.replace("_", " "))
+    for assumptions, those in names.items():
+        _say(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
+
+
+def _part(head: str, sentences: Iterable[str]) -> None:
+    typer.echo("")
+    _say(head)
+    for sentence in sentences:
+        _say(sentence, "- ", "  ")
+
+
+def _say(text: str, first: str = "", then: str = "") -> None:
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    typer.echo(textwrap.fill(text, width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False))
 
 
 def design(
@@ -88,7 +235,7 @@ def design(
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
     about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
-    with Stages(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet, log=None) as stages:
         found = design_noise(
             programme,
             data=data or None,
@@ -142,7 +289,7 @@ def design(
         raise typer.Exit(2)
 
 
-def _noise(found: Design, programme: str) -> str:
+def _noise(found: NoiseDesign, programme: str) -> str:
     """Return the flags of `protect` for the setting that is recommended."""
     if found.recommended is None:
         return ""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.answer import answer
+from discreet.cli.output import answer
 from discreet.errors import SecretError
 from discreet.records.key_file import COLUMN, add_keys
 from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.answer import answer
-from discreet.cli.progress_bars import Stages
-from discreet.paper.paper_figures import figures_of
+from discreet.cli.output import answer
+from discreet.cli.progress_bars import ProgressBars
+from discreet.paper.figures import figures_of
 from discreet.paper.paper_page import PAGE, check_folder, ours, write_paper
-from discreet.paper.published import PARTS
+from discreet.paper.published_numbers import PARTS
 from discreet.paper.reproduction import ALL_PARTS, chosen_parts, reproduce_paper
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def paper(
     parts = chosen_parts(None if only is None else [name.strip() for name in only.split(",") if name.strip()])
     if out:
         check_folder(out, replace=replace)
-    with Stages(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet, log=None) as stages:
         found = reproduce_paper(only=parts, progress=stages)
         written = write_paper(found, out, replace=replace, progress=stages) if out else []
     if as_json:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.answer import answer
+from discreet.cli.output import answer
 from discreet.errors import FileExistsAlreadyError
 from discreet.programme.lattice import RULES
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.summary import shared_statistics, table_sizes
 from discreet.records.programme_sketch import MOST_CATEGORIES, sketch_programme
-from discreet.sources.reading import UTF8
+from discreet.sources.csv_file import UTF8
 from discreet.whole_file import write_whole
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ READING = "reading"
 """The stage that counts records; all others count tables."""
 
 
-class Stages:
+class ProgressBars:
     """One bar per stage on standard error, if that is a terminal, and one line per finished stage in a log.
 
     The log tells stages, tables and seconds. How many records there are is a true count and stays out of it.

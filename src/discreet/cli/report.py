@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli.answer import answer
 from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.progress_bars import Stages
+from discreet.cli.output import answer
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.release.release_folder import recover
 from discreet.reports.release_report import write_report
@@ -58,7 +58,7 @@ def report(
     if not public:
         # What a killed run left is the curator's business.
         recover(release)
-    with Stages(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet, log=None) as stages:
         written = write_report(
             release,
             out,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.answer import answer
-from discreet.synthetic.write import synth as write_synthetic
+from discreet.cli.output import answer
+from discreet.synthetic.synthetic_census import synth as write_synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from discreet.synthetic.write import Synthetic
+    from discreet.synthetic.synthetic_census import SyntheticFile
 
 
 def synth(
@@ -39,7 +39,7 @@ def synth(
     typer.echo(_closing(made, country))
 
 
-def _closing(made: Synthetic, country: str) -> str:
+def _closing(made: SyntheticFile, country: str) -> str:
     protect = (
         f"discreet protect {shlex.quote(str(made.written))} --programme eu2021:{country} --id PERSON_ID "
         "--secret-file office.secret --variance 3 --bound 5 --out release"

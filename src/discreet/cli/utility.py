@@ -1,21 +1,197 @@
-"""`discreet utility`: what the noise does to users, of a release or, before there is one, to small areas."""
+"""The command `utility`.
+
+What `discreet utility` prints: sentences first, then figures by size of count.
+
+`discreet utility`: what the noise does to users, of a release or, before there is one, to small areas.
+"""
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.accuracy.area_files import PREFIX, load_areas
-from discreet.accuracy.measured import utility_of
-from discreet.accuracy.small_areas import small_areas
-from discreet.cli.answer import answer
-from discreet.cli.progress_bars import Stages
-from discreet.cli.utility_text import show, show_areas
+from discreet.accuracy.area_counts import PREFIX, load_areas
+from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.small_areas import figure, small_areas
+from discreet.cli.output import answer
+from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.noise.noise_choice import CHOICES, noise_named
+from discreet.noise.by_name import CHOICES, noise_named
 from discreet.release.release_folder import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from discreet.accuracy.cell_errors import SizeClass
+    from discreet.accuracy.distortion import SizeBin
+    from discreet.accuracy.rejection_rates import Rejections
+    from discreet.accuracy.release_utility import Utility
+    from discreet.accuracy.small_areas import SmallAreas
+    from discreet.results import Result
+
+LABEL = 14
+WIDEST = 120
+AS_TABLES = ("sizes", "tests", "small areas")
+"""Sections that are shown as tables."""
+SAID = ("expected_relative_distance", "expected_vanished")
+"""Figures that another sentence tells already."""
+NEXT = "Next: discreet compare, for what other mechanisms would do to the same tables."
+NOTHING = 0.01
+"""Expected numbers below this are not worth a sentence."""
+RAREST = 1e-8
+"""Chances below this are not told apart."""
+NONE_LOST = "No area is lost, or expected to be."
+BIN_LINES = 6
+"""Bins of small sizes that are shown one by one."""
+
+
+def show(found: Utility, release: str) -> None:
+    """Print what the noise of a release does."""
+    width = _width()
+    source = f"true counts from {found.truth}" if found.truth else "without true counts"
+    opening = f"What the noise of {release} does to its users ({source}). {found.size.sentence}"
+    typer.echo(textwrap.fill(opening, width))
+    typer.echo(textwrap.fill(found.summary, width) + "\n")
+    for label, results in found.sections().items():
+        if label not in AS_TABLES:
+            _show_section(label, [each.sentence for each in results if each.name not in SAID], width)
+    if found.cells:
+        _show_sizes(found.cells.by_size.classes)
+    _show_tests(found.tests)
+    _show_small_areas(found, width)
+    _show_assumptions(found.results, width)
+    for warning in found.warnings:
+        typer.echo(textwrap.fill(f"Note: {warning}", width))
+    typer.echo(NEXT)
+
+
+def _show_tests(tests: Mapping[int, Rejections]) -> None:
+    """Print how often tests of independence reject it wrongly."""
+    typer.echo("\nTests of independence at 5 % that reject it wrongly, percent of simulated tables:")
+    typer.echo(f"{'persons a cell':<16}{'true counts':>13}{'published':>11}{'noise known':>13}")
+    for mean, each in tests.items():
+        shares = f"{100 * each.exact:>13.1f}{100 * each.naive:>11.1f}{100 * each.aware:>13.1f}"
+        typer.echo(f"{mean:<16}{shares}")
+
+
+def _show_small_areas(found: Utility, width: int) -> None:
+    """Print what happened to small areas, if there are any small counts."""
+    small = found.small_areas
+    if small is None or found.areas is None:
+        return
+    counts = small.single[0].small.number
+    typer.echo(f"\nSmall areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500.")
+    losses = _losses(small)
+    if counts or losses != [NONE_LOST]:
+        _show_section("lost", losses, width)
+    if counts:
+        _show_bins(small)
+
+
+def show_areas(found: SmallAreas) -> None:
+    """Print what a law does to a list of areas."""
+    width = _width()
+    noise = f"typically ±{found.deviation:.1f}" + ("" if found.bound == float("inf") else f", at most {found.bound:g}")
+    sexes = ", sexes simulated" if found.simulated else ""
+    typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.", width))
+    typer.echo(textwrap.fill(found.summary, width) + "\n")
+    results = found.results()
+    groups = {
+        "counts": [each.sentence for each in results if each.name.startswith("counts_") and each.value >= NOTHING],
+        "areas": [each.sentence for each in results if each.name.startswith("areas_off") and each.value >= NOTHING],
+        "lost": _losses(found),
+        "totals": [each.sentence for each in results if each.name.startswith("all_totals")],
+        "bound": [each.sentence for each in results if each.name == "largest_error"],
+    }
+    for label, sentences in groups.items():
+        _show_section(label, sentences, width)
+    _show_chances(found)
+    typer.echo("")
+    _show_bins(found)
+    _show_assumptions(results, width)
+
+
+def _show_chances(found: SmallAreas) -> None:
+    """Print how likely one count is off, by its size."""
+    typer.echo("\nChance that one count is off by more than a share, in percent:")
+    typer.echo(f"{'true count':<14}" + "".join(f"{f'> {each.relative:.0%}':>10}" for each in found.single))
+    for each in found.chances:
+        typer.echo(f"{each.count:<14}" + "".join(f"{_percent(share, found.bound):>10}" for share in each.off))
+
+
+def _percent(share: float, bound: float) -> str:
+    """Return a chance in percent; without a bound none is 0, however small."""
+    return f"<{100 * RAREST:g}" if share < RAREST and bound == float("inf") else f"{100 * share:.3g}"
+
+
+def _losses(found: SmallAreas) -> list[str]:
+    """Return the sentences on areas that lose somebody, where any is lost or to be expected."""
+    told = [each.sentence for each in found.results() if each.name.startswith("areas_without")]
+    worth = [each.expected >= NOTHING or each.sampled for each in found.lost]
+    return [sentence for sentence, is_worth in zip(told, worth, strict=True) if is_worth] or [NONE_LOST]
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, WIDEST)
+
+
+def _show_section(label: str, sentences: Iterable[str], width: int) -> None:
+    for sentence in sentences:
+        head = f"{label:<{LABEL}}"
+        typer.echo(textwrap.fill(sentence, width, initial_indent=head, subsequent_indent=" " * LABEL))
+        label = ""
+
+
+def _show_sizes(classes: Sequence[SizeClass]) -> None:
+    """Print noise and relative error by size of the true count."""
+    typer.echo("\nBy size of the true count, shares in percent:")
+    heads = f"{'cells':>11}{'unchanged':>11}{'sd':>9}{'9 of 10':>11}{'> 20 %':>8}{'> 50 %':>8}{'> 100 %':>9}"
+    typer.echo(f"{'true count':<11}{heads}")
+    for each in classes:
+        span = "0" if each.high == 0 else f"{each.low}-{each.high}" if each.high else f"{each.low}+"
+        low, _, high = each.noise
+        off = [f"{100 * share:.1f}" for share in each.above.values()] or ["-"] * 3
+        typer.echo(
+            f"{span:<11}{each.cells:>11,}{100 * each.unchanged:>11.1f}{each.deviation:>9,.2f}"
+            f"{f'{low:+.0f}..{high:+.0f}':>11}{off[0]:>8}{off[1]:>8}{off[2]:>9}"
+        )
+
+
+def _show_bins(found: SmallAreas) -> None:
+    """Print expected and counted distortions by size, single counts and whole areas."""
+    seen = "seen" if found.seed is None else "drawn"
+    head = "".join(f"{f'> {each.relative:.0%}':>10}{seen:>8}" for each in found.single)
+    typer.echo(f"Single counts off by more than a share, expected and {seen}:")
+    typer.echo(f"{'true count':<14}{'counts':>10}{head}")
+    for number in range(BIN_LINES):
+        if found.single[0].bins[number].number:
+            _show_line([each.bins[number] for each in found.single])
+    for lines in ([each.small for each in found.single], [each.all for each in found.single]):
+        _show_line(lines)
+
+
+def _show_line(lines: Sequence[SizeBin]) -> None:
+    first = lines[0]
+    span = "all" if first.last is None else f"{first.first}-{first.last}"
+    seen = ["-" if each.sampled is None else f"{each.sampled:,}" for each in lines]
+    told = "".join(f"{_short(each.expected):>10}{drawn:>8}" for each, drawn in zip(lines, seen, strict=True))
+    typer.echo(f"{span:<14}{first.number:>10,}{told}")
+
+
+def _short(number: float) -> str:
+    """Return an expected number; one that is tiny is not worth its digits."""
+    return f"<{NOTHING}" if 0 < number < NOTHING else figure(number)
+
+
+def _show_assumptions(results: Iterable[Result], width: int) -> None:
+    texts = dict.fromkeys(text for result in results for text in result.assumptions)
+    if texts:
+        typer.echo(textwrap.fill(f"Assumed: {'; '.join(texts)}.", width, initial_indent="\n"))
+
 
 ENDINGS = (".csv", ".parquet")
 
@@ -77,7 +253,7 @@ def _refuse(given: dict[str, Any], sentence: str) -> None:
 
 def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int, *, quiet: bool, as_json: bool) -> None:
     recover(release)
-    with Stages(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet, log=None) as stages:
         found = utility_of(release, truth=truth, areas=areas, seed=seed, progress=stages)
     if as_json:
         asked = {

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.answer import answer
-from discreet.cli.progress_bars import Stages
-from discreet.protection.verify import verify as verify_release
+from discreet.cli.output import answer
+from discreet.cli.progress_bars import ProgressBars
+from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
 from discreet.release.release_folder import recover
 from discreet.results import Result
@@ -30,7 +30,7 @@ def verify(
     """
     recover(release)
     secret = secret_as_given(secret_file) if data else None
-    with Stages(shown=not quiet and bool(data), log=None) as stages:
+    with ProgressBars(shown=not quiet and bool(data), log=None) as stages:
         found = verify_release(release, data=data or None, secret=secret, progress=stages)
     warnings = secret_warnings(secret, secret_file)
     if not as_json:

@@ -1,15 +1,20 @@
-"""DuckDB in this process: in memory, spilling to a private folder that is removed at the end."""
+"""DuckDB as an engine; signals wait until it has finished a step.
+
+Signals that wait: some steps must not be cut short.
+
+DuckDB in this process: in memory, spilling to a private folder that is removed at the end.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from discreet.engines.spill_folder import SpillFolder
-from discreet.engines.undisturbed import undisturbed
 from discreet.errors import EngineError, ParameterError
 
 if TYPE_CHECKING:
@@ -18,6 +23,32 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Let Ctrl-C and the like wait for the end of a step, such as loading a library that would abort the process.
+
+    Python calls handlers in the main thread alone, so in other threads nothing disturbs anyway.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    before = {}
+    for number in [getattr(signal, name) for name in ENDING if hasattr(signal, name)]:
+        # A signal that is ignored, or that ends the process as it should, is left as it is.
+        if callable(signal.getsignal(number)):
+            before[number] = signal.signal(number, lambda got, _frame: waiting.append(got))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in waiting[:1]:
+            signal.raise_signal(number)
 
 
 SIZE = re.compile(r"[1-9][0-9]{0,5}(\.[0-9]+)? ?[KMGT]i?B", re.IGNORECASE)
@@ -40,7 +71,7 @@ class DuckDB:
         if memory is not None and not SIZE.fullmatch(memory):
             raise ParameterError.outside("engine", "memory", memory, "a size such as 500MB or 2GB")
         _check_address_space()
-        with undisturbed():
+        with signals_deferred():
             import duckdb
 
         # Records that do not fit into memory are written here: nobody else may read them (mode 0700).

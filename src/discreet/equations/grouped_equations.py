@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.equations.least_squares import MarginSums, scaled_rows
 from discreet.equations.margin_equations import containing, linked
-from discreet.equations.sums import MarginSums, scaled_rows
 from discreet.equations.unknowns import UnknownEquations
 
 if TYPE_CHECKING:

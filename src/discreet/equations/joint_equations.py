@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.equations.least_squares import FreeSums, MarginSums, scaled_rows
 from discreet.equations.margin_equations import MOST_CELLS, MarginEquations, containing
-from discreet.equations.sums import FreeSums, MarginSums, scaled_rows
 from discreet.equations.unknowns import UnknownEquations
 from discreet.errors import InternalError, ProgrammeError, TooLargeError
 from discreet.programme.lattice import Axis, Lattice, lattice

@@ -16,7 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
-    from discreet.equations.solver import Fit
+    from discreet.equations.least_squares import Fit
 
 PROBE_TOLERANCE = 1e-3
 """How close a probe must come to fitting the equations, relatively: random probes are less exact than this."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.equations.solver import fit
-from discreet.equations.sums import Link, margin_sums
+from discreet.equations.least_squares import Link, fit, margin_sums
 from discreet.errors import TooLargeError
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints
-    from discreet.equations.solver import Fit
-    from discreet.equations.sums import MarginSums
+    from discreet.equations.least_squares import Fit, MarginSums
     from discreet.programme.lattice import Axis, Lattice
 
 MOST_CELLS = 3 * 10**7

@@ -33,7 +33,7 @@ import numpy as np
 
 from discreet.equations.closed_form import best_ratios
 from discreet.equations.leverage import probe_leverages
-from discreet.noise.smoothed_noise import bhattacharyya
+from discreet.noise.rival_noise import bhattacharyya
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

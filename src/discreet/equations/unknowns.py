@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.equations.least_squares import fit
 from discreet.equations.margin_equations import TOLERANCE, VARIANCE_TOLERANCE
-from discreet.equations.solver import fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.arrays import Floats, Ints
-    from discreet.equations.solver import Fit
-    from discreet.equations.sums import FreeSums, MarginSums
+    from discreet.equations.least_squares import Fit, FreeSums, MarginSums
 
 TINY = np.finfo(float).tiny
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.noise.drawing import described_law, noisy, perturbs_zeros
-from discreet.noise.mixing import KeyMixer
+from discreet.noise.by_name import described_law, noisy, perturbs_zeros
+from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
-from discreet.records.keys import DIGEST_BITS
+from discreet.records.record_keys import DIGEST_BITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import Lot
+    from discreet.mechanisms.mechanism import NoiseBatch
     from discreet.noise.distribution import Noise
-    from discreet.tabulation.output import Output
+    from discreet.tabulation.static_output import StaticOutput
 
 WIDEST_KEY_SPACE = 1 << 32
 EARLIER_BITS = 32
@@ -81,11 +81,11 @@ class CellKey:
         """Say whether a true 0 may be published as something else."""
         return perturbs_zeros(self.noise, self.perturb_zeros)
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""
         published = self._by_keys(lot.counts, lot.keys)
         if self.perturbs_zeros:

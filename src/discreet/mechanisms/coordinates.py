@@ -12,16 +12,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError
-from discreet.noise.drawing import described_law, noisy, perturbs_zeros
-from discreet.noise.mixing import KeyMixer
+from discreet.noise.by_name import described_law, noisy, perturbs_zeros
+from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import Lot
+    from discreet.mechanisms.mechanism import NoiseBatch
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
-    from discreet.tabulation.output import Output
+    from discreet.tabulation.static_output import StaticOutput
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Coordinates:
         """Say whether a true 0 may be published as something else."""
         return perturbs_zeros(self.noise, self.perturb_zeros)
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""
         words = self._mixer.of_cells(lot.words, lot.counts)
         return noisy(self.noise, lot.counts, words, zeros=self.perturbs_zeros)

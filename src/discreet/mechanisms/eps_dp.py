@@ -13,16 +13,16 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import InternalError
-from discreet.noise.exact_inverse import ExactGeometric
+from discreet.noise.exact_samplers import ExactGeometric
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import Lot
+    from discreet.mechanisms.mechanism import NoiseBatch
     from discreet.mechanisms.privacy_budget import Budget
     from discreet.noise.random_bits import BitSource
-    from discreet.tabulation.output import Output, Shown
+    from discreet.tabulation.static_output import PopulationStatistic, StaticOutput
 
 CONDITION = (
     "for one person more or less, each with one record, who may be in every population of the programme; where a "
@@ -46,7 +46,7 @@ class EpsDP:
     budget: Budget
     spsn: bool = True
     bits: BitSource = field(default=SYSTEM_BITS, repr=False)
-    output: Output | None = field(default=None, repr=False)
+    output: StaticOutput | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "eps-dp"
     key_space: ClassVar[int] = KEY_SPACE
@@ -55,7 +55,7 @@ class EpsDP:
     version: ClassVar[str] = ""
     perturbs_zeros: ClassVar[bool] = True
 
-    def ready_for(self, output: Output) -> Self:
+    def ready_for(self, output: StaticOutput) -> Self:
         """Return the mechanism with its budget split over an output."""
         ready = replace(self, output=output)
         # What cannot be drawn is refused before anything is counted.
@@ -64,13 +64,13 @@ class EpsDP:
         return ready
 
     @cached_property
-    def spent(self) -> dict[tuple[str, Shown], float]:
+    def spent(self) -> dict[tuple[str, PopulationStatistic], float]:
         """Return the epsilon of every count, by table and statistic."""
         if self.output is None:
             raise InternalError("The budget is not split over an output yet.")
         return self.budget.split(self.output, spsn=self.spsn)
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus exact geometric noise, of one statistic."""
         (statistic,) = lot.statistics
         epsilon = self._by_depths[lot.table, statistic]

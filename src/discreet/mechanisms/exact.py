@@ -9,8 +9,8 @@ from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import Lot
-    from discreet.tabulation.output import Output
+    from discreet.mechanisms.mechanism import NoiseBatch
+    from discreet.tabulation.static_output import StaticOutput
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Exact:
     spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return the counts."""
         return lot.counts
 

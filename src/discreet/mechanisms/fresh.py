@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.noise.drawing import described_law, noisy, perturbs_zeros
+from discreet.noise.by_name import described_law, noisy, perturbs_zeros
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import Lot
+    from discreet.mechanisms.mechanism import NoiseBatch
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
     from discreet.noise.random_bits import BitSource
-    from discreet.tabulation.output import Output
+    from discreet.tabulation.static_output import StaticOutput
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Fresh:
         """Say whether a true 0 may be published as something else."""
         return perturbs_zeros(self.noise, self.perturb_zeros)
 
-    def ready_for(self, output: Output) -> Self:  # noqa: ARG002 - the same call for every mechanism
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         """Return itself."""
         return self
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""
         return noisy(self.noise, lot.counts, self.bits.words(len(lot.counts)), zeros=self.perturbs_zeros)
 

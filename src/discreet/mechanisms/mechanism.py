@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Ints, Words
-    from discreet.tabulation.output import Output
     from discreet.tabulation.plan import Statistic
+    from discreet.tabulation.static_output import StaticOutput
 
 
 @dataclass(frozen=True, eq=False)
-class Lot:
+class NoiseBatch:
     """Cells that get their noise together.
 
     Attributes:
@@ -69,10 +69,10 @@ class Mechanism(Protocol):
     @property
     def perturbs_zeros(self) -> bool: ...  # noqa: D102
 
-    def ready_for(self, output: Output) -> Self:
+    def ready_for(self, output: StaticOutput) -> Self:
         """Return the mechanism for one output: a privacy budget is split over its tables."""
 
-    def publish(self, lot: Lot) -> Ints:
+    def publish(self, lot: NoiseBatch) -> Ints:
         """Return what is published for these cells."""
 
     def described(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.privacy_budget import Budget, read_budget
-from discreet.noise.noise_choice import noise_named
+from discreet.noise.by_name import noise_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from discreet.tabulation.output import Output, Shown
+    from discreet.tabulation.static_output import PopulationStatistic, StaticOutput
 
 WEIGHT, EPSILON = "weight", "epsilon"
 
@@ -54,7 +54,7 @@ class Budget:
             if value is not None and not 0 < value < float("inf"):
                 raise ParameterError.outside("privacy budget", what, value, "a positive number")
 
-    def split(self, output: Output, *, spsn: bool) -> dict[tuple[str, Shown], float]:
+    def split(self, output: StaticOutput, *, spsn: bool) -> dict[tuple[str, PopulationStatistic], float]:
         """Return the epsilon of every count that gets noise, by table and statistic.
 
         With the same noise everywhere, every table that shows a statistic is given the same epsilon for it.
@@ -70,17 +70,17 @@ class Budget:
         }
         if not spsn:
             return {count: _rounded_down(epsilon) for count, epsilon in alone.items()}
-        together: defaultdict[Shown, Fraction] = defaultdict(Fraction)
+        together: defaultdict[PopulationStatistic, Fraction] = defaultdict(Fraction)
         for (_, shown), epsilon in alone.items():
             together[shown] += epsilon
         spent = {shown: _rounded_down(epsilon) for shown, epsilon in together.items()}
         return {(table, shown): spent[shown] for table, shown in alone}
 
-    def of_tables(self, output: Output) -> dict[str, float]:
+    def of_tables(self, output: StaticOutput) -> dict[str, float]:
         """Return the epsilon of every table."""
         return {table: float(epsilon) for table, epsilon in self._of_tables(output).items()}
 
-    def _of_tables(self, output: Output) -> dict[str, Fraction]:
+    def _of_tables(self, output: StaticOutput) -> dict[str, Fraction]:
         given = {table: Fraction(share) for table, share in _by_table(self.per_table or self.weights, output).items()}
         if self.per_table:
             return given
@@ -94,7 +94,7 @@ def _rounded_down(epsilon: Fraction) -> float:
     return math.nextafter(nearest, 0) if Fraction(nearest) > epsilon else nearest
 
 
-def _by_table(given: Mapping[str, float], output: Output) -> dict[str, float]:
+def _by_table(given: Mapping[str, float], output: StaticOutput) -> dict[str, float]:
     """Return the entry of every table: its own, else that of the first pattern that fits."""
     for pattern in given:
         if not any(matches(table, pattern) for table in output.statistics):

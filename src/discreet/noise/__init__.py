@@ -1,6 +1,6 @@
 """Laws of noise for counts, p-tables, and the key grids that draw from them."""
 
-from discreet.noise.catalogue import LAWS
+from discreet.noise.by_name import LAWS
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
@@ -8,9 +8,7 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SYSTEM_BITS, SeededBits, SystemBits
-from discreet.noise.truncated import Truncated
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import Truncated, TruncatedGaussian, TruncatedLaplace
 from discreet.noise.uniform import Uniform
 
 __all__ = [

@@ -26,7 +26,7 @@ CENTRED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class LawByCount:
+class NoiseByCount:
     """The law of noise by true count.
 
     Attributes:
@@ -133,11 +133,11 @@ class LawByCount:
         return found
 
 
-AnyLaw: TypeAlias = "LawByCount | PTable | Noise"
+AnyLaw: TypeAlias = "NoiseByCount | PTable | Noise"
 """What users may give for a law of noise; `by_count` takes each."""
 
 
-def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> LawByCount:
+def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> NoiseByCount:
     """Return the law of every true count.
 
     Args:
@@ -149,10 +149,10 @@ def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = 
     >>> by_count(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
     [0.0, 1.721, 2.0]
     """
-    if isinstance(noise, LawByCount):
+    if isinstance(noise, NoiseByCount):
         return noise
     if noise is None:
-        return LawByCount((np.ones(1),), 0.0, 0.0)
+        return NoiseByCount((np.ones(1),), 0.0, 0.0)
     if isinstance(noise, PTable):
         made = _tabulated(noise.rows, noise.large, repeat=noise.repeat, non_negative=non_negative)
         return replace(made, settings=noise.settings)
@@ -161,13 +161,13 @@ def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = 
 
 def _tabulated(
     rows: Sequence[Noise | None], large: Noise, *, repeat: int = 1, non_negative: bool = False
-) -> LawByCount:
+) -> NoiseByCount:
     """Return laws as arrays of one length; the bound is that of whichever law has most."""
     bound = max(law.bound if law else 0 for law in rows)
     reach = max(_reach(law) if law else 0 for law in rows)
     noise = np.arange(-reach, reach + 1)
     laws = [law.pmf(noise) if law else (noise == 0).astype(float) for law in rows]
-    return LawByCount(tuple(law / law.sum() for law in laws), large.variance, bound, repeat, non_negative)
+    return NoiseByCount(tuple(law / law.sum() for law in laws), large.variance, bound, repeat, non_negative)
 
 
 def _reach(law: Noise) -> int:

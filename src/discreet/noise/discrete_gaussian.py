@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.distribution import WIDEST, Noise, Table
-from discreet.noise.exact import exact_discrete_gaussian
+from discreet.noise.distribution import WIDEST, Noise, ProbabilityTable
+from discreet.noise.exact_samplers import exact_discrete_gaussian
 from discreet.noise.parameters import parameter, positive
 from discreet.noise.random_bits import SYSTEM_BITS
 
@@ -35,13 +35,13 @@ class DiscreteGaussian(Noise):
     sigma: float = parameter("σ", domain=positive, typical=(0.7, 40.0), power=1, meaning="scale of the noise")
 
     @cached_property
-    def _table(self) -> Table:
+    def _table(self) -> ProbabilityTable:
         if self.sigma > WIDEST:
             raise ParameterError.outside("DiscreteGaussian", "sigma", self.sigma, f"at most {WIDEST} to be tabulated")
         # Beyond 40 sigma the probability is below 1e-347 and not a double any more.
         x = np.arange(-int(40 * self.sigma) - 1, int(40 * self.sigma) + 2)
         log_weight = -((x / self.sigma) ** 2) / 2
-        return Table(x, log_weight - np.log(np.exp(log_weight).sum()))
+        return ProbabilityTable(x, log_weight - np.log(np.exp(log_weight).sum()))
 
     def log_pmf(self, x: ArrayLike) -> Floats:
         """Return log P(X = x)."""

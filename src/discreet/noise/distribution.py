@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
+from discreet.noise.key_lookup import Lookup, in_chunks, keys_in_space
 from discreet.noise.parameters import parameters
 from discreet.noise.random_bits import SYSTEM_BITS
 from discreet.noise.rounded import check_key_space, round_symmetric
@@ -159,7 +159,7 @@ class TabulatedNoise(Noise):
 
     @property
     @abstractmethod
-    def table(self) -> Table:
+    def table(self) -> ProbabilityTable:
         """Return the values and their log-probabilities."""
 
     def log_pmf(self, x: ArrayLike) -> Floats:
@@ -172,7 +172,7 @@ class TabulatedNoise(Noise):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table:
+class ProbabilityTable:
     """Values in rising order and the logarithms of their probabilities."""
 
     values: Ints

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.noise.distribution import Noise
-from discreet.noise.exact import exact_geometric
+from discreet.noise.exact_samplers import exact_geometric
 from discreet.noise.parameters import parameter, positive
 from discreet.noise.random_bits import SYSTEM_BITS
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.distribution import Table, TabulatedNoise
+from discreet.noise.distribution import ProbabilityTable, TabulatedNoise
 from discreet.noise.dual import RowProblem, solve
 from discreet.noise.parameters import parameter, positive, positive_whole
 
@@ -38,11 +38,11 @@ class MaxEntropy(TabulatedNoise):
             )
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ProbabilityTable:
         """Return the law, solved once."""
         values = np.arange(-self.bound, self.bound + 1)
         (row,) = solve([RowProblem(values, self.variance, equality=True)])
-        return Table(values, row.log_probability)
+        return ProbabilityTable(values, row.log_probability)
 
     @property
     def lam(self) -> float:

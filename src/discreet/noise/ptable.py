@@ -15,12 +15,11 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.distribution import WORDS, Table, TabulatedNoise
+from discreet.noise.distribution import WORDS, ProbabilityTable, TabulatedNoise
 from discreet.noise.dual import ACCEPTABLE, solve
 from discreet.noise.feasibility import check_feasible
+from discreet.noise.key_lookup import KeyMixer, Lookup, in_chunks, keys_in_space
 from discreet.noise.least_disclosure import least_disclosure_laws
-from discreet.noise.lookup import Lookup, in_chunks, keys_in_space
-from discreet.noise.mixing import KeyMixer
 from discreet.noise.ptable_settings import PTableSettings
 from discreet.noise.rounded import RoundedRow, check_key_space, round_centred
 
@@ -55,11 +54,11 @@ class PTableRow(TabulatedNoise):
     pieces: RoundedRow | None = None
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ProbabilityTable:
         """Return the law by value; pieces of one value are joined."""
         values, place = np.unique(self.values, return_inverse=True)
         with np.errstate(divide="ignore"):
-            return Table(values, np.log(np.bincount(place, self.probabilities)))
+            return ProbabilityTable(values, np.log(np.bincount(place, self.probabilities)))
 
     @property
     def mean(self) -> float:

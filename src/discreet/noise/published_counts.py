@@ -1,16 +1,225 @@
-"""What one true count is published as, under any law: every published count with its chance, and where most lie."""
+"""The distribution of the published count, given the true one.
+
+What publishing 0 for everything negative does to the mean of a count.
+
+What noise reveals about true counts: their posterior given a published count, under a flat prior.
+
+Where a true count will be published: the shortest range that holds as often as is asked for.
+
+What one true count is published as, under any law: every published count with its chance, and where most lie.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.ranges import USUAL, PublishedRange
+from discreet.errors import ParameterError
+from discreet.noise.distribution import Noise
+from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.ptable import PTable
+
+NEGLIGIBLE = 1e-12
+"""Tail probability from which on the sum is not continued."""
+
+
+def cut_bias(law: Noise | None, count: int) -> float:
+    """Return E[max(0, n + X)] - n = sum over m > n of P(X <= -m); 0 without noise.
+
+    >>> from discreet.noise.uniform import Uniform
+    >>> cut_bias(Uniform(bound=2), 1)
+    0.2
+    """
+    if law is None:
+        return 0.0
+    edge = count + 1
+    while float(law.cdf(-edge)) > NEGLIGIBLE:
+        edge *= 2
+    return float(np.sum(law.cdf(-np.arange(count + 1, edge + 1))))
+
+
+NEARLY_CERTAIN = 0.99
+"""A posterior above which a published count discloses its true count."""
+RARE = 1e-3
+"""Probability beyond which values of an unbounded law are not the most likely ones of any published count."""
+
+
+def surest_count(noise: PTable | Noise, *, plain: bool = False, zeros: bool = False) -> tuple[int, float]:
+    """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
+
+    The posterior of i is p(i -> y) / sum_k p(k -> y), the sum over all true counts k. Those beyond the last row are
+    served by it, or by the last ones in turn, so that nothing new comes after one turn.
+
+    Args:
+        noise: a p-table, or a law, which is then the same for all counts from 1 on.
+        plain: whether plain keys of the p-table's own key space draw the noise, instead of words of 64 bits.
+        zeros: whether a law gives empty cells noise too; a p-table says so itself.
+
+    >>> from discreet.noise.ptable import PTable, PTableRow
+    >>> surest_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,)))))
+    (3, 1.0)
+    """
+    return _surest_of_law(noise, zeros=zeros) if isinstance(noise, Noise) else _surest_of_rows(noise, plain=plain)
+
+
+def _surest_of_law(law: Noise, *, zeros: bool) -> tuple[int, float]:
+    """Return the same for one law P: max P(x) / sum P(x) over x <= y - i for the least true count i with noise."""
+    edge = int(law.bound) if math.isfinite(law.bound) else max(law.reach(RARE), 1)
+    change = np.arange(-edge, edge + 1)
+    total, likeliest = law.cdf(change), np.maximum.accumulate(law.pmf(change))
+    least = 0 if zeros else 1
+    posterior = np.divide(likeliest, total, out=np.zeros(len(change)), where=likeliest > 0)
+    posterior[change < 1 - least] = 0
+    worst = int(posterior.argmax())
+    return int(change[worst]) + least, float(posterior[worst])
+
+
+def _surest_of_rows(ptable: PTable, *, plain: bool) -> tuple[int, float]:
+    change = np.arange(-ptable.bound, ptable.bound + 1)
+    published = np.arange(1, len(ptable.rows) + ptable.repeat + ptable.bound)
+    counts = published[:, None] - change
+    laws = [row.rounded(ptable.key_space).law() for row in ptable.rows] if plain else None
+    chances = (
+        np.array([[float(law.get(step, 0)) for step in change.tolist()] for law in laws])
+        if laws
+        else np.stack([row.pmf(change) for row in ptable.rows])
+    )
+    reaching = chances[ptable.row_numbers(np.maximum(counts, 0)), np.arange(len(change))]
+    reaching[counts < 0] = 0
+    total = reaching.sum(axis=1)
+    posterior = np.divide(reaching.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)
+    worst = int(posterior.argmax())
+    return int(published[worst]), float(posterior[worst])
+
+
+def check_disclosure(noise: PTable | Noise, *, plain: bool = False, zeros: bool = False) -> None:
+    """Refuse noise under which some published count above 0 reveals its true count; arguments as of surest_count."""
+    published, posterior = surest_count(noise, plain=plain, zeros=zeros)
+    if posterior > NEARLY_CERTAIN:
+        what, other = (f"law {noise.name}", "") if isinstance(noise, Noise) else ("p-table", "a p-table with ")
+        raise ParameterError(
+            f"The {what} does not protect: a published {published} has one true count with probability "
+            f"{posterior:.4g} (limit {NEARLY_CERTAIN}), if every true count is equally likely beforehand. Choose "
+            f"{other}more noise, or give --allow-disclosure to publish nonetheless.",
+            parameter="allow_disclosure",
+        )
+
+
+def posteriors_of_one(ptable: PTable, least: int = 1) -> dict[int, float]:
+    """Return P(true 1 | published y) by published y from `least` on, every true count equally likely beforehand.
+
+    P(1 | y) = p(1 -> y) / sum_i p(i -> y), the sum over all true counts i.
+    """
+    bound = ptable.bound
+    change = np.arange(-bound, bound + 1)
+    chances = np.stack([row.pmf(change) for row in ptable.rows])
+    found = {}
+    for y in (1 + value for value in ptable.rows[1].table.values.tolist() if 1 + value >= least):
+        counts = np.arange(max(y - bound, 0), y + bound + 1)
+        reaching = chances[ptable.row_numbers(counts), y - counts + bound]
+        if reaching.sum() > 0:
+            found[y] = float(reaching[counts == 1][0] / reaching.sum())
+    return found
+
+
+def posterior_of_one(ptable: PTable) -> Result | None:
+    """Return the largest posterior of a true 1 as a result, or None if no true 1 is ever published as 1 or more."""
+    posteriors = posteriors_of_one(ptable, least=0)
+    shown = {y: posterior for y, posterior in posteriors.items() if y >= 1}
+    if not shown:
+        return None
+    published, posterior = max(shown.items(), key=lambda item: item[1])
+    zero = f"; a published 0 was one with probability {posteriors[0]:.3f}" if posteriors.get(0, 0) > 0 else ""
+    return Result(
+        name="posterior_of_one",
+        equation="P(1 | y) = p(1 -> y) / sum_i p(i -> y)",
+        value=posterior,
+        unit="1",
+        sentence=f"A published {published} was a true 1 with probability {posterior:.3f} if every true count was "
+        f"equally likely beforehand, and no other published count above 0 more often{zero}.",
+        worst=f"published {published}",
+        assumptions=(
+            "flat prior: every true count equally likely",
+            "the worst of published counts from 1 on",
+            "the attacker sees this one count and no margin",
+            "law before rounding to keys",
+        ),
+    )
+
+
+USUAL = 0.95
+"""The share that is asked for where nothing else is said: 19 of 20."""
+
+
+@dataclass(frozen=True)
+class PublishedRange:
+    """The published counts that one true count leads to, but for rare ones.
+
+    Attributes:
+        count: the true count.
+        low: the smallest published count of the range.
+        high: the largest.
+        probability: that the published count lies within.
+        share: what was asked for.
+    """
+
+    count: int
+    low: int
+    high: int
+    probability: float
+    share: float
+
+    @property
+    def asked(self) -> str:
+        """Return the share that was asked for, as in `19 of 20`."""
+        share = Fraction(self.share).limit_denominator(100)
+        return f"{share.numerator} of {share.denominator}"
+
+    @property
+    def words(self) -> str:
+        """Return how often the range holds, as in `at least 19 of 20 cases (0.959)`."""
+        return f"at least {self.asked} cases ({self.probability:.3f})"
+
+    def result(self) -> Result:
+        """Return the range as a result."""
+        where = str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+        return Result(
+            name="published_range",
+            equation="shortest [a, b] with sum of p(v) over a <= i + v <= b of at least the share",
+            value=self.probability,
+            unit="1",
+            sentence=f"A count of {self.count} is published as {where} in {self.words}.",
+            assumptions=("law before rounding to keys",),
+        )
+
+
+def published_range(ptable: PTable, count: int, share: float = USUAL) -> PublishedRange:
+    """Return the shortest range of published counts with at least this probability; of several the likeliest.
+
+    >>> from discreet.noise.ptable import PTable
+    >>> published_range(PTable.max_entropy(variance=3, bound=5), 12).result().sentence
+    'A count of 12 is published as 9 to 15 in at least 19 of 20 cases (0.959).'
+    """
+    if not 0 < share < 1:
+        raise ParameterError.outside("published_range", "share", share, "between 0 and 1", "0.5 to 0.99")
+    row = ptable.rows[int(ptable.row_numbers([count])[0])]
+    values = np.arange(row.table.values.min(), row.table.values.max() + 1)
+    total = np.concatenate([[0.0], np.cumsum(row.pmf(values))])
+    for width in range(1, len(values) + 1):
+        within = total[width:] - total[:-width]
+        start = int(within.argmax())
+        if within[start] >= share or width == len(values):
+            break
+    low = count + int(values[start])
+    return PublishedRange(count, low, low + width - 1, min(float(within[start]), 1.0), share)
+
 
 RAREST = 1e-4
 """Published counts at the ends that are rarer than this are left out."""
@@ -37,7 +246,7 @@ class PublishedCounts:
     vanishes: float
 
 
-def published_counts(law: LawByCount, count: int, share: float = USUAL) -> PublishedCounts:
+def published_counts(law: NoiseByCount, count: int, share: float = USUAL) -> PublishedCounts:
     """Return what a true count is published as.
 
     >>> from discreet.noise.by_count import by_count

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.noise.disclosure import NEARLY_CERTAIN, posterior_of_one, surest_count
 from discreet.noise.distribution import WORDS
+from discreet.noise.published_counts import NEARLY_CERTAIN, posterior_of_one, surest_count
 from discreet.results import Result
 
 if TYPE_CHECKING:

@@ -1,15 +1,36 @@
-"""Any law cut at a bound."""
+"""Bounded noise: any distribution cut off at a bound, and the bound that a promise (epsilon, delta) needs.
+
+Any law cut at a bound.
+
+Discrete Gaussian noise cut at a bound.
+
+Two-sided geometric noise cut at a bound: the truncated Laplace law of Rinott and others on whole numbers.
+
+Truncated laws with the smallest bound that keeps a promised (epsilon, delta).
+
+Rinott, O'Keefe, Shlomo and Skinner, "Confidentiality and Differential Privacy in the Dissemination of Frequency
+Tables" (2018), cut a law at a bound and call the probability of its outermost value delta: beyond it a count and its
+neighbour can be told apart for certain. The promise is for one count, for one person more or less, and only where
+every count has this law, zeros too.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
-from discreet.noise.distribution import Noise, Table, TabulatedNoise
-from discreet.noise.parameters import parameter, positive_whole
+from discreet.errors import ParameterError
+from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.distribution import Noise, ProbabilityTable, TabulatedNoise
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.parameters import parameter, positive, positive_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -21,14 +42,120 @@ class Truncated(TabulatedNoise):
     bound: int = parameter("E", domain=positive_whole, typical=(2, 20), power=1, meaning="largest absolute noise")
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ProbabilityTable:
         """Return the cut law, renormalised in the logarithm."""
         values = np.arange(-self.bound, self.bound + 1)
         log_weight = self.law.log_pmf(values)
         log_weight = log_weight - log_weight.max()
-        return Table(values, log_weight - np.log(np.exp(log_weight).sum()))
+        return ProbabilityTable(values, log_weight - np.log(np.exp(log_weight).sum()))
 
     @property
     def variance(self) -> float:
         """Return the variance of the cut law."""
         return self.table.variance
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedGaussian(TabulatedNoise):
+    """P(x) proportional to exp(-x^2 / (2 sigma^2)) on -E..E: the maximum-entropy law, told by sigma instead of V.
+
+    A count and its neighbour differ by a factor of at most exp(epsilon), epsilon = (2 E - 1) / (2 sigma^2), but
+    for the outermost value: delta(epsilon) = P(E).
+    """
+
+    name: ClassVar[str] = "truncated-gaussian"
+    sigma: float = parameter(
+        "σ", domain=positive, typical=(1.0, 5.0), power=1, meaning="standard deviation before the cut"
+    )
+    bound: int = parameter("E", domain=positive_whole, typical=(5, 12), power=1, meaning="largest absolute noise")
+
+    @cached_property
+    def table(self) -> ProbabilityTable:
+        """Return the law without the cut, cut."""
+        return Truncated(DiscreteGaussian(sigma=self.sigma), self.bound).table
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of the cut law."""
+        return self.table.variance
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedLaplace(TabulatedNoise):
+    """P(x) proportional to exp(-epsilon |x|) on -E..E.
+
+    A count and its neighbour differ by a factor of at most exp(epsilon), but for the outermost value:
+    delta(epsilon) = P(E).
+    """
+
+    name: ClassVar[str] = "truncated-laplace"
+    epsilon: float = parameter(
+        "ε", domain=positive, typical=(0.5, 1.5), power=-1, meaning="fall of the log-probability by a step"
+    )
+    bound: int = parameter("E", domain=positive_whole, typical=(5, 12), power=1, meaning="largest absolute noise")
+
+    @cached_property
+    def table(self) -> ProbabilityTable:
+        """Return the law without the cut, cut."""
+        return Truncated(TwoSidedGeometric(epsilon=self.epsilon), self.bound).table
+
+    @property
+    def variance(self) -> float:
+        """Return the variance of the cut law."""
+        return self.table.variance
+
+
+_Law = TypeVar("_Law", TruncatedLaplace, TruncatedGaussian)
+
+WIDEST_BOUND = 1 << 20
+"""The largest bound that is tried."""
+
+
+def truncated_laplace_for(epsilon: float, delta: float) -> TruncatedLaplace:
+    """Return the truncated Laplace law with P(E) <= delta for the smallest E.
+
+    >>> truncated_laplace_for(0.5, 8e-3).bound, truncated_laplace_for(1.5, 2e-5).bound
+    (7, 7)
+    """
+    return _smallest(lambda bound: TruncatedLaplace(epsilon=epsilon, bound=bound), epsilon, delta)
+
+
+def truncated_gaussian_for(epsilon: float, delta: float) -> TruncatedGaussian:
+    """Return the truncated Gaussian law with P(E) <= delta for the smallest E, where sigma^2 = (2 E - 1) / (2 epsilon).
+
+    >>> truncated_gaussian_for(0.5, 8e-3).bound, truncated_gaussian_for(1.5, 2e-5).bound
+    (10, 12)
+    """
+
+    def law(bound: int) -> TruncatedGaussian:
+        return TruncatedGaussian(sigma=math.sqrt((2 * bound - 1) / (2 * epsilon)), bound=bound)
+
+    return _smallest(law, epsilon, delta)
+
+
+PROMISED: dict[str, Callable[[float, float], Noise]] = {
+    TruncatedLaplace.name: truncated_laplace_for,
+    TruncatedGaussian.name: truncated_gaussian_for,
+}
+"""The laws that can be asked for by epsilon and delta."""
+
+
+def _smallest(law: Callable[[int], _Law], epsilon: float, delta: float) -> _Law:
+    """Return the law with the smallest bound whose outermost probability is at most delta; it falls with the bound."""
+    for name, value, allowed in (("epsilon", epsilon, 0 < epsilon < math.inf), ("delta", delta, 0 < delta < 1)):
+        if not allowed:
+            words = "a positive number" if name == "epsilon" else "above 0 and below 1"
+            raise ParameterError.outside("truncated law", name, value, words, "0.5 to 1.5" if name == "epsilon" else "")
+    high = 1
+    while law(high).pmf(high) > delta:
+        high *= 2
+        if high > WIDEST_BOUND:
+            raise ParameterError(
+                f"No bound up to {WIDEST_BOUND} keeps epsilon {epsilon:g} with delta {delta:g}. Choose larger ones.",
+                parameter="delta",
+            )
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if law(middle).pmf(middle) <= delta else (middle, high)
+    return law(high)

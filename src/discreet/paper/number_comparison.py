@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.paper.published import PUBLISHED
-from discreet.paper.readings import READINGS
+from discreet.paper.published_numbers import PUBLISHED, READINGS
 
 if TYPE_CHECKING:
-    from discreet.paper.published import Published
-    from discreet.paper.readings import ReadAs
+    from discreet.paper.published_numbers import PublishedNumber, ReadAs
 
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 PRINTED = re.compile(rf"(?:(?P<low>{NUMBER}) to )?(?P<value>{NUMBER})(?: %)?")
@@ -43,7 +41,7 @@ BASES = {
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberComparison:
     """A number of the paper, and what we find for it.
 
     Attributes:
@@ -104,7 +102,7 @@ def number(
     variant: str = "",
     basis: str = FORMULA,
     likely: bool | None = None,
-) -> Number:
+) -> NumberComparison:
     """Return our number for a published one.
 
     Args:
@@ -115,13 +113,13 @@ def number(
         basis: what it rests on.
         likely: of a draw, whether the published one is no surprise.
     """
-    printed: Published = PUBLISHED[name]
+    printed: PublishedNumber = PUBLISHED[name]
     basis = NOT_COMPUTED if ours is None else basis
     full = f"{name}/{variant}" if variant else name
     read = READINGS.get(name)
     if read:
         note = f"{_our_reading(read, printed.text)}: {note}"
-    return Number(
+    return NumberComparison(
         full, printed.where, printed.text, ours, note, printed.part, basis, likely, read.value if read else ""
     )
 

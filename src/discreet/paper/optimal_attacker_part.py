@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.calibration.constraints import OPTIMAL, PAPER, averaging_variance, hidden_bound, room
-from discreet.calibration.region import Plane
+from discreet.calibration.constraints import OPTIMAL, PAPER, averaging_variance, bound_disclosure_limit, variance_limit
+from discreet.calibration.feasible_region import FeasibleRegion
+from discreet.paper.paper_inputs import RULES
 from discreet.paper.parameter_space_part import MOST_BOUND, RATIOS
-from discreet.paper.sources import RULES
 from discreet.results import Result
 from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from discreet.paper.sources import Sources
+    from discreet.paper.paper_inputs import Sources
 
 CALLED = {PAPER: "the paper's attacker", OPTIMAL: "the optimal attacker"}
 WIDEST = 60
@@ -82,9 +82,9 @@ def _state(sources: Sources, country: str, rule: str, attacker: str) -> State:
     worst = sources.smallest(rule, spsn=True, keep_single=False, attacker=RATIOS[attacker], country=country)
     fresh = sources.smallest(rule, spsn=False, keep_single=False, attacker=RATIOS[attacker], country=country)
     tuples = sources.tuples(country, rule, keep_single=False)
-    hidden = hidden_bound({2: tuples}, ONE_SIGMA, attacker)
+    hidden = bound_disclosure_limit({2: tuples}, ONE_SIGMA, attacker)
     averages = averaging_variance(worst.ratio, worst.statistic, ONE_SIGMA, attacker=attacker)
-    plane = Plane((averages, hidden, room()), MOST_BOUND)
+    plane = FeasibleRegion((averages, hidden, variance_limit()), MOST_BOUND)
     return State(
         country,
         rule,

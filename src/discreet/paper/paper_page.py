@@ -11,23 +11,23 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError
+from discreet.paper.curve_panels import figure_files, figure_picture
+from discreet.paper.figures import figures_of
 from discreet.paper.number_comparison import FORMULA
 from discreet.paper.optimal_attacker_part import CALLED
-from discreet.paper.paper_figure import figure_files, figure_picture
-from discreet.paper.paper_figures import figures_of
-from discreet.paper.published import PARTS
-from discreet.paper.sources import RULES
+from discreet.paper.paper_inputs import RULES
+from discreet.paper.published_numbers import PARTS
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from discreet.calibration.region import Allowed
-    from discreet.charts.svg import Picture
-    from discreet.paper.number_comparison import Number
+    from discreet.calibration.feasible_region import Allowed
+    from discreet.charts.rendering import Picture
+    from discreet.paper.curve_panels import PaperFigure
+    from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.optimal_attacker_part import State
-    from discreet.paper.paper_figure import PaperFigure
     from discreet.paper.reproduction import Paper
     from discreet.progress import Progress
 
@@ -41,7 +41,7 @@ WHOLE = 1e-9
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageFigure:
     """A figure as it stands on the page.
 
     Attributes:
@@ -71,17 +71,17 @@ def told(value: float | None) -> str:
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
-def ours(number: Number) -> str:
+def ours(number: NumberComparison) -> str:
     """Return our number as it is read, in the unit of the print."""
     return f"{told(number.ours)} {number.unit if number.ours is not None else ''}".rstrip()
 
 
 def paper_page(paper: Paper) -> str:
     """Return the page as HTML."""
-    return _page(paper, [Shown(figure, figure_picture(figure)) for figure in figures_of(paper)])
+    return _page(paper, [PageFigure(figure, figure_picture(figure)) for figure in figures_of(paper)])
 
 
-def _page(paper: Paper, shown: Sequence[Shown]) -> str:
+def _page(paper: Paper, shown: Sequence[PageFigure]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -89,7 +89,7 @@ def _page(paper: Paper, shown: Sequence[Shown]) -> str:
     return environment.from_string(template).render(_content(paper, shown))
 
 
-def _content(paper: Paper, shown: Sequence[Shown]) -> dict[str, Any]:
+def _content(paper: Paper, shown: Sequence[PageFigure]) -> dict[str, Any]:
     """Return everything that the template speaks of, by name."""
     first = [each for each in shown if not is_second(each.figure.name)]
     return {
@@ -210,7 +210,7 @@ def write_paper(paper: Paper, out: Path, *, replace: bool = False, progress: Pro
         for name, content in figure_files(figure).items():
             write_whole(out / FIGURES / name, content)
             names.append(f"{FIGURES}/{name}")
-        shown.append(Shown(figure, figure_picture(figure)))
+        shown.append(PageFigure(figure, figure_picture(figure)))
         if progress:
             progress("drawing", done, len(figures))
     write_whole(out / NUMBERS, numbers_csv(paper.numbers).encode())
@@ -221,7 +221,7 @@ def write_paper(paper: Paper, out: Path, *, replace: bool = False, progress: Pro
     return [PAGE, NUMBERS, *names]
 
 
-def numbers_csv(numbers: Sequence[Number]) -> str:
+def numbers_csv(numbers: Sequence[NumberComparison]) -> str:
     """Return all numbers as CSV: the keys of --json, then part and basis."""
     rows = [{**each.to_json(), "part": each.part, "basis": each.kind} for each in numbers]
     return _csv(rows, ["id", "where", "published", "ours", "agrees", "note", "part", "basis"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from discreet.accuracy.accuracy_bound import epsilon_needed
+from discreet.accuracy.expected_accuracy import epsilon_needed
 from discreet.calibration.constraints import (
     ACCURATE,
     OPTIMAL,
@@ -20,22 +20,22 @@ from discreet.calibration.constraints import (
     accurate_areas,
     averaging_epsilon,
     averaging_variance,
-    hidden_bound,
-    room,
+    bound_disclosure_limit,
+    variance_limit,
 )
-from discreet.calibration.region import Allowed, Plane, allowed
+from discreet.calibration.feasible_region import Allowed, FeasibleRegion, allowed
 from discreet.equations.closed_form import success
 from discreet.paper.number_comparison import PROGRAMME, number
-from discreet.paper.published import LAUS, NEXT_FRESH, SHARED, SMALLEST, SMALLEST_FRESH, TUPLES
-from discreet.paper.sources import COUNTRIES, KEPT, RULES
+from discreet.paper.paper_inputs import COUNTRIES, KEPT, RULES
+from discreet.paper.published_numbers import LAUS, NEXT_FRESH, SHARED, SMALLEST, SMALLEST_FRESH, TUPLES
 from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from discreet.calibration.constraints import Constraint
-    from discreet.paper.number_comparison import Number
-    from discreet.paper.sources import Sources
+    from discreet.paper.number_comparison import NumberComparison
+    from discreet.paper.paper_inputs import Sources
 
 MOST_BOUND = 10
 """The largest bound that the paper takes users to accept."""
@@ -51,7 +51,7 @@ RATIOS = {PAPER: "greedy", OPTIMAL: "optimal"}
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ConstraintReading:
     """One reading of all constraints.
 
     Attributes:
@@ -81,17 +81,17 @@ class Reading:
         """Return all constraints: on variance, bound and epsilon."""
         return (
             averaging_variance(self.ratio, WORST, ONE_SIGMA, attacker=self.attacker),
-            hidden_bound({2: self.tuples}, ONE_SIGMA, self.attacker),
-            room(),
+            bound_disclosure_limit({2: self.tuples}, ONE_SIGMA, self.attacker),
+            variance_limit(),
             acceptable_bound(MOST_BOUND),
             averaging_epsilon(self.fresh, WORST, ONE_SIGMA, attacker=self.attacker),
             accurate_areas(LAUS[self.country], ROUNDED_SIGMA),
         )
 
     @cached_property
-    def plane(self) -> Plane:
+    def plane(self) -> FeasibleRegion:
         """Return what is left of variance and bound."""
-        return Plane(tuple(each for each in self.constraints if each.about != "epsilon"), MOST_BOUND)
+        return FeasibleRegion(tuple(each for each in self.constraints if each.about != "epsilon"), MOST_BOUND)
 
     @property
     def line(self) -> Allowed:
@@ -121,11 +121,11 @@ class Space:
 
     inputs: str
     attacker: str
-    strict: Reading
-    relaxed: Reading
+    strict: ConstraintReading
+    relaxed: ConstraintReading
 
 
-def numbers(sources: Sources) -> Iterator[Number]:
+def numbers(sources: Sources) -> Iterator[NumberComparison]:
     """Give the numbers of this part."""
     space = published_space()
     yield from _band(space)
@@ -136,7 +136,7 @@ def numbers(sources: Sources) -> Iterator[Number]:
         yield from _own(sources, rule)
 
 
-def _band(space: Space) -> Iterator[Number]:
+def _band(space: Space) -> Iterator[NumberComparison]:
     """Give both ends as the paper argues for them: averaging from 0.3 on, distorted areas up to 0.4."""
     note = f"sqrt(8 x {SMALLEST_FRESH}), above which the worst count is averaged away: the limit of section 3.3 again"
     yield number("band-least", space.strict.line.high, note)
@@ -145,7 +145,7 @@ def _band(space: Space) -> Iterator[Number]:
     yield number("band-most", needed, note)
 
 
-def _least_variances(space: Space) -> Iterator[Number]:
+def _least_variances(space: Space) -> Iterator[NumberComparison]:
     low = space.strict.plane.needed
     yield number("variance-range", low, f"strictly, variances are left from {low:.2f} on (ratio {SMALLEST})")
     right = success(2, SMALLEST)
@@ -156,7 +156,7 @@ def _least_variances(space: Space) -> Iterator[Number]:
     yield number("least-variance", low, note)
 
 
-def _window(space: Space) -> Iterator[Number]:
+def _window(space: Space) -> Iterator[NumberComparison]:
     """Give the yellow band and its middle."""
     strict, (low, high) = space.strict.line, (space.relaxed.line.low, space.relaxed.line.high)
     yield number("window-least", low, f"log(68 / 0.32) / {ACCURATE}, Malta; France needs {strict.low:.2f}")
@@ -166,14 +166,14 @@ def _window(space: Space) -> Iterator[Number]:
     yield number("window-middle", (low + high) / 2, note)
 
 
-def _least_bounds(space: Space) -> Iterator[Number]:
+def _least_bounds(space: Space) -> Iterator[NumberComparison]:
     for reading, variant in ((space.strict, "strict"), (space.relaxed, "relaxed")):
         first = reading.plane.feasible[0]
         note = f"{reading.basis}: variances of {first.low:.2f} to {first.high:.2f} are left at E = {first.bound}"
         yield number("least-bound", float(first.bound), note, variant=variant)
 
 
-def _own(sources: Sources, rule: str) -> Iterator[Number]:
+def _own(sources: Sources, rule: str) -> Iterator[NumberComparison]:
     strict = programme_space(sources, rule, PAPER, keep_single=True).strict
     note = f"rule {rule}, {KEPT}: {strict.basis}, read strictly"
     first = strict.plane.smallest_bound()
@@ -192,8 +192,8 @@ def published_space() -> Space:
     return Space(
         PUBLISHED_INPUTS,
         PAPER,
-        Reading(STRICT, SMALLEST, TUPLES["DE"], SMALLEST_FRESH, "France"),
-        Reading(RELAXED, SHARED, TUPLES["MT"], NEXT_FRESH, "Malta"),
+        ConstraintReading(STRICT, SMALLEST, TUPLES["DE"], SMALLEST_FRESH, "France"),
+        ConstraintReading(RELAXED, SHARED, TUPLES["MT"], NEXT_FRESH, "Malta"),
     )
 
 
@@ -219,6 +219,6 @@ def programme_space(sources: Sources, rule: str, attacker: str, *, keep_single: 
     return Space(
         rule,
         attacker,
-        Reading(STRICT, shared[0], tuples[0], fresh[0], "France", attacker),
-        Reading(RELAXED, shared[-1], tuples[1], fresh[-1], "Malta", attacker),
+        ConstraintReading(STRICT, shared[0], tuples[0], fresh[0], "France", attacker),
+        ConstraintReading(RELAXED, shared[-1], tuples[1], fresh[-1], "Malta", attacker),
     )

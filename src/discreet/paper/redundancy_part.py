@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.paper.example import histogram
 from discreet.paper.number_comparison import PROGRAMME, number
-from discreet.paper.published import TABLE_1, TABLE_2, slug, spsn_word
-from discreet.paper.sources import COUNTRIES, KEPT, RULES
+from discreet.paper.paper_inputs import COUNTRIES, KEPT, RULES, histogram
+from discreet.paper.published_numbers import TABLE_1, TABLE_2, slug, spsn_word
 from discreet.programme.lattice import lattice
 from discreet.risk.averaging import averaging
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from discreet.arrays import Floats
-    from discreet.paper.number_comparison import Number
-    from discreet.paper.sources import Sources
+    from discreet.paper.number_comparison import NumberComparison
+    from discreet.paper.paper_inputs import Sources
     from discreet.programme.model import Programme
     from discreet.risk.averaging import Averaging
 
@@ -40,7 +39,7 @@ SAME = 1e-9
 """Relative difference below which two ratios are one."""
 
 
-def numbers(sources: Sources) -> Iterator[Number]:
+def numbers(sources: Sources) -> Iterator[NumberComparison]:
     """Give the numbers of this part."""
     yield from _programme(sources.programme("DE"))
     yield from _example()
@@ -49,7 +48,7 @@ def numbers(sources: Sources) -> Iterator[Number]:
     yield from _frequent(sources)
 
 
-def _programme(census: Programme) -> Iterator[Number]:
+def _programme(census: Programme) -> Iterator[NumberComparison]:
     tables = census.of(None)
     sizes = [len(table.breakdowns) for table in tables]
     codes = {breakdown.code for table in tables for breakdown in table.breakdowns}
@@ -71,7 +70,7 @@ def _alone(census: Programme, table: str) -> Programme:
     return replace(census, tables=tuple(each for each in census.tables if each.id == table))
 
 
-def _example() -> Iterator[Number]:
+def _example() -> Iterator[NumberComparison]:
     """Give the paper's example, one table SEX x AGE with two groups of age."""
     found = lattice(histogram("SEX", "AGE"))
     counted = averaging(found)
@@ -84,7 +83,7 @@ def _example() -> Iterator[Number]:
         yield number(f"example-{name}-ratio", float(counted.plain[place]))
 
 
-def _table_1(sources: Sources) -> Iterator[Number]:
+def _table_1(sources: Sources) -> Iterator[NumberComparison]:
     for statistic in TABLE_1:
         for spsn in (True, False):
             for rule in RULES:
@@ -99,7 +98,7 @@ def _table_1(sources: Sources) -> Iterator[Number]:
                     yield number(name, ours, WHY[rule], variant=rule, basis=PROGRAMME)
 
 
-def _table_2(sources: Sources) -> Iterator[Number]:
+def _table_2(sources: Sources) -> Iterator[NumberComparison]:
     for spsn, rows in TABLE_2.items():
         for country, statistic, _ in rows:
             for rule in RULES:
@@ -119,7 +118,7 @@ def _ratio(sources: Sources, country: str, statistic: str, rule: str, *, spsn: b
     return ratio, f"smallest in {where}, {most:.4f} in {elsewhere}" if country == "all" else country
 
 
-def _frequent(sources: Sources) -> Iterator[Number]:
+def _frequent(sources: Sources) -> Iterator[NumberComparison]:
     """Give the two most frequent ratios of figure 7, with SPSN."""
     for rule in RULES:
         found = ratios(sources, rule)

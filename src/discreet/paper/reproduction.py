@@ -7,39 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.calibration.constraints import OPTIMAL, PAPER
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.paper import (
-    accuracy,
-    averaging,
-    bound,
-    margins,
-    optimal_attacker_part,
-    parameter_space_part,
-    privacy,
-    redundancy_part,
-    settings,
-    small_areas,
-)
+from discreet.paper import optimal_attacker_part, parameter_space_part, redundancy_part, risk_part, small_area_part
 from discreet.paper.number_comparison import AREAS, BASES, DRAW, FORMULA, NOT_COMPUTED, PROGRAMME, READING
-from discreet.paper.published import PARTS
-from discreet.paper.sources import RULES, Sources
+from discreet.paper.paper_inputs import RULES, Sources
+from discreet.paper.published_numbers import PARTS
 from discreet.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from discreet.paper.number_comparison import Number
+    from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.optimal_attacker_part import State
     from discreet.progress import Progress
 
-NUMBERS: dict[str, Callable[[Sources], Iterator[Number]]] = {
-    "privacy": privacy.numbers,
-    "bound": bound.numbers,
-    "margins": margins.numbers,
-    "averaging": averaging.numbers,
+NUMBERS: dict[str, Callable[[Sources], Iterator[NumberComparison]]] = {
+    "privacy": risk_part.privacy_numbers,
+    "bound": risk_part.bound_numbers,
+    "margins": risk_part.margin_numbers,
+    "averaging": risk_part.averaging_numbers,
     "redundancy": redundancy_part.numbers,
-    "settings": settings.numbers,
-    "small_areas": small_areas.numbers,
-    "accuracy": accuracy.numbers,
+    "settings": risk_part.setting_numbers,
+    "small_areas": small_area_part.small_area_numbers,
+    "accuracy": small_area_part.accuracy_numbers,
     "parameter_space": parameter_space_part.numbers,
 }
 """By part, what gives its numbers."""
@@ -62,12 +51,12 @@ class Paper:
     """
 
     parts: tuple[str, ...]
-    numbers: tuple[Number, ...]
+    numbers: tuple[NumberComparison, ...]
     figures: dict[str, Any]
     states: tuple[State, ...]
 
     @property
-    def apart(self) -> tuple[Number, ...]:
+    def apart(self) -> tuple[NumberComparison, ...]:
         """Return the numbers that do not agree."""
         return tuple(each for each in self.numbers if not each.agrees)
 
@@ -108,7 +97,7 @@ WHY_APART = {
 """What keeps numbers of one kind from agreeing."""
 
 
-def _told(basis: str, rows: Sequence[Number], agree: int) -> str:
+def _told(basis: str, rows: Sequence[NumberComparison], agree: int) -> str:
     """Return how many numbers of one kind agree, and what to expect of them."""
     many = f"{len(rows)} {'number' if len(rows) == 1 else 'numbers'} {BASES[basis]}"
     if basis == NOT_COMPUTED:
@@ -147,7 +136,7 @@ def reproduce_paper(
         sources.count_all(keep_single=True)
     if SECOND in parts:
         sources.count_all(keep_single=False)
-    numbers: list[Number] = []
+    numbers: list[NumberComparison] = []
     figures: dict[str, Any] = {}
     for done, part in enumerate(parts, start=1):
         if part in NUMBERS:
@@ -172,8 +161,8 @@ def chosen_parts(only: Sequence[str] | None) -> tuple[str, ...]:
 def _optimal_figures(sources: Sources) -> dict[str, Any]:
     """Return the figures again, under the optimal attack."""
     return {
-        "bound-map-optimal": bound.bound_map("likelihood"),
-        "averaging-map-optimal": averaging.best_maps(sources),
+        "bound-map-optimal": risk_part.bound_map("likelihood"),
+        "averaging-map-optimal": risk_part.best_maps(sources),
         "ratios-optimal": tuple(redundancy_part.ratios(sources, rule, "optimal") for rule in RULES),
         **{
             f"parameter-space-{rule}-{attacker}": parameter_space_part.programme_space(
@@ -186,14 +175,14 @@ def _optimal_figures(sources: Sources) -> dict[str, Any]:
 
 
 FIGURES: dict[str, Callable[[Sources], dict[str, Any]]] = {
-    "bound": lambda _: {"bound-map": bound.bound_map()},
-    "averaging": lambda _: {"averaging-map": averaging.published_maps()},
+    "bound": lambda _: {"bound-map": risk_part.bound_map()},
+    "averaging": lambda _: {"averaging-map": risk_part.published_maps()},
     "redundancy": lambda sources: {"ratios": tuple(redundancy_part.ratios(sources, rule) for rule in RULES)},
     "small_areas": lambda sources: {
-        "area-sizes": small_areas.area_sizes(sources.areas),
-        "distortions": (small_areas.distortions(sources.areas), small_areas.tail_curves(sources.areas)),
+        "area-sizes": small_area_part.area_sizes(sources.areas),
+        "distortions": (small_area_part.distortions(sources.areas), small_area_part.tail_curves(sources.areas)),
     },
-    "accuracy": lambda _: {"accuracy": accuracy.accuracy_curves()},
+    "accuracy": lambda _: {"accuracy": small_area_part.accuracy_curves()},
     "parameter_space": lambda _: {"parameter-space": parameter_space_part.published_space()},
     SECOND: _optimal_figures,
 }

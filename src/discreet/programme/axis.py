@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InternalError, ProgrammeError
-from discreet.programme.published import TOTAL
+from discreet.programme.model import TOTAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class TopicAxis:
 
 
 @dataclass(frozen=True)
-class Published:
+class ColumnLevel:
     """One level of a breakdown as a table shows it: where its cells are counted, and what they are called.
 
     Attributes:
@@ -92,13 +92,13 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A breakdown as a column of a table: its codes, and its levels from the total to the finest."""
 
     name: str
     topic: str
     codes: tuple[str, ...]
-    levels: tuple[Published, ...]
+    levels: tuple[ColumnLevel, ...]
 
     @cached_property
     def finer(self) -> dict[int, int]:
@@ -149,16 +149,16 @@ def codes(level: Level) -> tuple[str, ...]:
     return level.codes
 
 
-def columns(table: Table, programme: Programme, axes: dict[str, TopicAxis]) -> tuple[Column, ...]:
+def columns(table: Table, programme: Programme, axes: dict[str, TopicAxis]) -> tuple[TableColumn, ...]:
     """Return the columns of a table with the codes in the order in which they first appear, coarse to fine."""
     found = []
     for breakdown in table.breakdowns:
         axis, topic = axes[breakdown.topic], programme.topics[breakdown.topic]
         place: dict[str, int] = {}
-        levels: list[Published] = []
+        levels: list[ColumnLevel] = []
         if breakdown.total or not breakdown.levels:
             place[TOTAL] = 0
-            levels.append(Published(0, np.zeros(1, dtype=np.int32), None))
+            levels.append(ColumnLevel(0, np.zeros(1, dtype=np.int32), None))
         for level in breakdown.levels:
             listed = in_counted_order(topic, axis, level)
             new = np.array([code not in place for code in listed])
@@ -166,11 +166,11 @@ def columns(table: Table, programme: Programme, axes: dict[str, TopicAxis]) -> t
                 place.setdefault(code, len(place))
             if new.any():
                 labels = np.array([place[code] for code in listed], dtype=np.int32)
-                levels.append(Published(axis.depth_of(level), labels, None if new.all() else new))
+                levels.append(ColumnLevel(axis.depth_of(level), labels, None if new.all() else new))
         # The narrowest numbers that hold all codes: a table has a number per row and column.
         kind = np.min_scalar_type(-len(place))
         narrow = tuple(replace(level, labels=level.labels.astype(kind)) for level in levels)
-        found.append(Column(breakdown.code, breakdown.topic, tuple(place), narrow))
+        found.append(TableColumn(breakdown.code, breakdown.topic, tuple(place), narrow))
     return tuple(found)
 
 

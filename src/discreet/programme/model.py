@@ -1,4 +1,9 @@
-"""Topics, levels, breakdowns, tables and the programme they make: a static output as data."""
+"""The model of a table programme: topics, levels, breakdowns, tables.
+
+Topics, levels, breakdowns, tables and the programme they make: a static output as data.
+
+Names that every published table has: the code of a total, and the columns of values.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.programme.category_tree import CategoryTree
-
 
 MOST_LEVELS = 100
 MOST_CATEGORIES = 10**12
@@ -153,3 +157,11 @@ class Programme:
     def breakdowns(self) -> dict[str, Breakdown]:
         """Return every breakdown in use, by code."""
         return {b.code: b for table in self.tables for b in table.breakdowns}
+
+
+TOTAL = "_T"
+"""The code of the total in every column."""
+VALUE = "value"
+"""The column of published counts."""
+WEIGHTED = "weighted"
+"""The column of weighted counts after it, where there are weights."""

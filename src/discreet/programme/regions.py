@@ -1,4 +1,8 @@
-"""Regions of a user's own: a file maps areas to regions, and every table by area is made by region too.
+"""Regions of the office's own: a CSV file that maps areas to them.
+
+Rows of small CSV files that belong to a programme, whichever delimiter their header has.
+
+Regions of a user's own: a file maps areas to regions, and every table by area is made by region too.
 
 A region is a category like any other: its count and its cell key are sums over the records of its areas, so that it
 gets one noise, and not the sum of the noises of its areas. Areas that the file does not name are left out.
@@ -6,13 +10,15 @@ gets one noise, and not the sum of the noises of its areas. Areas that the file 
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeFileError, UnknownNameError
+from discreet.limits import read_named
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.csv_rows import csv_rows
 from discreet.programme.model import Breakdown, Level, Programme, Topic
 from discreet.programme.universe import narrowed_universe
 
@@ -21,6 +27,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.programme.model import Table
+
+DELIMITERS = ",;\t|"
+
+
+def csv_rows(path: Path, todo: str) -> list[dict[str, str]]:
+    """Return the rows by column; the delimiter is the one that gives the header most columns.
+
+    Args:
+        path: the file.
+        todo: what to do if it cannot be read.
+    """
+    try:
+        data = read_named(path)
+        text = data.decode("utf-8-sig")
+        headers = {mark: next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), []) for mark in DELIMITERS}
+        delimiter = max(headers, key=lambda mark: len(headers[mark]))
+        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except OSError as error:
+        raise ProgrammeFileError.at(path, None, f"cannot be read: {error.strerror}.", todo) from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        what = f"byte {error.start + 1:,} of the file is not text in UTF-8."
+        raise ProgrammeFileError.at(path, line, what, "Save the file as UTF-8.") from error
+    except csv.Error as error:
+        raise ProgrammeFileError.at(path, None, "cannot be read as CSV.", todo) from error
+
 
 OUTSIDE = "_O"
 """The category of areas that are in no region; no table counts it."""

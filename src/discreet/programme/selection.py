@@ -59,7 +59,7 @@ def _topics_of(table: Table) -> set[str]:
     return {b.topic for b in table.breakdowns} | topics_named(table.universe or "")
 
 
-def also_missing_category(programme: Programme, topics: Sequence[str], code: str = "_U") -> Programme:
+def with_missing_category(programme: Programme, topics: Sequence[str], code: str = "_U") -> Programme:
     """Return a programme in which the topics named have one more category, directly under the total.
 
     Every level of such a topic gets it, so that all levels are still partitions of the

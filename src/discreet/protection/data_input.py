@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import DataFileError, ParameterError
 from discreet.protection.margin_agreement import Agreement
-from discreet.protection.reading import load
+from discreet.protection.record_loading import load
 from discreet.records.record_columns import RecordColumns
 from discreet.release.table_files import file_stem
 from discreet.sources.source import open_source
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.programme.model import Programme, Table
     from discreet.progress import Progress
-    from discreet.protection.reading import Loaded
+    from discreet.protection.record_loading import LoadedRecords
     from discreet.sources.source import Source
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 """Of the file of a table, in the order in which they are looked for."""
 
 
-class Input(Protocol):
+class DataInput(Protocol):
     """Something that can be loaded into an engine and counted there."""
 
     def fingerprint(self) -> str:
@@ -37,7 +37,7 @@ class Input(Protocol):
     def check_unchanged(self) -> None:
         """Refuse data that are not as they were when they were opened."""
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
         """Bring them into the engine."""
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class RecordInput:
         """Let go of the source."""
         self.source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
         """Read the records once."""
         return load(self.source, programme, mechanism, self.roles, engine, missing=self.missing, tell=tell)
 
@@ -140,7 +140,7 @@ class TabulatedInput:
         for source in (*self.sources.values(), *self.others.values()):
             source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> Loaded:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
         """Read every file once, each into a table of its own, and refuse tables that do not agree."""
         places, largest, margins = {}, 0, 0
         notes: list[str] = []
@@ -201,7 +201,7 @@ def open_input(
     *,
     tabulated: bool,
     encoding: str | None = None,
-) -> Input:
+) -> DataInput:
     """Return the input for what was given as data."""
     if not tabulated:
         return RecordInput(open_source(data, encoding=encoding), roles, missing)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.programme.load import load_programme
 from discreet.programme.model import Programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.regions import with_regions
 from discreet.programme.selection import choose_tables
 from discreet.protection.programme_checks import check_countable
-from discreet.protection.reading import level_columns
-from discreet.records.binding import bind
+from discreet.protection.record_loading import level_columns
+from discreet.records.category_coding import columns_of_topics
 from discreet.sources.source import open_source
 from discreet.tabulation.cell_counts import DENSE_MOST
 from discreet.tabulation.distinct_cells import programme_size
@@ -52,7 +52,7 @@ BYTES_PER_CSV_RECORD = 60
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RunEstimate:
     """What a run would take.
 
     Attributes:
@@ -91,7 +91,7 @@ def estimate(
     regions: Path | str | None = None,
     encoding: str | None = None,
     from_ids: bool = False,
-) -> Estimate:
+) -> RunEstimate:
     """Return what protecting would take; only the heads of the files are read.
 
     Args:
@@ -107,7 +107,7 @@ def estimate(
     chosen = choose_tables(with_regions(spec, Path(regions)) if regions else spec, tables, unit)
     check_countable(chosen)
     with closing(open_source(data, encoding=encoding)) as source:
-        bound = bind(chosen, source.columns, source.name)
+        bound = columns_of_topics(chosen, source.columns, source.name)
         records, guessed = _records(source)
     plans = [plan_tables(chosen, population) for population in chosen.populations.values()]
     widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
@@ -120,7 +120,7 @@ def estimate(
         for table in plan.tables
     ]
     largest = max(_largest(plan) for plan in plans)
-    return Estimate(
+    return RunEstimate(
         records=records,
         guessed=guessed,
         tables=len(chosen.tables),

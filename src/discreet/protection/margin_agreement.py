@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.errors import DisagreementError
 from discreet.programme.axis import codes
-from discreet.tabulation.counting import ROWS, Records
+from discreet.tabulation.counting import ROWS, CodedRecords
 from discreet.tabulation.plan import contains
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ class Agreement:
     def _grouped(self) -> dict[tuple[str, Statistic], tuple[Ints, ...]]:
         return {}
 
-    def _records(self, table: str) -> Records:
+    def _records(self, table: str) -> CodedRecords:
         def column(axis: int, depth: int) -> str:
             return self.columns[self.plan.axes[axis].depths[depth - 1][0].name]
 
-        return Records(self.engine, lambda _: self.places[table], column, None, 1, ROWS)
+        return CodedRecords(self.engine, lambda _: self.places[table], column, None, 1, ROWS)
 
     def _name(self, statistic: Statistic) -> str:
         shown = zip(self.plan.axes, statistic, strict=True)

@@ -15,29 +15,29 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning
-from discreet.noise.disclosure import check_disclosure
 from discreet.noise.max_entropy import check_room
 from discreet.noise.ptable import PTable
-from discreet.programme.load import load_programme
+from discreet.noise.published_counts import check_disclosure
 from discreet.programme.model import Programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_to_json
 from discreet.programme.regions import with_regions
 from discreet.programme.selection import choose_tables
 from discreet.progress import silent
 from discreet.protection.data_input import open_input
-from discreet.protection.earlier import Neighbours, releases_beside, warnings_about
-from discreet.protection.making import Making
+from discreet.protection.earlier_releases import Neighbours, releases_beside, warnings_about
 from discreet.protection.programme_checks import check_countable
+from discreet.protection.table_publishing import TablePublisher
 from discreet.records.record_columns import RecordColumns
 from discreet.records.secret import keyed_digest, secret_check
-from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.record import Record
-from discreet.release.release import Release, Summary
-from discreet.release.release_writer import FolderShelf, MemoryShelf, Shelf
+from discreet.release.release import Release, RunSummary
+from discreet.release.release_writer import FolderWriter, MemoryWriter, ReleaseWriter
+from discreet.release.run_journal import LOCK_TIMEOUT
 from discreet.release.table_files import check_format
 from discreet.tabulation.cell_batch import check_size
-from discreet.tabulation.output import output_of
 from discreet.tabulation.plan import plan
+from discreet.tabulation.static_output import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,10 +144,10 @@ def protect(
     tell = progress or silent
     earlier = releases_beside(Path(out)) if out else Neighbours()
     begin = time.perf_counter()
-    shelf: Shelf = (
-        MemoryShelf()
+    shelf: ReleaseWriter = (
+        MemoryWriter()
         if out is None
-        else FolderShelf(Path(out), form, replace=replace, resume=resume, lock_timeout=lock_timeout)
+        else FolderWriter(Path(out), form, replace=replace, resume=resume, lock_timeout=lock_timeout)
     )
     with (
         closing(given),
@@ -187,14 +187,14 @@ def protect(
         )
         record = dataclasses.replace(record, warnings=record.noise_warnings())
         done = shelf.begin(_digest(record, found))
-        seconds = Making(loaded, place, mechanism, roles, keep_exact, non_negative, tell, done, weighted_only).run(
-            shelf
-        )
+        seconds = TablePublisher(
+            loaded, place, mechanism, roles, keep_exact, non_negative, tell, done, weighted_only
+        ).run(shelf)
         given.check_unchanged()
         record = dataclasses.replace(
             record, contents=dict(sorted(shelf.contents.items())) if mechanism.secret else None
         )
-        summary = Summary(
+        summary = RunSummary(
             records=loaded.records,
             dropped=loaded.dropped,
             topics=len(loaded.programme.topics),

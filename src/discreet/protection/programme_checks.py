@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeError
-from discreet.programme.published import TOTAL, VALUE, WEIGHTED
+from discreet.programme.model import TOTAL, VALUE, WEIGHTED
 
 if TYPE_CHECKING:
     from discreet.programme.model import Breakdown, Programme, Table, Topic

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.noise.cut import cut_bias
+from discreet.noise.published_counts import cut_bias
 from discreet.noise.sentences import CENTRED
-from discreet.noise.truncated_gaussian import TruncatedGaussian
-from discreet.noise.truncated_laplace import TruncatedLaplace
+from discreet.noise.truncated import TruncatedGaussian, TruncatedLaplace
 from discreet.release.release_folder import EXACT, curator_folder
 from discreet.results import Result
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from discreet.protection.dry_run import Estimate
+    from discreet.protection.dry_run import RunEstimate
     from discreet.release.record import Record
     from discreet.release.release import Release
 
@@ -173,7 +172,7 @@ def _kind_of_size(record: Record) -> str:
     return "root mean square noise" if abs(record.mean) >= CENTRED else "standard deviation"
 
 
-def estimate_text(found: Estimate) -> str:
+def estimate_text(found: RunEstimate) -> str:
     """Return what a run would take, in sentences."""
     about = "about " if found.guessed else ""
     counted = f"{found.maximal:,} counted from the records, the others summed up from these"

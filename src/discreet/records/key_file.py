@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from discreet.errors import DataFileError, FileWriteError, ParameterError, UnknownNameError
-from discreet.records.keys import IdCheck, RecordKeys, keys_of
-from discreet.sources.files import FileSource
+from discreet.records.record_keys import IdCheck, RecordKeys, keys_of
+from discreet.sources.column_values import without_views
+from discreet.sources.data_files import FileSource
 from discreet.sources.source import open_source
-from discreet.sources.text import without_views
 from discreet.whole_file import check_writable, open_whole
 
 if TYPE_CHECKING:

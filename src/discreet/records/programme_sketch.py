@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import DataFileError, ParameterError
-from discreet.sources.files import open_files
-from discreet.sources.reading import BLOCK, UTF8, Reading
-from discreet.sources.text import as_text
+from discreet.sources.column_values import as_text
+from discreet.sources.csv_file import BLOCK, UTF8, ReadOptions
+from discreet.sources.data_files import open_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
-    from discreet.sources.files import FileSource
+    from discreet.sources.data_files import FileSource
 
 MOST_CATEGORIES = 500
 """Columns with more different values than this are no topics, unless asked for."""
@@ -125,7 +125,7 @@ def _open(path: Path, encoding: str) -> FileSource:
     if path.is_dir():
         raise DataFileError.at(path, "is a folder.", "Name one file in it.")
     # What a quote that is not closed has swallowed shows as long text.
-    return open_files([path], how=Reading(BLOCK, forgiving=True, encoding=encoding))
+    return open_files([path], how=ReadOptions(BLOCK, forgiving=True, encoding=encoding))
 
 
 def _columns(source: FileSource, most: int) -> list[_Column]:

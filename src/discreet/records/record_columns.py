@@ -1,10 +1,27 @@
-"""The columns of the data that are no topics: what a record is known by, and what it stands for."""
+"""Columns with a role: id, key, count and weight.
+
+The columns of the data that are no topics: what a record is known by, and what it stands for.
+
+Rows that stand for several persons, and persons that stand for several: counts and weights of rows.
+
+Counts are whole. Weights are kept as whole multiples of 2^-20, so that their sums are exact and the same in any order.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from discreet.errors import ParameterError
+import numpy as np
+
+from discreet.errors import ParameterError, RecordKeyError
+from discreet.sources.column_values import as_numbers, decoded, may_hold_numbers, refuse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -41,3 +58,52 @@ class RecordColumns:
     def columns(self) -> list[str]:
         """Return the columns that must be read."""
         return [column for column in (self.id, self.key, self.count, self.weight) if column is not None]
+
+
+MOST_PERSONS = (1 << 32) - 1
+"""Persons of one row, and of one cell."""
+STEPS = 1 << 20
+"""The steps into which a weight of 1 is divided."""
+LARGEST_WEIGHT = 1e9
+LARGEST_SUM = 1 << 62
+"""Steps of all weights together: they are summed up in words of 64 bits."""
+
+
+def row_counts(values: pa.Array, column: str, offset: int) -> NDArray[np.uint32]:
+    """Return how many persons every row stands for."""
+    accepted = f"Counts are whole numbers from 0 to {MOST_PERSONS}. Mend the column, or name another."
+    missing, numbers = _numbers(values, column, accepted)
+    faults = {
+        "is missing": missing,
+        "is not a number": np.isnan(numbers),
+        "is negative": numbers < 0,
+        "is no whole number": numbers != np.rint(numbers),
+        "is too large": numbers > MOST_PERSONS,
+    }
+    refuse(faults, column, offset, accepted, what="count")
+    return numbers.astype(np.uint32)
+
+
+def row_weights(values: pa.Array, column: str, offset: int) -> Ints:
+    """Return the weight of every row in steps of 2^-20."""
+    accepted = f"Weights are numbers from 0 to {LARGEST_WEIGHT:g}. Mend the column, or name another."
+    missing, numbers = _numbers(values, column, accepted)
+    faults = {
+        "is missing": missing,
+        "is not a number": np.isnan(numbers),
+        "is negative": numbers < 0,
+        "is too large": numbers > LARGEST_WEIGHT,
+    }
+    refuse(faults, column, offset, accepted, what="weight")
+    return np.rint(numbers * STEPS).astype(np.int64)
+
+
+def _numbers(values: pa.Array, column: str, accepted: str) -> tuple[Flags, Floats]:
+    import pyarrow as pa
+
+    values = decoded(values)
+    if pa.types.is_float32(values.type):
+        values = values.cast(pa.float64())
+    if not may_hold_numbers(values.type):
+        raise RecordKeyError.kind(column, str(values.type), accepted)
+    return as_numbers(values)

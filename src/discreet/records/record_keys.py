@@ -1,21 +1,280 @@
-"""The key of every record, batch after batch."""
+"""Record keys: made from ids with the secret, or brought along by the data.
+
+Record keys: a keyed hash of the id of every record, or keys that the data bring along.
+
+Keys depend on the secret, the version label and the id, and on nothing else: a
+record keeps its key whatever other records come, go or change places.
+
+The key of every record, batch after batch.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.records.keys import DIGEST_BITS, IdCheck, RecordKeys, is_fraction, keys_of, ready_keys
+from discreet.errors import ParameterError, RecordIdError, RecordKeyError
+from discreet.noise.key_lookup import secret_material
+from discreet.records.secret import check_secret
+from discreet.sources.column_values import NUMBER, as_numbers, decoded, is_text, is_whole, may_hold_numbers, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from discreet.arrays import Flags, Floats, Words
     from discreet.records.record_columns import RecordColumns
     from discreet.sources.source import Source
+
+FRACTION_SPACE = 10**8
+"""The key space of cellKey's fractions, which have eight decimals."""
+
+DIGEST_BITS = 64
+"""Bits of a digest, all of which decide the key."""
+
+WIDEST_SPACE = 2**53
+"""Whole numbers and fractions are told apart exactly, as double precision numbers, up to here."""
+
+
+class RecordKeys:
+    """The digest of an id under a secret, from which its record key is made.
+
+    With BLAKE2b_n(text; key, person) the keyed and personalized hash of n bytes (RFC 7693, the BLAKE2 paper):
+
+        digest(id) = BLAKE2b_8(id as UTF-8 text; key = M, person = P)
+        M = BLAKE2b_64(secret),  P = BLAKE2b_16("discreet.record:" + version label)
+        record key(id) = digest(id) mod K, the digest read as a little-endian number, K the key space
+
+    A whole number is its decimal text, so 7 and "7" have the same key, and "07" has another. Without the secret the
+    keys are uniform and independent for whoever sees them.
+
+    >>> import pyarrow as pa
+    >>> keys = RecordKeys(b"a secret of the office")
+    >>> bool((keys.digests(pa.array([7, 8])) == keys.digests(pa.array(["7", "8"]))).all())
+    True
+
+    Args:
+        secret: the office's secret, at least 16 bytes.
+        version: a label; another label gives other keys under the same secret.
+    """
+
+    def __init__(self, secret: bytes, version: str = "1") -> None:
+        material = secret_material(check_secret(secret, "The secret"))
+        person = hashlib.blake2b(b"discreet.record:" + _label(version), digest_size=16).digest()
+        self._empty = hashlib.blake2b(digest_size=8, key=material, person=person)
+
+    def digests(self, ids: pa.Array, column: str = "The id") -> Words:
+        """Return the digest of every id, or refuse ids that are missing or of a kind that is not exact."""
+        import pyarrow as pa
+
+        texts = id_texts(ids, column)
+        if texts.null_count:
+            raise RecordIdError.missing(column, texts.null_count, _first_null(texts) + 1)
+        # Copying the state costs a fraction of what setting it up again would.
+        copy, found = self._empty.copy, []
+        for text in texts.cast(pa.large_binary()).to_pylist():
+            state = copy()
+            state.update(text)
+            found.append(state.digest())
+        return np.frombuffer(b"".join(found), dtype="<u8").astype(np.uint64, copy=False)
+
+
+def keys_of(digests: Words, key_space: int = 2**32, bits: int = DIGEST_BITS) -> NDArray[np.uint32]:
+    """Return the record keys, the digests modulo a key space of at most 2^32.
+
+    A key is more likely than another by a factor of at most 1 + K / 2^64. Earlier versions reduced the lower 32 bits
+    alone (`bits`): the same keys where K is a power of two, and up to twice as likely ones elsewhere.
+    """
+    return ((digests & np.uint64(2**bits - 1)) % np.uint64(key_space)).astype(np.uint32)
+
+
+def id_texts(ids: pa.Array, column: str) -> pa.Array:
+    """Return ids as text, null where they are missing, or refuse what has no exact text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = decoded(ids)
+    if not (is_text(ids.type) or is_whole(ids.type) or pa.types.is_null(ids.type)):
+        raise RecordIdError.inexact(column, str(ids.type))
+    texts = ids.cast(pa.large_string())
+    empty = pc.equal(pc.binary_length(texts), 0)
+    return pc.if_else(empty, None, texts) if pc.any(empty).as_py() else texts
+
+
+# --- Every record has an id of its own ---
+
+
+class IdCheck:
+    """Digests of ids, batch after batch, and at the end whether every record has an id of its own.
+
+    Args:
+        keys: the hash.
+        column: what the ids are called, for messages.
+    """
+
+    def __init__(self, keys: RecordKeys, column: str) -> None:
+        self.keys = keys
+        self.column = column
+        self.records = 0
+        self.missing = 0
+        self._first = 0
+        self._digests: list[Words] = []
+
+    def digests(self, ids: pa.Array) -> Words:
+        """Return the digests of the next batch; zeros once an id is missing, since `finish` will refuse the data."""
+        texts = id_texts(ids, self.column)
+        if texts.null_count and not self.missing:
+            self._first = self.records + _first_null(texts) + 1
+        self.records += len(texts)
+        self.missing += texts.null_count
+        if self.missing:
+            self._digests.clear()
+            return np.zeros(len(texts), dtype=np.uint64)
+        self._digests.append(self.keys.digests(texts, self.column))
+        return self._digests[-1]
+
+    def finish(self, again: Callable[[], Iterable[pa.Array]] | None = None) -> None:
+        """Refuse data in which an id is missing, or two records share one.
+
+        Args:
+            again: gives the ids once more. Two different ids among n share a digest by chance with probability
+                n^2 / 2^65; such a lone pair is looked at again where that is possible, and accepted.
+        """
+        if self.missing:
+            raise RecordIdError.missing(self.column, self.missing, self._first)
+        found = duplicates(self._digests)
+        if found is None:
+            return
+        how_many, first, twin = found
+        if how_many == 2 and again and not share_id(again(), first, twin):
+            return
+        raise RecordIdError.repeated(self.column, how_many, first, twin)
+
+
+def duplicates(digests: Sequence[Words]) -> tuple[int, int, int] | None:
+    """Return how many records share a digest with another, the number of the first such record and of its twin.
+
+    Records are counted from 1 through all batches; None if all digests differ.
+
+    >>> duplicates([np.array([5, 9], dtype=np.uint64), np.array([7, 5], dtype=np.uint64)])
+    (2, 1, 4)
+    """
+    shared = _shared(digests)
+    if not len(shared):
+        return None
+    places, values, start = [], [], 1
+    for batch in digests:
+        nearest = np.minimum(np.searchsorted(shared, batch), len(shared) - 1)
+        hits = np.flatnonzero(shared[nearest] == batch)
+        places.append(hits + start)
+        values.append(batch[hits])
+        start += len(batch)
+    place, value = np.concatenate(places), np.concatenate(values)
+    twin = 1 + np.argmax(value[1:] == value[0])
+    return len(place), int(place[0]), int(place[twin])
+
+
+def share_id(batches: Iterable[pa.Array], one: int, other: int) -> bool:
+    """Return whether two records, counted from 1 through all batches, have the same id."""
+    found, start = set(), 1
+    for ids in batches:
+        for record in (one, other):
+            if start <= record < start + len(ids):
+                found.update(id_texts(ids.slice(record - start, 1), "The id").to_pylist())
+        start += len(ids)
+    return len(found) == 1
+
+
+def _shared(digests: Sequence[Words]) -> Words:
+    """Return the digests that occur more than once, in rising order."""
+    joined = np.concatenate([np.empty(0, dtype=np.uint64), *digests])
+    joined.sort()
+    return np.unique(joined[1:][joined[1:] == joined[:-1]])
+
+
+# --- Keys that the data bring along ---
+
+
+def is_fraction(values: pa.Array) -> bool:
+    """Return whether a column of ready-made keys holds fractions, as cellKey makes them, not whole numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = decoded(values)
+    if not is_text(values.type):
+        return bool(pa.types.is_floating(values.type) or (pa.types.is_decimal(values.type) and values.type.scale > 0))
+    pointed = pc.and_(pc.match_substring_regex(values, NUMBER), pc.match_substring_regex(values, "[.eE]"))
+    return bool(pc.any(pointed).as_py())
+
+
+def ready_keys(
+    values: pa.Array, key_space: int, column: str, *, offset: int = 0, fraction: bool | None = None
+) -> Words:
+    """Return ready-made record keys as whole numbers below the key space.
+
+    Whole numbers are taken as they are. A fraction f from 0 to 1 becomes round(f * key_space) mod key_space, which is
+    exact for eight decimals and a key space of 10^8. Numbers may stand as text, as in a CSV file.
+
+    Args:
+        values: a column or a batch of it.
+        key_space: the number of keys.
+        column: what the column is called, for messages.
+        offset: how many records came in earlier batches.
+        fraction: which of the two the whole column holds; judged by these values alone if left out.
+    """
+    import pyarrow as pa
+
+    if not 1 <= key_space <= WIDEST_SPACE:
+        raise ParameterError.outside("ready_keys", "key_space", key_space, "a whole number from 1 to 2^53")
+    accepted = (
+        f"Keys are whole numbers from 0 to {key_space - 1}, or fractions from 0 to 1 in double precision, as cellKey "
+        "makes them, and a column holds one kind only. Mend the column, or name another."
+    )
+    values = decoded(values)
+    if not may_hold_numbers(values.type):
+        raise RecordKeyError.kind(column, str(values.type), accepted)
+    fraction = is_fraction(values) if fraction is None else fraction
+    if pa.types.is_integer(values.type) and not fraction and not values.null_count:
+        whole: NDArray[np.integer] = values.to_numpy(zero_copy_only=False)
+        if whole.size and whole.min() >= 0 and whole.max() < key_space:
+            return whole.astype(np.uint64)
+    missing, numbers = as_numbers(values)
+    faults = {
+        "is missing": missing,
+        "is not a number": np.isnan(numbers),
+        "is negative": numbers < 0,
+        **(_beyond_one(numbers) if fraction else _off_grid(numbers, key_space)),
+    }
+    refuse(faults, column, offset, accepted)
+    return np.rint(numbers * key_space).astype(np.uint64) % np.uint64(key_space) if fraction else numbers.astype("u8")
+
+
+def _beyond_one(numbers: Floats) -> dict[str, Flags]:
+    return {"is larger than 1, in a column of fractions": numbers > 1}
+
+
+def _off_grid(numbers: Floats, key_space: int) -> dict[str, Flags]:
+    broken = numbers != np.rint(numbers)
+    return {"is a fraction, in a column of whole numbers": broken, "is too large": numbers >= key_space}
+
+
+def _first_null(texts: pa.Array) -> int:
+    return int(np.argmax(texts.is_null().to_numpy(zero_copy_only=False)))
+
+
+def _label(version: str) -> bytes:
+    """Return a version label as bytes, or refuse one that is empty or no text."""
+    try:
+        label = version.encode()
+    except (AttributeError, UnicodeEncodeError):
+        label = b""
+    if not label:
+        raise ParameterError("The version label of record keys must be a text such as 1.", parameter="version")
+    return label
 
 
 class KeyReader:

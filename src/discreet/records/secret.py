@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from discreet.errors import FileWriteError, SecretError
-from discreet.noise.mixing import SHORTEST_SECRET, SecretAsGiven, bare_secret, secret_material
+from discreet.noise.key_lookup import SHORTEST_SECRET, SecretAsGiven, bare_secret, secret_material
 from discreet.whole_file import check_unpublished, sync
 
 LONGEST_SECRET = 4096

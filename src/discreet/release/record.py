@@ -19,8 +19,8 @@ import numpy as np
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError, UnreadableFileError
 from discreet.limits import MAX_RELEASE_BYTES, bounded_json, read_bounded
 from discreet.noise.by_count import by_count
-from discreet.noise.catalogue import LAWS
-from discreet.noise.formats.ptable_toml import OwnToml
+from discreet.noise.by_name import LAWS
+from discreet.noise.formats.ptable_toml import PTableToml
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameters, required
 from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
@@ -28,11 +28,11 @@ from discreet.noise.ptable_settings import PTableSettings
 from discreet.noise.sentences import law_warnings
 from discreet.noise.sentences import warnings as noise_warnings
 from discreet.noise.truncated import Truncated
-from discreet.programme.load import load_programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_from_json
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
     from discreet.programme.model import Programme
 
@@ -224,7 +224,7 @@ class Record:
     @cached_property
     def _ptable(self) -> PTable:
         if self.law == "p-table":
-            return OwnToml().read(self.ptable_text or "", Path("record.json"))
+            return PTableToml().read(self.ptable_text or "", Path("record.json"))
         self._check_parameters(PTableSettings, self.parameters)
         return PTable.solve(PTableSettings(**self.parameters), self.key_space or KEY_SPACE)
 
@@ -301,7 +301,7 @@ class Record:
         table = self.ptable()
         return table.rows[int(table.row_numbers(np.array([count]))[0])]
 
-    def by_count(self) -> LawByCount:
+    def by_count(self) -> NoiseByCount:
         """Return the laws of all true counts; where a budget is split unevenly, that of a count with most noise."""
         if self.law == "none":
             return by_count(None)

@@ -29,9 +29,19 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError, LockedError, UnreadableFileError
 from discreet.limits import MAX_RELEASE_BYTES, read_bounded_json
-from discreet.release.journal import JOURNAL, begin, count_finished, finished, is_as_noted, note
-from discreet.release.locks import LOCK_TIMEOUT, alone, hold, taken_over
-from discreet.release.moves import Moves, is_empty
+from discreet.release.atomic_move import Moves, is_empty
+from discreet.release.run_journal import (
+    JOURNAL,
+    LOCK_TIMEOUT,
+    alone,
+    begin,
+    count_finished,
+    finished,
+    hold,
+    is_as_noted,
+    note,
+    taken_over,
+)
 from discreet.whole_file import PUBLISHED, check_unpublished
 
 if TYPE_CHECKING:

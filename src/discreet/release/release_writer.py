@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, Self
 
-from discreet.release.journal import note
-from discreet.release.locks import LOCK_TIMEOUT
 from discreet.release.release import Release, describe
 from discreet.release.release_folder import description_digest, stage, write_errors
+from discreet.release.run_journal import LOCK_TIMEOUT, note
 from discreet.release.table_files import file_stem, read_table, write_table
 
 if TYPE_CHECKING:
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.release.record import Record
-    from discreet.release.release import Summary
+    from discreet.release.release import RunSummary
     from discreet.release.table_files import TableFile
 
 
-class Shelf(Protocol):
+class ReleaseWriter(Protocol):
     """Takes tables one by one and makes a release of them at the end, or nothing at all."""
 
     def begin(self, run: str) -> frozenset[str]:
@@ -41,7 +40,7 @@ class Shelf(Protocol):
     def written(self, name: str) -> pa.Table | None:
         """Return a table that was put here, None if there is none of this name."""
 
-    def finish(self, record: Record, summary: Summary) -> Release:
+    def finish(self, record: Record, summary: RunSummary) -> Release:
         """Make the release."""
 
     def __enter__(self) -> Self: ...
@@ -50,7 +49,7 @@ class Shelf(Protocol):
     ) -> None: ...
 
 
-class FolderShelf:
+class FolderWriter:
     """A release on disk; nothing is seen of it before it is complete."""
 
     def __init__(
@@ -99,7 +98,7 @@ class FolderShelf:
         file = next((file for file in self._files if file.id == name), None)
         return None if file is None else read_table(self._staging.tables.parent / file.file)
 
-    def finish(self, record: Record, summary: Summary) -> Release:
+    def finish(self, record: Record, summary: RunSummary) -> Release:
         """Write the descriptions and move everything into place."""
         order = _order(record)
         files = sorted(self._files, key=lambda file: order[file.id])
@@ -110,7 +109,7 @@ class FolderShelf:
         return Release(self._out, description, summary=summary, own_record=record)
 
 
-class MemoryShelf:
+class MemoryWriter:
     """A release that is kept in memory."""
 
     def __init__(self) -> None:
@@ -139,7 +138,7 @@ class MemoryShelf:
         """Return a table that was kept."""
         return self._tables.get(name)
 
-    def finish(self, record: Record, summary: Summary) -> Release:
+    def finish(self, record: Record, summary: RunSummary) -> Release:
         """Return the release with its tables and its record."""
         held = {name: self._tables[name] for name in _order(record)}
         description = describe(record, [], "memory")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from discreet.errors import UnknownNameError
 from discreet.limits import read_bounded
-from discreet.programme.published import VALUE, WEIGHTED
+from discreet.programme.model import VALUE, WEIGHTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

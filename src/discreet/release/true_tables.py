@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError, ReleaseError
+from discreet.release.disclosed_noise import disclosed_noise
 from discreet.release.release_folder import EXACT, curator_folder
 from discreet.release.table_files import read_table
-from discreet.release.told import told_law
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.arrays import Flags, Ints
-    from discreet.noise.by_count import LawByCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.release.release import Release
-    from discreet.tabulation.table_grid import Fold, TableGrid
+    from discreet.tabulation.table_grid import LevelSum, TableGrid
 
 ENDINGS = (".parquet", ".csv")
 MANY = 60
@@ -43,11 +43,11 @@ class TrueTables:
         self._folder = folder
 
     @cached_property
-    def noise(self) -> LawByCount:
+    def noise(self) -> NoiseByCount:
         """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
         if self._release.has_record:
             return self._release.record.by_count()
-        return told_law(self._release.description["noise"])
+        return disclosed_noise(self._release.description["noise"])
 
     @property
     def place(self) -> str:
@@ -92,7 +92,7 @@ class TrueTables:
         for fold in grid.folds:
             self._check_sums(grid, fold, true)
 
-    def _check_sums(self, grid: TableGrid, fold: Fold, true: Ints) -> None:
+    def _check_sums(self, grid: TableGrid, fold: LevelSum, true: Ints) -> None:
         """Refuse true counts whose parts do not add up."""
         apart = np.argwhere(grid.gaps(fold, true))
         if not len(apart):

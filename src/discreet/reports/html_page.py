@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.drawing import as_data, program, static_svg
+from discreet.charts.rendering import as_data, program, static_svg
 from discreet.noise.sentences import CENTRED
-from discreet.programme.words import statistic_words
-from discreet.release.told import told_range, typical_change
-from discreet.reports.exposed_statistics import exposed
-from discreet.reports.pictures import MOST_EXPOSED, achieved_by, design_chart
+from discreet.programme.summary import statistic_label
+from discreet.release.disclosed_noise import told_range, typical_change
+from discreet.reports.release_charts import MOST_EXPOSED, achieved_by, design_chart, exposed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from discreet.charts.chart import Chart
     from discreet.noise.distribution import Noise
     from discreet.release.record import Record
-    from discreet.reports.report_results import Gathered
-    from discreet.reports.verdicts import Light, Summary
+    from discreet.reports.report_results import ReportResults
+    from discreet.reports.verdicts import ReportSummary, VerdictLine
     from discreet.results import Result
 
 TEMPLATES, PAGE = "templates", "report.html"
@@ -61,7 +60,7 @@ NEARLY_NONE = 0.001
 """Shares below this, and above one less this, are not told to a digit."""
 
 
-def document(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Chart]]) -> str:
+def document(found: ReportResults, summary: ReportSummary, charts: Mapping[str, Iterable[Chart]]) -> str:
     """Return the report as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -78,7 +77,7 @@ def document(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Ch
     return environment.get_template(PAGE).render(_content(found, summary, charts))
 
 
-def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
+def _content(found: ReportResults, summary: ReportSummary, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
     """Return everything that the templates speak of, by name."""
     return {
         "found": found,
@@ -89,7 +88,7 @@ def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Ch
         "told": found.release.description["noise"],
         "files": found.release.description["files"],
         "programme": found.release.programme,
-        "words": lambda name: statistic_words(found.release.programme, name),
+        "words": lambda name: statistic_label(found.release.programme, name),
         "shared": found.shared[:MOST_SHARED],
         "ptable": _ptable(found),
         "noise": dict(_noise(found)),
@@ -103,13 +102,13 @@ def _content(found: Gathered, summary: Summary, charts: Mapping[str, Iterable[Ch
         "achieved": achieved_by(found),
         "losses": {LOSSES.get(name, name): each for name, each in found.utility.sections().items() if each},
         "settings": dict(_settings(found)),
-        "charts": {section: [Drawn.of(chart) for chart in each] for section, each in charts.items()},
+        "charts": {section: [EmbeddedChart.of(chart) for chart in each] for section, each in charts.items()},
         "program": program(),
     }
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EmbeddedChart:
     """A chart as a page needs it: name, message and words, its data, and the drawing for readers without scripts."""
 
     name: str
@@ -119,7 +118,7 @@ class Drawn:
     svg: str
 
     @classmethod
-    def of(cls, chart: Chart) -> Drawn:
+    def of(cls, chart: Chart) -> EmbeddedChart:
         """Return a chart, drawn."""
         spec = chart.spec()
         return cls(chart.name, chart.title, chart.alternative, as_data(spec), static_svg(spec))
@@ -133,7 +132,7 @@ def value_words(result: Result) -> str:
     return f"{digits} {UNITS.get(result.unit, result.unit)}".strip()
 
 
-def limit_words(light: Light) -> tuple[str, str]:
+def limit_words(light: VerdictLine) -> tuple[str, str]:
     """Return number and limit of a light as they are shown."""
     form = share_words if light.is_share else "{:,.3g}".format
     limit = f"at most {form(light.limit)}"
@@ -161,14 +160,14 @@ def _assumed(results: Iterable[Result]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class PTableRow:
+class PTableLine:
     """One row of a p-table: the true count and the probability of every noise, as it is shown."""
 
     count: str
     chances: tuple[str, ...]
 
 
-def _ptable(found: Gathered) -> tuple[tuple[int, ...], tuple[PTableRow, ...]] | None:
+def _ptable(found: ReportResults) -> tuple[tuple[int, ...], tuple[PTableLine, ...]] | None:
     """Return the noises and the rows of the p-table, None where there is none or it is too large to show."""
     record = found.record
     if record is None or not record.has_ptable or record.bound > WIDEST_PTABLE:
@@ -177,7 +176,7 @@ def _ptable(found: Gathered) -> tuple[tuple[int, ...], tuple[PTableRow, ...]] | 
     noises = tuple(range(-table.bound, table.bound + 1))
     last = len(table.rows) - 1
     return noises, tuple(
-        PTableRow(f"{number} or more" if number == last else str(number), tuple(_chances(row, noises)))
+        PTableLine(f"{number} or more" if number == last else str(number), tuple(_chances(row, noises)))
         for number, row in enumerate(table.rows)
     )
 
@@ -187,7 +186,7 @@ def _chances(row: Noise, noises: tuple[int, ...]) -> Iterator[str]:
         yield f"{chance:.3f}".lstrip("0") if chance else ""
 
 
-def _noise(found: Gathered) -> Iterator[tuple[str, str]]:
+def _noise(found: ReportResults) -> Iterator[tuple[str, str]]:
     """Give what may be said of the noise: all of it to the curator, what is told to everybody."""
     told, record = found.release.description["noise"], found.record
     yield "method", str(told.get("method", "not told"))
@@ -232,7 +231,7 @@ def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(told[name])
 
 
-def _least_noise(found: Gathered) -> str:
+def _least_noise(found: ReportResults) -> str:
     """Return with what noise the risk of a page for everybody is computed, "" where it tells none."""
     sizes = told_range(found.release.description["noise"])
     if not found.is_public or found.assessment is None or sizes is None:
@@ -245,7 +244,7 @@ def _least_noise(found: Gathered) -> str:
 
 
 @dataclass(frozen=True)
-class Limit:
+class ConstraintLine:
     """One constraint of the design as it stands in the table: at the bound of the release where it depends on it."""
 
     name: str
@@ -255,7 +254,7 @@ class Limit:
     assumptions: tuple[str, ...]
 
 
-def _limits(found: Gathered) -> Iterator[Limit]:
+def _limits(found: ReportResults) -> Iterator[ConstraintLine]:
     design, record = found.design, found.record
     if design is None or record is None:
         return
@@ -263,10 +262,10 @@ def _limits(found: Gathered) -> Iterator[Limit]:
     for each in design.constraints:
         at = f" at bound {bound}" if each.limit(1) != each.limit(2) else ""
         asks = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
-        yield Limit(each.name, asks, each.reason, each.formula, each.assumptions)
+        yield ConstraintLine(each.name, asks, each.reason, each.formula, each.assumptions)
 
 
-def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
+def _measures(found: ReportResults) -> dict[str, tuple[Result, ...]]:
     """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
     every = {
         each: results for part in (found.assessment, found.bound) if part for each, results in part.by_measure.items()
@@ -280,14 +279,14 @@ def _measures(found: Gathered) -> dict[str, tuple[Result, ...]]:
     return {name: results for name, results in shown.items() if results}
 
 
-def _less_exposed(found: Gathered) -> Iterator[str]:
+def _less_exposed(found: ReportResults) -> Iterator[str]:
     """Give a sentence for everything that tables count beside what is most exposed."""
     for each in found.assessments[1:]:
         right = next((result for result in each.results if result.name == "averaging_success"), None)
         yield f"{each.case.counted}: {right.sentence if right else 'nothing can be averaged.'}"
 
 
-def _settings(found: Gathered) -> Iterator[tuple[str, str]]:
+def _settings(found: ReportResults) -> Iterator[tuple[str, str]]:
     """Give the choices that were made, for the noise and for this report."""
     record = found.record
     if record is not None:

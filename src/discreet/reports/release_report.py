@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.attacks.target_cells import BUDGET
-from discreet.charts.figure_files import check_figures, check_none_left, draw_figures
+from discreet.charts.rendering import check_figures, check_none_left, draw_figures
 from discreet.errors import ParameterError
 from discreet.reports.html_page import SECTIONS, document
-from discreet.reports.pictures import charts_of
+from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
 from discreet.reports.verdicts import summary_of
 from discreet.risk.averaging import ONE_SIGMA
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from discreet.charts.chart import Chart
     from discreet.progress import Progress
     from discreet.release.release import Release
-    from discreet.reports.report_results import Gathered
-    from discreet.reports.verdicts import Summary
+    from discreet.reports.report_results import ReportResults
+    from discreet.reports.verdicts import ReportSummary
 
 ENDINGS = (".html", ".htm")
 
@@ -41,8 +41,8 @@ class Report:
     """
 
     path: Path
-    found: Gathered
-    summary: Summary
+    found: ReportResults
+    summary: ReportSummary
     charts: tuple[Chart, ...]
     figures: tuple[Path, ...]
 

@@ -9,27 +9,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.accuracy.measured import utility_of
-from discreet.accuracy.what_to_expect import what_to_expect
+from discreet.accuracy.expected_accuracy import what_to_expect
+from discreet.accuracy.release_utility import utility_of
 from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.noise_design import design as design_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
-from discreet.release.public_side import public_side, told_record
+from discreet.release.disclosed_noise import disclosed_noise, told_range
+from discreet.release.public_view import public_side, told_record
 from discreet.release.record import FIXED_CHANGE, REPEATABLE, ROUNDING, TRUE_COUNTS
 from discreet.release.release import Release, open_release
-from discreet.release.told import told_law, told_range
 from discreet.release.true_tables import keeps_truth
 from discreet.risk.assessment import SUREST, assess
 from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
-    from discreet.accuracy.measured import Utility
+    from discreet.accuracy.release_utility import Utility
     from discreet.attacks.attack_report import AttackReport
-    from discreet.calibration.noise_design import Design
-    from discreet.noise.by_count import LawByCount
+    from discreet.calibration.noise_design import NoiseDesign
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.published_counts import PublishedCounts
     from discreet.programme.summary import SharedStatistic
     from discreet.progress import Progress
@@ -65,7 +65,7 @@ UNTOLD_SPLIT = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Gathered:
+class ReportResults:
     """Everything that a report shows.
 
     Attributes:
@@ -94,7 +94,7 @@ class Gathered:
     release: Release
     is_public: bool
     confidence: float
-    law: LawByCount
+    law: NoiseByCount
     record: Record | None
     shared: tuple[SharedStatistic, ...]
     village: PublishedCounts
@@ -105,7 +105,7 @@ class Gathered:
     bound: Assessment | None
     mildest: Assessment | None
     attacks: AttackReport | None
-    design: Design | None
+    design: NoiseDesign | None
     absent: dict[str, str]
     commands: tuple[str, ...]
     versions: dict[str, str]
@@ -140,7 +140,7 @@ def gather(
     about: str = "",
     commands: tuple[str, ...] = (),
     progress: Progress | None = None,
-) -> Gathered:
+) -> ReportResults:
     """Ask everything that a report tells.
 
     Args:
@@ -161,7 +161,7 @@ def gather(
         raise ParameterError("A page for everybody is made without true counts: leave out truth.", parameter="truth")
     source = _publishable(public_side(release), _name(release)) if public else _with_record(release)
     record = None if public else source.record
-    law = record.by_count() if record else told_law(source.description["noise"])
+    law = record.by_count() if record else disclosed_noise(source.description["noise"])
     flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     # First, for it reads the true counts: a wrong folder is refused before the long work.
@@ -173,7 +173,7 @@ def gather(
     bound = assess(source, measures=("bound",), confidence=confidence) if record and record.law != "none" else None
     design = _design(source, record, bound, confidence, absent)
     tell("assessing", 1, 1)
-    return Gathered(
+    return ReportResults(
         release=source,
         is_public=public,
         confidence=confidence,
@@ -250,7 +250,7 @@ def _success(assessment: Assessment) -> float:
 
 def _design(
     release: Release, record: Record | None, bound: Assessment | None, confidence: float, absent: dict[str, str]
-) -> Design | None:
+) -> NoiseDesign | None:
     if record is None or bound is None:
         absent["design"] = EXACT if record else PUBLIC
         return None

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from discreet.attacks.attack_report import of_single_persons
 from discreet.calibration.constraints import HIDDEN_BOUND
-from discreet.calibration.region import FARTHEST
-from discreet.programme.words import statistic_words
+from discreet.calibration.feasible_region import FARTHEST
+from discreet.programme.summary import statistic_label
+from discreet.release.disclosed_noise import typical_change
 from discreet.release.record import FIXED_CHANGE, ROUNDING
-from discreet.release.told import typical_change
 from discreet.results import Result
-from discreet.risk.bound import LEAST_SURE
+from discreet.risk.bound_disclosure import LEAST_SURE
 from discreet.risk.sentences import downwards, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from discreet.attacks.attack_report import Outcome
-    from discreet.reports.report_results import Gathered
+    from discreet.attacks.attack_report import AttackOutcome
+    from discreet.reports.report_results import ReportResults
 
 ACCEPTED_LOSS = 0.05
 """Share of the counts of small areas that may be far off: 1 in 20."""
@@ -66,7 +66,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Light:
+class VerdictLine:
     """One area of the summary.
 
     Attributes:
@@ -107,7 +107,7 @@ class Light:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ReportSummary:
     """Three sentences and the lights.
 
     Attributes:
@@ -117,7 +117,7 @@ class Summary:
     """
 
     sentences: tuple[str, ...]
-    lights: tuple[Light, ...]
+    lights: tuple[VerdictLine, ...]
     untold: str = ""
 
     @property
@@ -126,15 +126,15 @@ class Summary:
         return tuple(light.result for light in self.lights if light.result)
 
 
-def summary_of(found: Gathered) -> Summary:
+def summary_of(found: ReportResults) -> ReportSummary:
     """Return what a report says first."""
     if found.is_public:
-        return Summary(tuple(_of_public(found)), (_averaging(found),), UNTOLD)
+        return ReportSummary(tuple(_of_public(found)), (_averaging(found),), UNTOLD)
     lights = (_averaging(found), _margins(found), _bound(found), _small_areas(found))
-    return Summary(tuple(_of_curator(found)), lights)
+    return ReportSummary(tuple(_of_curator(found)), lights)
 
 
-def _averaging(found: Gathered) -> Light:
+def _averaging(found: ReportResults) -> VerdictLine:
     area, result = "Risk by averaging", found.risk("averaging_success")
     reason = "success of the best combination of everything published, on the most exposed statistic"
     if found.record is not None and found.is_exact:
@@ -143,7 +143,7 @@ def _averaging(found: Gathered) -> Light:
         reason = found.absent.get("risk", "nothing can be averaged")
     plain = found.record is not None and found.record.key_mode == PLAIN and found.record.mechanism == "cell-key"
     reason += "; keys are plain, and tell her more than this" if plain else ""
-    return Light(
+    return VerdictLine(
         area,
         ATTACKER,
         result,
@@ -155,7 +155,7 @@ def _averaging(found: Gathered) -> Light:
     )
 
 
-def _noise_for_averaging(found: Gathered) -> str:
+def _noise_for_averaging(found: ReportResults) -> str:
     """Return the variance that averaging asks for, with as many digits as tell it from the present one."""
     needed = found.risk("variance_needed")
     if needed is None or found.record is None:
@@ -168,7 +168,7 @@ def _noise_for_averaging(found: Gathered) -> str:
     )
 
 
-def _mildest(found: Gathered) -> float | None:
+def _mildest(found: ReportResults) -> float | None:
     """Return the success of averaging if the noise is the largest that is told so; None where it is known."""
     named = [each.value for each in found.mildest.results if each.name == "averaging_success"] if found.mildest else []
     return max(named, default=None)
@@ -180,19 +180,19 @@ def _all_known() -> Result:
     return Result(name="averaging_success", value=1.0, unit="1", sentence=sentence, equation="P(0 = 0)")
 
 
-def _margins(found: Gathered) -> Light:
+def _margins(found: ReportResults) -> VerdictLine:
     area, outcome, expected = "Risk by margins", _outcome(found, CERTAIN), found.risk("forced_tuples")
     if outcome is not None:
         reason = "counts above 0 that an attacker knows for certain in this release"
-        return Light(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, todo=RARER)
+        return VerdictLine(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, todo=RARER)
     if expected is not None:
         reason = "sets of parts and total that are expected to give their true counts away with certainty"
-        return Light(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False, todo=RARER)
+        return VerdictLine(area, ATTACKER, expected, EXPECTED_CERTAIN, reason, is_share=False, todo=RARER)
     unbounded = "without a bound no published count leaves a true one certain"
-    return Light(area, ATTACKER, None, NONE_CERTAIN, found.absent.get("risk", unbounded), is_share=False)
+    return VerdictLine(area, ATTACKER, None, NONE_CERTAIN, found.absent.get("risk", unbounded), is_share=False)
 
 
-def _certain(outcome: Outcome) -> Result:
+def _certain(outcome: AttackOutcome) -> Result:
     return Result(
         name="certain_counts",
         value=float(outcome.proven),
@@ -203,7 +203,7 @@ def _certain(outcome: Outcome) -> Result:
     )
 
 
-def _bound(found: Gathered) -> Light:
+def _bound(found: ReportResults) -> VerdictLine:
     """Return the light of the bound: the prediction, or what an attack on this release found."""
     area, result = "Risk of the bound", found.risk("bound_revealed")
     # A guess between two bounds is right in half of the cases.
@@ -212,24 +212,24 @@ def _bound(found: Gathered) -> Light:
     outcomes = [each for name in (BOUND, BY_RESIDUALS) if (each := _outcome(found, name)) and each.score]
     if result is None and not outcomes:
         reason = found.absent.get("risk", "this noise has no bound")
-        return Light(area, ATTACKER, result, limit, reason)
+        return VerdictLine(area, ATTACKER, result, limit, reason)
     predicted = f"; the predicted probability was {result.value:.1%}" if result else ""
     for each in outcomes:
         # A guess that happens to be right is not a finding.
         sure = each.finding.name == BOUND or each.finding.confidence[0] > limit
         if sure and each.score and each.score.right.all():
             reason = f"identified in this release by {each.finding.method}{predicted}"
-            return Light(area, ATTACKER, _found_out(each, 1.0), limit, reason, todo=_noise_for_bound(found))
+            return VerdictLine(area, ATTACKER, _found_out(each, 1.0), limit, reason, todo=_noise_for_bound(found))
     for each in outcomes:
         chance = each.headline().predicted
         if chance is not None and (result is None or chance > result.value):
             result, reason = _found_out(each, chance), f"predicted probability of {each.finding.method}"
     if outcomes:
         reason += "; the attacks on this release did not identify it"
-    return Light(area, ATTACKER, result, limit, reason, todo=_noise_for_bound(found))
+    return VerdictLine(area, ATTACKER, result, limit, reason, todo=_noise_for_bound(found))
 
 
-def _noise_for_bound(found: Gathered) -> str:
+def _noise_for_bound(found: ReportResults) -> str:
     """Return which noise keeps the bound from being identified, by the constraint of the design."""
     hidden = next(
         (each for each in (found.design.constraints if found.design else ()) if each.name == HIDDEN_BOUND), None
@@ -245,7 +245,7 @@ def _noise_for_bound(found: Gathered) -> str:
     )
 
 
-def _found_out(outcome: Outcome, chance: float) -> Result:
+def _found_out(outcome: AttackOutcome, chance: float) -> Result:
     return Result(
         name="bound_found",
         value=chance,
@@ -256,12 +256,12 @@ def _found_out(outcome: Outcome, chance: float) -> Result:
     )
 
 
-def _small_areas(found: Gathered) -> Light:
+def _small_areas(found: ReportResults) -> VerdictLine:
     area, small = "Utility for small areas", found.utility.small_areas
     if small is None or not small.single[0].small.number:
         none = "no area of this release has fewer than 500 persons of a kind"
         none = none if found.utility.areas else "the programme has no area variable; declare it with --areas TOPIC"
-        return Light(area, USERS, None, ACCEPTED_LOSS, found.absent.get("truth", none))
+        return VerdictLine(area, USERS, None, ACCEPTED_LOSS, found.absent.get("truth", none))
     single = small.single[0]
     share = single.small.expected / single.small.number
     result = Result(
@@ -274,10 +274,10 @@ def _small_areas(found: Gathered) -> Light:
         equation=f"mean of P(|x| > {single.relative:g} n)",
     )
     reason = f"counts of areas below 500 that are expected to be more than {single.relative:.0%} off"
-    return Light(area, USERS, result, ACCEPTED_LOSS, reason)
+    return VerdictLine(area, USERS, result, ACCEPTED_LOSS, reason)
 
 
-def _of_curator(found: Gathered) -> Iterator[str]:
+def _of_curator(found: ReportResults) -> Iterator[str]:
     if found.is_exact:
         yield "This release holds true counts without any noise: it is the curator's alone and must not be published."
         yield "Whoever has it knows every count; no attack is needed."
@@ -288,7 +288,7 @@ def _of_curator(found: Gathered) -> Iterator[str]:
     yield _users_sentence(found)
 
 
-def _of_public(found: Gathered) -> Iterator[str]:
+def _of_public(found: ReportResults) -> Iterator[str]:
     told = found.release.description["noise"]
     many, name = len(found.release.ids), found.release.description["name"]
     tables = f"One table of {name} is" if many == 1 else f"{many} tables of {name} are"
@@ -306,7 +306,7 @@ def _of_public(found: Gathered) -> Iterator[str]:
     yield found.utility.typical.sentence
 
 
-def _averaging_sentence(found: Gathered) -> str:
+def _averaging_sentence(found: ReportResults) -> str:
     light, needed = _averaging(found), found.risk("variance_needed")
     if light.result is None and found.record is not None and found.record.rounds:
         return found.absent["risk"]
@@ -321,13 +321,13 @@ def _averaging_sentence(found: Gathered) -> str:
     than = {Verdict.ABOVE: "more than", Verdict.ABOUT: "about"}.get(light.verdict, "no more than")
     remedy = f" {light.remedy}" if light.remedy else ""
     return (
-        f"An attacker who combines {which} gets a count of {statistic_words(case.programme, right.worst or '')} right "
+        f"An attacker who combines {which} gets a count of {statistic_label(case.programme, right.worst or '')} right "
         f"to the person in {_how_often(light)} of cases, {than} the {found.confidence:.1%} to which she was to be "
         f"held, if counts are well above the noise and the errors of her estimate are close to Gaussian.{remedy}"
     )
 
 
-def _how_often(light: Light) -> str:
+def _how_often(light: VerdictLine) -> str:
     """Return the number of a light in percent, as a range where it is one."""
     assert light.result is not None  # noqa: S101 - asked for where there is a number
     most = f"{light.result.value:.1%}"
@@ -335,7 +335,7 @@ def _how_often(light: Light) -> str:
     return most if least == most else f"{least.removesuffix('%')} to {most}"
 
 
-def _attack_sentence(found: Gathered) -> str:
+def _attack_sentence(found: ReportResults) -> str:
     best = best_outcome(found)
     if best is None:
         return found.absent.get("attacks", "No attack found anything to name in this release.")
@@ -359,13 +359,13 @@ def _attack_sentence(found: Gathered) -> str:
     )
 
 
-def _single_persons(found: Gathered) -> str:
+def _single_persons(found: ReportResults) -> str:
     """Return how many cells of one person the best attack on them names: these count most."""
     best = max(of_single_persons(found.attacks) if found.attacks else (), key=lambda each: each.value, default=None)
     return f" {best.sentence}" if best is not None else ""
 
 
-def _users_sentence(found: Gathered) -> str:
+def _users_sentence(found: ReportResults) -> str:
     cells, apart = found.utility.cells, found.utility.additivity
     totals = f"{apart.share_of_totals:.1%} of totals are not the sums of their parts"
     if cells is None:
@@ -376,7 +376,7 @@ def _users_sentence(found: Gathered) -> str:
     return f"{off}, {gone}; {totals}." if apart.totals else f"{off}, and {gone}."
 
 
-def best_outcome(found: Gathered) -> Outcome | None:
+def best_outcome(found: ReportResults) -> AttackOutcome | None:
     """Return the scored attack on many counts that names most beyond what is published; of equal ones the widest."""
     scored = [
         each
@@ -386,6 +386,6 @@ def best_outcome(found: Gathered) -> Outcome | None:
     return max(scored, key=lambda each: (max(each.learnt, 0), each.headline().cells), default=None)
 
 
-def _outcome(found: Gathered, name: str) -> Outcome | None:
+def _outcome(found: ReportResults, name: str) -> AttackOutcome | None:
     outcomes = found.attacks.outcomes if found.attacks else ()
     return next((each for each in outcomes if each.finding.name == name), None)

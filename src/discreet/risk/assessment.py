@@ -15,7 +15,7 @@ from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
 from discreet.release.release_folder import recover
 from discreet.risk.averaging import ONE_SIGMA
-from discreet.risk.case import Case
+from discreet.risk.measures import AssessmentCase
 from discreet.risk.most_exposed import in_order
 from discreet.risk.registry import measures_named
 
@@ -38,7 +38,7 @@ PLAIN_KEYS = (
 class Assessment:
     """What the measures found."""
 
-    case: Case
+    case: AssessmentCase
     by_measure: dict[str, tuple[Result, ...]]
 
     @property
@@ -123,7 +123,7 @@ def assess(
     asked = (exact,) if isinstance(exact, str) else tuple(exact)
     release = _release(source)
     record = _record(release or source, noise)
-    case = Case(
+    case = AssessmentCase(
         record,
         record.published(),
         rule,

@@ -19,17 +19,25 @@ import numpy as np
 
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.results import Result
-from discreet.risk.arguments import COUNT, DELTA, EPSILON, EXCESS, STATISTICS, STEP
-from discreet.risk.composed_loss import ComposedLoss
-from discreet.risk.neighbours import ONE_PERSON, Neighbours
-from discreet.risk.pairs import law_pair, row_pair
+from discreet.risk.neighbouring_counts import (
+    COUNT,
+    DELTA,
+    EPSILON,
+    EXCESS,
+    ONE_PERSON,
+    STATISTICS,
+    STEP,
+    Neighbours,
+    law_pair,
+    row_pair,
+)
+from discreet.risk.privacy_loss import ComposedLoss, SteppedLoss, spacing
 from discreet.risk.sentences import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
-from discreet.risk.stepped_loss import SteppedLoss, spacing
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
-    from discreet.risk.loss import PrivacyLoss
+    from discreet.risk.privacy_loss import PrivacyLoss
 
 FINENESS = 250
 """Steps per standard deviation of one loss, where losses have to be rounded."""

@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING
 from discreet.errors import InfeasibleError
 from discreet.noise.ptable import PTable
 from discreet.results import Result
-from discreet.risk.arguments import DELTA, EPSILON
-from discreet.risk.pairs import pairs
+from discreet.risk.neighbouring_counts import DELTA, EPSILON, pairs
 from discreet.risk.sentences import downwards, law_used, promise, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.noise.ptable_settings import PTableSettings
-    from discreet.risk.pairs import Pair, Source
+    from discreet.risk.neighbouring_counts import Pair, Source
 
 
 def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) -> Result:

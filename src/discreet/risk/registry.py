@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from discreet.results import Result
-    from discreet.risk.case import Case
+    from discreet.risk.measures import AssessmentCase
 
-Measure: TypeAlias = "Callable[[Case], Sequence[Result]]"
+Measure: TypeAlias = "Callable[[AssessmentCase], Sequence[Result]]"
 
 ORDER = ("averaging", "redundancy", "bound", "margins", "epsilon_delta", "composition", "projection", "reconstruction")
 

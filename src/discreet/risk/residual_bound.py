@@ -28,12 +28,12 @@ from discreet.equations.residual_terms import (
     success_of,
 )
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.smoothed_noise import bhattacharyya
+from discreet.noise.rival_noise import bhattacharyya
 from discreet.noise.uniform import Uniform
 from discreet.programme.lattice import lattice
 from discreet.programme.programme_json import programme_to_json
-from discreet.risk.bound import LEAST_SURE, NOISES, RESIDUALS, identified, upper_limit
-from discreet.tabulation.layout import JointLayout, unit_layouts
+from discreet.risk.bound_disclosure import LEAST_SURE, NOISES, RESIDUALS, identified, upper_limit
+from discreet.tabulation.cell_vector import JointLayout, unit_layouts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from discreet.release.release import Release
     from discreet.results import Result
-    from discreet.tabulation.layout import Layout
+    from discreet.tabulation.cell_vector import CellVector
 
 PREDICTED = "Phi(sqrt(2 B S)), B = sum of -log(integral of sqrt(f_E f_(E+1))) over all residuals, S their concentration"
 PROVEN = "(1 + sqrt(1 - exp(-2 B))) / 2, B = -noises log(sum sqrt(p_E p_(E+1)))"
@@ -252,7 +252,7 @@ def _chosen(programme: Programme, populations: Sequence[str] | None) -> Programm
     return replace(programme, tables=tuple(table for table in programme.tables if table in tables))
 
 
-def _layouts_of(layout: Layout | JointLayout) -> tuple[Layout, ...]:
+def _layouts_of(layout: CellVector | JointLayout) -> tuple[CellVector, ...]:
     return layout.layouts if isinstance(layout, JointLayout) else (layout,)
 
 

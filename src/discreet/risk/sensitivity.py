@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.results import Result
-from discreet.risk.arguments import BUDGET, SLACK, STATISTICS
-from discreet.risk.neighbours import ONE_PERSON, Neighbours
+from discreet.risk.neighbouring_counts import BUDGET, ONE_PERSON, SLACK, STATISTICS, Neighbours
 from discreet.risk.sentences import upwards
 
 if TYPE_CHECKING:

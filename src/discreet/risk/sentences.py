@@ -15,11 +15,11 @@ import numpy as np
 from discreet.noise.distribution import WORDS
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
-from discreet.risk.pairs import law_pair
+from discreet.risk.neighbouring_counts import law_pair
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
-    from discreet.risk.neighbours import Neighbours
+    from discreet.risk.neighbouring_counts import Neighbours
 
 INDEPENDENT = "the noises of distinct sets are independent, as with mixed keys or fresh noise"
 """What composition assumes of the keys."""

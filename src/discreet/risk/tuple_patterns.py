@@ -15,13 +15,13 @@ from discreet.errors import ParameterError
 from discreet.noise.parameters import positive_whole
 from discreet.noise.ptable import PTable
 from discreet.results import Result
-from discreet.risk.tuple_model import TupleModel, tuple_words
+from discreet.risk.margin_exploitation import TupleModel, tuple_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.risk.tuple_model import Prior
+    from discreet.risk.margin_exploitation import Prior
 
 MOST_TERMS = 10_000_000
 """The most combinations of true and published parts that are held at once."""

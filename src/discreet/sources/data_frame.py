@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.sources.column_values import is_utf8, without_views
 from discreet.sources.read_errors import bad_frame, check_asked, check_names, no_records, not_utf8
-from discreet.sources.text import is_utf8, without_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

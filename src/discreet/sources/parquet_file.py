@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from discreet.sources.column_values import is_utf8, without_views
 from discreet.sources.read_errors import bad_parquet, check_names, not_utf8, unreadable
-from discreet.sources.text import is_utf8, without_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from discreet.sources.reading import Reading
+    from discreet.sources.csv_file import ReadOptions
 
 FEWEST_ROWS = 1 << 10
 MOST_ROWS = 1 << 20
@@ -45,7 +45,7 @@ class ParquetFile:
         check_names(path, names)
         return cls(path, tuple(names), rows)
 
-    def batches(self, columns: Sequence[str], how: Reading) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], how: ReadOptions) -> Iterator[pa.RecordBatch]:
         """Yield these columns, texts as dictionaries where that is possible."""
         rows = min(MOST_ROWS, max(FEWEST_ROWS, how.block // max(1, len(columns))))
         seen = 0

@@ -6,15 +6,13 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import ParameterError
-from discreet.sources.csv_files import CsvFile
+from discreet.sources.csv_file import AS_USUAL, CsvFile, ReadOptions
+from discreet.sources.data_files import FileSource, find_files, open_files
 from discreet.sources.data_frame import open_frame
-from discreet.sources.database_name import PostgresName, check_one_table, parse_database_name
-from discreet.sources.duckdb_source import open_duckdb
-from discreet.sources.file_search import find_files
-from discreet.sources.files import FileSource, open_files
-from discreet.sources.postgres_source import open_postgres
+from discreet.sources.database_address import PostgresName, check_one_table, parse_database_name
+from discreet.sources.duckdb_table import open_duckdb
+from discreet.sources.postgres_table import open_postgres
 from discreet.sources.read_errors import not_data
-from discreet.sources.reading import AS_USUAL, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,4 +99,4 @@ def _open_paths(given: Sequence[object], encoding: str | None) -> Source:
     if named:
         return open_postgres(named) if isinstance(named, PostgresName) else open_duckdb(named)
     name, files = find_files(paths)
-    return open_files(files, name=name, how=AS_USUAL if encoding is None else Reading(encoding=encoding))
+    return open_files(files, name=name, how=AS_USUAL if encoding is None else ReadOptions(encoding=encoding))

@@ -1,6 +1,6 @@
 """A synthetic census: made-up persons in households, with a code for every topic of the EU census programme."""
 
-from discreet.synthetic.check import check
-from discreet.synthetic.write import Synthetic, synth
+from discreet.synthetic.marginal_check import check
+from discreet.synthetic.synthetic_census import SyntheticFile, synth
 
-__all__ = ["Synthetic", "check", "synth"]
+__all__ = ["SyntheticFile", "check", "synth"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.records.row_sums import STEPS
+from discreet.records.record_columns import STEPS
 from discreet.tabulation.cell_counts import DENSE_MOST
-from discreet.tabulation.table_rows import Values
+from discreet.tabulation.table_rows import StatisticValues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints, Words
-    from discreet.tabulation.coordinates import Places
-    from discreet.tabulation.counting import Counted
+    from discreet.tabulation.cell_coordinates import CellCoordinates
+    from discreet.tabulation.counting import CountedTable
     from discreet.tabulation.plan import Plan, Statistic
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class CellBatch:
     """Cells of several statistics, one statistic after the other.
 
     Attributes:
@@ -40,41 +40,41 @@ class Batch:
     words: Words
     ends: Ints
 
-    def by_statistic(self, value: NDArray[Any], kept: Ints) -> dict[Statistic, Values]:
+    def by_statistic(self, value: NDArray[Any], kept: Ints) -> dict[Statistic, StatisticValues]:
         """Return some of the cells of every statistic for themselves, in their order."""
         index, value = self.index[kept], value[kept]
         pairs = pairwise(np.searchsorted(kept, self.ends).tolist())
         return {
-            statistic: Values(index[first:last], value[first:last])
+            statistic: StatisticValues(index[first:last], value[first:last])
             for statistic, (first, last) in zip(self.statistics, pairs, strict=True)
         }
 
-    def mean_weight(self, counts: Ints, weights: Counted) -> Floats:
+    def mean_weight(self, counts: Ints, weights: CountedTable) -> Floats:
         """Return the mean weight of the persons in every cell."""
         pairs = zip(self.statistics, pairwise(self.ends.tolist()), strict=True)
         steps = [weights.cells[statistic].at(self.index[first:last]) for statistic, (first, last) in pairs]
         return np.concatenate(steps) / (STEPS * counts)
 
-    def coordinates(self, plan: Plan, places: Places) -> Words:
+    def coordinates(self, plan: Plan, places: CellCoordinates) -> Words:
         """Return the coordinate word of every cell."""
         pairs = zip(self.statistics, pairwise(self.ends.tolist()), strict=True)
         parts = [places.words(plan, statistic, self.index[first:last]) for statistic, (first, last) in pairs]
         return np.concatenate(parts)
 
 
-def occupied(counted: Counted, statistics: Sequence[Statistic]) -> Batch:
+def occupied(counted: CountedTable, statistics: Sequence[Statistic]) -> CellBatch:
     """Return the cells that hold someone."""
     occupied = [counted.cells[statistic].occupied() for statistic in statistics]
     index = np.concatenate([place for place, _ in occupied])
     words = np.concatenate([word for _, word in occupied])
-    return Batch(statistics, index, words, np.cumsum([0, *(len(place) for place, _ in occupied)]))
+    return CellBatch(statistics, index, words, np.cumsum([0, *(len(place) for place, _ in occupied)]))
 
 
-def with_empty(plan: Plan, counted: Counted, statistic: Statistic, places: Places) -> Batch:
+def with_empty(plan: Plan, counted: CountedTable, statistic: Statistic, places: CellCoordinates) -> CellBatch:
     """Return the cells of a statistic that somebody can be in, empty ones too."""
     index = places.possible(plan, statistic)
     words = counted.cells[statistic].at(index)
-    return Batch([statistic], index, words, np.array([0, len(index)]))
+    return CellBatch([statistic], index, words, np.array([0, len(index)]))
 
 
 def check_size(plan: Plan) -> None:

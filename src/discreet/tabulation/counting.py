@@ -31,7 +31,7 @@ WEIGHTS = "CAST(SUM(w) AS BIGINT) & 4294967295 AS n, CAST(SUM(w) AS BIGINT) >> 3
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class CodedRecords:
     """Coded records in an engine.
 
     Attributes:
@@ -67,7 +67,7 @@ class Records:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedTable:
     """One table, counted.
 
     Attributes:
@@ -83,7 +83,7 @@ class Counted:
     last: list[Statistic]
 
 
-def tabulate(plan: Plan, records: Records) -> Iterator[Counted]:
+def tabulate(plan: Plan, records: CodedRecords) -> Iterator[CountedTable]:
     """Count table after table; a statistic shared by several tables is computed for the first of them."""
     with ThreadPoolExecutor(max_workers=1) as counting:
         yield from _Counting(plan, records, counting).tables()
@@ -94,7 +94,7 @@ class _Counting:
     """What has been counted and is still needed."""
 
     plan: Plan
-    records: Records
+    records: CodedRecords
     pool: ThreadPoolExecutor
     cells: dict[Statistic, Cells] = field(default_factory=dict)
     given: set[Statistic] = field(default_factory=set)
@@ -106,7 +106,7 @@ class _Counting:
         self.left = self.plan.uses.copy()
         self.unshown = Counter(statistic for table in self.plan.tables for statistic in table.statistics)
 
-    def tables(self) -> Iterator[Counted]:
+    def tables(self) -> Iterator[CountedTable]:
         self._start()
         for table in self.plan.tables:
             for statistic in table.statistics:
@@ -117,7 +117,7 @@ class _Counting:
             self.left.subtract(table.statistics)
             self.unshown.subtract(table.statistics)
             last = [statistic for statistic in table.statistics if not self.unshown[statistic]]
-            yield Counted(table, {statistic: self.cells[statistic] for statistic in table.statistics}, new, last)
+            yield CountedTable(table, {statistic: self.cells[statistic] for statistic in table.statistics}, new, last)
             for statistic in last:
                 # One that is shown no more may still be needed to sum up the finest of a later table.
                 if not self.left[statistic]:

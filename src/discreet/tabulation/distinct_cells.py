@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.programme.axis import in_counted_order
-from discreet.tabulation.coordinates import Places
+from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.plan import plan
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def programme_size(programme: Programme) -> ProgrammeSize:
     statistics = cells = 0
     for tables in programme.populations.values():
         planned = plan(replace(programme, tables=tables), tables)
-        distinct = DistinctCells(programme, planned, Places(programme, tables[0], ""))
+        distinct = DistinctCells(programme, planned, CellCoordinates(programme, tables[0], ""))
         statistics += len(distinct.published)
         cells += sum(distinct.number(statistic) for statistic in distinct.published)
     return ProgrammeSize(statistics, cells)
@@ -74,7 +74,7 @@ class DistinctCells:
 
     programme: Programme
     plan: Plan
-    places: Places
+    places: CellCoordinates
 
     @cached_property
     def published(self) -> frozenset[Statistic]:

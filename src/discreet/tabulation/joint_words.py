@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Flags, Ints, Words
-    from discreet.tabulation.code_hashes import CodeHashes
+    from discreet.tabulation.cell_coordinates import CodeHashes
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,11 +20,13 @@ from discreet.programme.axis import columns, topic_axes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.programme.axis import Column, TopicAxis
+    from discreet.programme.axis import TableColumn, TopicAxis
     from discreet.programme.model import Programme, Table
 
 Statistic = tuple[int, ...]
 """The depth on every axis, in the order of the plan's axes."""
+PopulationStatistic = tuple[str, Statistic]
+"""A population and one of its statistics."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class TablePlan:
     """
 
     table: Table
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     places: tuple[int, ...]
     axes: int
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
-from discreet.programme.published import TOTAL, VALUE, WEIGHTED
-from discreet.tabulation.coordinates import Places
+from discreet.programme.model import TOTAL, VALUE, WEIGHTED
+from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.distinct_cells import DistinctCells
 from discreet.tabulation.plan import plan
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.arrays import Flags, Ints
-    from discreet.programme.axis import Column, Published, Runs, TopicAxis
+    from discreet.programme.axis import ColumnLevel, Runs, TableColumn, TopicAxis
     from discreet.programme.model import Programme, Table
     from discreet.tabulation.plan import TablePlan
 
@@ -35,7 +35,7 @@ MOST_CELLS = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class LevelChoice:
     """One statistic as a table shows it: a level of every column.
 
     Attributes:
@@ -44,7 +44,7 @@ class Choice:
     """
 
     depths: tuple[int, ...]
-    levels: tuple[Published, ...]
+    levels: tuple[ColumnLevel, ...]
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -53,7 +53,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class LevelSum:
     """The equations along one column: every category of a coarse level is the sum of those of a finer one.
 
     Attributes:
@@ -84,7 +84,7 @@ class TableGrid:
     distinct: DistinctCells
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[TableColumn, ...]:
         """Return the columns of the table."""
         return self.plan.columns
 
@@ -108,21 +108,21 @@ class TableGrid:
         return grid
 
     @cached_property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[LevelChoice, ...]:
         """Return the statistics that the table shows, each once."""
-        found: dict[tuple[int, ...], Choice] = {}
+        found: dict[tuple[int, ...], LevelChoice] = {}
         for levels in product(*(column.levels for column in self.columns)):
             depths = tuple(level.depth for level in levels)
-            found.setdefault(depths, Choice(depths, levels))
+            found.setdefault(depths, LevelChoice(depths, levels))
         return tuple(found.values())
 
-    def cells(self, choice: Choice, grid: Ints) -> Ints:
+    def cells(self, choice: LevelChoice, grid: Ints) -> Ints:
         """Return the cells of a statistic, with an axis for each column that is not summed over."""
         block = grid[np.ix_(*(level.labels.astype(np.int64) for level in choice.levels))]
         found: Ints = block[tuple(slice(None) if depth else 0 for depth in choice.depths)]
         return found
 
-    def own(self, choice: Choice, *, alone: bool = False) -> Flags:
+    def own(self, choice: LevelChoice, *, alone: bool = False) -> Flags:
         """Return which combinations of categories of a statistic are cells of their own.
 
         Args:
@@ -133,13 +133,13 @@ class TableGrid:
         axes = sorted(self.plan.places[number] for number in choice.kept)
         return np.transpose(found, [axes.index(self.plan.places[number]) for number in choice.kept])
 
-    def name(self, choice: Choice) -> str:
+    def name(self, choice: LevelChoice) -> str:
         """Return the name of a statistic, as the lattice of the programme gives it."""
         levels = [self.axis(number).depths[choice.depths[number] - 1][0].name for number in choice.kept]
         return " ".join(sorted(levels)) or "total"
 
     @cached_property
-    def folds(self) -> tuple[Fold, ...]:
+    def folds(self) -> tuple[LevelSum, ...]:
         """Return the equations along every column, from each depth that it shows to the next."""
         found = []
         for number, column in enumerate(self.columns):
@@ -148,10 +148,10 @@ class TableGrid:
                 by_depth.setdefault(level.depth, level.labels.astype(np.int64))
             for coarse, fine in pairwise(sorted(by_depth)):
                 runs = self.axis(number).runs(fine, coarse)
-                found.append(Fold(number, by_depth[coarse], by_depth[fine], runs))
+                found.append(LevelSum(number, by_depth[coarse], by_depth[fine], runs))
         return tuple(found)
 
-    def gaps(self, fold: Fold, grid: Ints) -> Ints:
+    def gaps(self, fold: LevelSum, grid: Ints) -> Ints:
         """Return total minus sum of parts, for every code of the coarse level and all codes of the other columns."""
         fine = fold.fine if fold.runs.order is None else fold.fine[fold.runs.order]
         parts = np.take(grid, fine, axis=fold.column)
@@ -172,7 +172,7 @@ class TableGrid:
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
     """Return the layouts of the tables of one population; their statistics share their depths."""
     found = plan(replace(programme, tables=tuple(tables)), tables)
-    distinct = DistinctCells(programme, found, Places(programme, tables[0], ""))
+    distinct = DistinctCells(programme, found, CellCoordinates(programme, tables[0], ""))
     return tuple(TableGrid(each, found.axes, distinct) for each in found.tables)
 
 
@@ -191,7 +191,7 @@ def _values(rows: pa.Table, table: str) -> Ints:
     return counts
 
 
-def _numbers(rows: pa.Table, column: Column, table: str) -> Ints:
+def _numbers(rows: pa.Table, column: TableColumn, table: str) -> Ints:
     """Return the number of every row's code among those of the column."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.programme.published import VALUE
-from discreet.tabulation.steps import summed
+from discreet.programme.model import VALUE
+from discreet.tabulation.cell_coordinates import summed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Ints
-    from discreet.programme.axis import Published
+    from discreet.programme.axis import ColumnLevel
     from discreet.tabulation.plan import Plan, Statistic, TablePlan
 
 
 @dataclass(frozen=True)
-class Values:
+class StatisticValues:
     """The cells of one statistic that are not 0: their flat index, rising, and their value."""
 
     index: Ints
     value: NDArray[Any]
 
 
-def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, Values]) -> pa.Table:
+def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, StatisticValues]) -> pa.Table:
     """Return the rows of a table; a cell of the programme that has no row is 0."""
     import pyarrow as pa
 
@@ -103,7 +103,7 @@ class _Layout:
         return found
 
     def part(
-        self, choice: Sequence[Published], values: Mapping[Statistic, Values]
+        self, choice: Sequence[ColumnLevel], values: Mapping[Statistic, StatisticValues]
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[Any]]:
         """Return the addresses and values of one choice of levels."""
         statistic = self.table.statistic([level.depth for level in choice])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.cli.ptable_text import table as table_text
+from discreet.cli.ptable import table as table_text
 from discreet.errors import (
     FileExistsAlreadyError,
     FileWriteError,
@@ -22,7 +22,7 @@ from discreet.errors import (
 )
 from discreet.noise import sentences
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
-from discreet.noise.formats.registry import formats
+from discreet.noise.formats.ptable_format import formats
 from discreet.noise.ptable import PTable
 from tests.each import each
 

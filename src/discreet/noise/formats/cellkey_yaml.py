@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import PTableFileError
 from discreet.limits import bounded_yaml
-from discreet.noise.formats.pieces import (
+from discreet.noise.formats.ptable_format import (
     DECIMALS,
-    Piece,
+    KeyInterval,
+    PTableFormat,
     assemble,
+    check_portable,
     check_target,
-    refuse_what_others_cannot_hold,
+    register,
 )
-from discreet.noise.formats.registry import PTableFormat, register
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,12 +51,12 @@ class CellKeyYaml(PTableFormat):
             i, j, v = (_whole(path, where, name, fields[COLUMNS.index(name)]) for name in ("i", "j", "v"))
             p, lower, upper = (_steps(path, where, name, fields[COLUMNS.index(name)]) for name in ("p", "lb", "ub"))
             check_target(path, where, i, j, v)
-            pieces.append(Piece(where, i, v, p / DECIMALS, lower, upper))
+            pieces.append(KeyInterval(where, i, v, p / DECIMALS, lower, upper))
         return assemble(pieces, path, key_space=DECIMALS)
 
     def write(self, ptable: PTable, path: Path) -> str:
         """Return the yaml as cellKey writes it."""
-        refuse_what_others_cannot_hold(ptable, path, self.name)
+        check_portable(ptable, path, self.name)
         records = ptable.records()
         columns: dict[str, list[str]] = {name: [_number(record[name]) for record in records] for name in ("i", "j")}
         columns["p"] = [_share(record["upper"] - record["lower"]) for record in records]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError, PTableFileError, UnreadableFileError
 from discreet.limits import read_named, unzipped
-from discreet.noise.formats.registry import format_named, formats
+from discreet.noise.formats.ptable_format import format_named, formats
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from discreet.noise.formats.registry import PTableFormat
+    from discreet.noise.formats.ptable_format import PTableFormat
     from discreet.noise.ptable import PTable
 
 

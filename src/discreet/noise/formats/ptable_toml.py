@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, PTableFileError, UnknownNameError
 from discreet.limits import bounded_toml
-from discreet.noise.formats.pieces import Piece, assemble
-from discreet.noise.formats.registry import PTableFormat, register
+from discreet.noise.formats.ptable_format import KeyInterval, PTableFormat, assemble, register
 from discreet.noise.parameters import required
 from discreet.noise.ptable_settings import PTableSettings
 
@@ -22,7 +21,7 @@ KIND = "p-table"
 
 
 @register
-class OwnToml(PTableFormat):
+class PTableToml(PTableFormat):
     """Everything a PTable knows; one `[[rows]]` per true count."""
 
     name = "toml"
@@ -111,7 +110,7 @@ def _check_settings_fit(path: Path, table: PTable) -> None:
         raise PTableFileError.at(path, "", what, "Correct the row or [settings].")
 
 
-def _pieces(path: Path, row: dict[str, Any]) -> list[Piece]:
+def _pieces(path: Path, row: dict[str, Any]) -> list[KeyInterval]:
     i = _whole(path, "a row", row, "i")
     where = f"row i = {i}"
     v, p, upper = (row.get(name) for name in ("v", "p", "upper"))
@@ -120,7 +119,7 @@ def _pieces(path: Path, row: dict[str, Any]) -> list[Piece]:
     if not all(type(number) is int for number in [*v, *upper]) or not all(type(x) in {int, float} for x in p):
         raise PTableFileError.at(path, where, "v and upper must be whole numbers, p numbers.", "Correct the row.")
     lower = [0, *upper[:-1]]
-    return [Piece(where, i, *piece) for piece in zip(v, map(float, p), lower, upper, strict=True)]
+    return [KeyInterval(where, i, *piece) for piece in zip(v, map(float, p), lower, upper, strict=True)]
 
 
 def _whole(path: Path, where: str, table: dict[str, Any], name: str) -> int:

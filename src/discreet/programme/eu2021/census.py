@@ -1,8 +1,17 @@
-"""The table programme of the 2021 EU census for one country.
+"""The programme of the 2021 EU census of a country, and its 1 km² grid.
+
+The table programme of the 2021 EU census for one country.
 
 Regulations (EU) 2017/712 (tables) and 2017/543 (breakdowns). Levels follow the code
 trees: every depth of a breakdown's tree is a level, and equal partitions are one
 level, whichever breakdown offers them. NUTS 2021 and LAU 2020 unless asked otherwise.
+
+The 2021 census on the European 1 km2 grid, Commission Implementing Regulation (EU) 2018/1799.
+
+Per grid cell: the total, sex, age in three groups, employed persons, place of birth and
+place of residence one year before in three groups each. The grid is not crossed with
+administrative areas and has no total of its own. The number of populated cells is not in
+the regulation: it is given with the country, as in `grid2021:DE:360000`.
 """
 
 from __future__ import annotations
@@ -16,9 +25,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from discreet.errors import UnknownNameError
+from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.eu2021.country_areas import Areas, areas_of
+from discreet.programme.eu2021.country_areas import CountryAreas, areas_of
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 
 UNITS = {"total population": "persons"}
@@ -110,7 +119,7 @@ def _sources() -> dict[str, _Source]:
     return found
 
 
-def _topics(areas: Areas) -> dict[str, Topic]:
+def _topics(areas: CountryAreas) -> dict[str, Topic]:
     """Return all topics of the programme; the place of work depends on the country's regions."""
     found = {}
     for name, source in _sources().items():
@@ -140,7 +149,7 @@ def _levels(source: _Source) -> tuple[Level, ...]:
     return tuple(Level(source.name, name, len(codes), codes) for codes, name in _level_codes(source.name).items())
 
 
-def _breakdowns(topics: dict[str, Topic], areas: Areas) -> dict[str, Breakdown]:
+def _breakdowns(topics: dict[str, Topic], areas: CountryAreas) -> dict[str, Breakdown]:
     found = areas.breakdowns()
     for name, source in _sources().items():
         if name == "LPW":
@@ -150,3 +159,40 @@ def _breakdowns(topics: dict[str, Topic], areas: Areas) -> dict[str, Breakdown]:
             levels = tuple(level for level in topics[name].levels if level.codes in cuts)
             found[code] = Breakdown(code, name, levels)
     return found
+
+
+TOPICS = {
+    "SEX": ("Sex", ("male", "female")),
+    "AGE.G": ("Age", ("under 15", "15 to 64", "65 and over")),
+    "POB.G": ("Place of birth", ("reporting country", "other EU Member State", "elsewhere")),
+    "ROY.G": (
+        "Residence one year before",
+        ("unchanged", "moved within the reporting country", "moved from outside it"),
+    ),
+}
+"""Topics of the grid with the categories of the regulation's annex, in short."""
+
+
+def grid(country: str) -> Programme:
+    """Return the grid programme of `DE:360000`: a country and its number of populated cells."""
+    code, _, cells = country.partition(":")
+    if not (cells.isascii() and cells.isdecimal()) or int(cells) < 1:
+        raise ParameterError(
+            f"grid2021:{country} does not say how many populated grid cells there are. "
+            f"Write it after the country, as in grid2021:{code or 'DE'}:360000.",
+            parameter="cells",
+        )
+    squares = Level("GRID", "GRID", int(cells))
+    # Without a total: nothing is published for the grid as a whole.
+    by_square = Breakdown("GRID", "GRID", (squares,), total=False)
+    topics = {"GRID": Topic("GRID", (squares,), None, {"en": "1 km2 grid cell"})}
+    tables = []
+    for name, (label, categories) in TOPICS.items():
+        level = Level(name, name, len(categories), categories)
+        topics[name] = Topic(name, (level,), None, {"en": label})
+        tables.append(Table(name.lower(), (by_square, Breakdown(name, name, (level,)))))
+    working = Level("EMP", "EMP", 2, ("0", "1"))
+    topics["EMP"] = Topic("EMP", (working,), None, {"en": "Employed persons"})
+    tables.append(Table("employed", (by_square,), universe="EMP = 1"))
+    note = "Numbers of grid cells are those given; the grid has no total and no overlap with administrative areas."
+    return Programme(f"{countries()[code]['name']}, EU census grid 2021", topics, tuple(tables), (note,))

@@ -21,7 +21,7 @@ UNKNOWN_REGION = "1.y"
 
 
 @dataclass(frozen=True)
-class Areas:
+class CountryAreas:
     """The levels NUTS1, NUTS2, NUTS3 and LAU of a country.
 
     Attributes:
@@ -73,7 +73,7 @@ class Areas:
         return CategoryTree("LPW", (*kinds, *first, Category(UNKNOWN_REGION, "1"), *second))
 
 
-def areas_of(country: str, row: dict[str, str], *, nuts: int, lau: int) -> Areas:
+def areas_of(country: str, row: dict[str, str], *, nuts: int, lau: int) -> CountryAreas:
     """Return the areas of a country for a vintage of NUTS and of LAU."""
     for name, asked, known in (("nuts", nuts, NUTS_VINTAGES), ("lau", lau, LAU_VINTAGES)):
         if asked not in known:
@@ -84,7 +84,7 @@ def areas_of(country: str, row: dict[str, str], *, nuts: int, lau: int) -> Areas
         raise ParameterError(f"There is no number of LAUs of {lau} for {country}. Choose another.", parameter="lau")
     counted = (regions[0], regions[1], regions[2], int(units))
     if (nuts, lau) != (2021, 2020):
-        return Areas(counted, None, (f"Areas of NUTS {nuts} and LAU {lau} are known by their numbers only.",))
+        return CountryAreas(counted, None, (f"Areas of NUTS {nuts} and LAU {lau} are known by their numbers only.",))
     tree = _tree(country)
     listed = tuple(len(tree.cut(depth)) for depth in (1, 2, 3, 4))
     if listed != counted:
@@ -92,8 +92,8 @@ def areas_of(country: str, row: dict[str, str], *, nuts: int, lau: int) -> Areas
             f"The LAU list of {country} has {listed[2]} NUTS 3 regions and the regulation's geography {counted[2]}: "
             "the list has an extra region for areas outside them. Numbers follow the geography, without area codes."
         )
-        return Areas(counted, None, (note,))
-    return Areas(counted, tree, ())
+        return CountryAreas(counted, None, (note,))
+    return CountryAreas(counted, tree, ())
 
 
 @cache

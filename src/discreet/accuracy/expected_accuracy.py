@@ -1,0 +1,267 @@
+"""Accuracy to expect before publication.
+
+How small epsilon may be if no count of many is to be off by more than a bound.
+
+The paper's heuristic utility constraint: t counts with Laplace noise all stay within E with confidence alpha if
+epsilon > log(t / (1 - alpha)) / E. That is a union bound on the continuous law. Beside it stands the exact answer for t
+independent two-sided geometric noises: (1 - 2 q^(E + 1) / (1 + q))^t >= alpha with q = exp(-epsilon).
+
+What a law of noise is expected to do to the counts of a release, whichever draw it got.
+
+One release is one draw. For every true count n and its law P(x | n) the means over all draws are exact sums:
+
+    E d1 = E|y - n|,   E d2 = E|y - n| / n,   P(y <= 0),   with y = n + x, or max(n + x, 0) where nothing is negative.
+
+What users can expect of a law of noise before anything is published: no count is known, only its size.
+
+With x the noise of a true count n: the standard deviation of x for large n, P(n + x <= 0) for n = 1, and the smallest
+count from which on P(|x| > 0.2 n) <= 0.05.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.accuracy.distortion import RELATIVE, Tails
+from discreet.errors import NothingToCountError, ParameterError
+from discreet.results import Result
+
+if TYPE_CHECKING:
+    from discreet.accuracy.count_pairs import CountPairs
+    from discreet.arrays import Floats, Ints
+    from discreet.noise.by_count import NoiseByCount
+
+ONE_SIGMA = 0.68
+"""The paper's confidence."""
+FINEST = 1e-12
+"""Relative width at which bisection ends."""
+
+
+def epsilon_needed(bound: float, counts: int, confidence: float = ONE_SIGMA) -> float:
+    """Return the paper's epsilon, log(t / (1 - alpha)) / E.
+
+    Args:
+        bound: the largest error E that is accepted, in persons.
+        counts: how many counts t must keep it, all together.
+        confidence: the probability alpha that they do.
+
+    >>> round(epsilon_needed(20, 68), 2), round(epsilon_needed(20, 37_000), 2)
+    (0.27, 0.58)
+    """
+    _check(bound, counts, confidence)
+    return math.log(counts / (1 - confidence)) / bound
+
+
+def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA) -> float:
+    """Return the smallest epsilon at which t independent two-sided geometric noises all stay within E.
+
+    >>> round(exact_epsilon_needed(20, 68), 3)
+    0.252
+    """
+    _check(bound, counts, confidence)
+    whole = math.floor(bound)
+    low, high = 0.0, 1.0
+    while _all_within(high, whole, counts) < confidence:
+        low, high = high, 2 * high
+    while high - low > FINEST * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _all_within(middle, whole, counts) >= confidence else (middle, high)
+    return high
+
+
+def chance_within(law: NoiseByCount, counts: Ints, bound: int) -> float:
+    """Return the probability that none of these true counts is off by more than a bound, for independent noises.
+
+    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.ptable import PTable
+    >>> chance_within(by_count(PTable.max_entropy(variance=2, bound=5)), np.arange(100), 5)
+    1.0
+    """
+    if bound < 0:
+        raise ParameterError.outside("accuracy", "bound", bound, "zero or a positive whole number", "5 to 20")
+    distinct, times = np.unique(counts, return_counts=True)
+    off = Tails.of(law).reaching(distinct, np.full(distinct.shape, bound + 1)).either
+    with np.errstate(divide="ignore"):
+        return float(np.exp(times @ np.log1p(-np.minimum(off, 1.0))))
+
+
+def _all_within(epsilon: float, bound: int, counts: int) -> float:
+    """Return P(max |x| <= E) of t independent two-sided geometric noises."""
+    off = 2 * math.exp(-epsilon * (bound + 1)) / (1 + math.exp(-epsilon))
+    return math.exp(counts * math.log1p(-off)) if off < 1 else 0.0
+
+
+def _check(bound: float, counts: int, confidence: float) -> None:
+    for what, value, allowed, words, usual in (
+        ("bound", bound, 0 < bound < math.inf, "a positive number", "5 to 20"),
+        ("counts", counts, counts >= 1, "a whole number of 1 or more", "the areas of a country"),
+        ("confidence", confidence, 0 < confidence < 1, "above 0 and below 1", "0.68 or 0.95"),
+    ):
+        if not allowed:
+            raise ParameterError.outside("accuracy", what, value, words, usual)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Means over all draws of the noise, of counts above 0.
+
+    Attributes:
+        absolute: of the distance to the true count.
+        relative: of that distance as a share of the true count.
+        vanished: of the share that is published as 0 or less.
+        made_up: of the share of empty cells that is published above 0.
+    """
+
+    absolute: float
+    relative: float
+    vanished: float
+    made_up: float
+
+    def results(self) -> list[Result]:
+        """Return the three means."""
+        counts = "cells with a true count of 0 are left out"
+        return [
+            Result(
+                name="expected_absolute_distance",
+                equation="mean over true > 0 of E|published - true|",
+                value=self.absolute,
+                unit="persons",
+                sentence=f"Over all draws of the noise a count above 0 is {self.absolute:.2f} off on average, "
+                f"{self.relative:.1%} of the true count, and {self.vanished:.1%} of them vanish.",
+                assumptions=(counts,),
+            ),
+            Result(
+                name="expected_relative_distance",
+                equation="mean over true > 0 of E|published - true| / true",
+                value=self.relative,
+                unit="1",
+                sentence=f"As a share of the true count that is {self.relative:.1%}.",
+                assumptions=(counts,),
+            ),
+            Result(
+                name="expected_vanished",
+                equation="mean over true > 0 of P(published <= 0)",
+                value=self.vanished,
+                unit="1",
+                sentence=f"{self.vanished:.1%} of the counts above 0 are expected to be published as 0 or less.",
+                assumptions=(counts,),
+            ),
+            Result(
+                name="expected_made_up",
+                equation="P(published > 0 | true = 0)",
+                value=self.made_up,
+                unit="1",
+                sentence=f"{self.made_up:.1%} of the empty cells are expected to be published above 0.",
+            ),
+        ]
+
+
+def expected(found: CountPairs, law: NoiseByCount) -> Expected:
+    """Return what a law does on average to true counts above 0.
+
+    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.uniform import Uniform
+    >>> from discreet.accuracy.count_pairs import pair_times
+    >>> expected(pair_times([1, 4], [1, 4]), by_count(Uniform(bound=1))).vanished
+    0.16666666666666666
+    """
+    occupied = found.occupied
+    if not occupied.cells:
+        raise NothingToCountError("No cell has a true count above 0, so nothing is expected of any.")
+    counts, place = np.unique(occupied.true, return_inverse=True)
+    weight = np.bincount(place, occupied.times) / occupied.cells
+    distance, gone = _distance(law, counts), _vanishing(law, counts)
+    made_up = float(law.laws[0][law.reach + 1 :].sum())
+    return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ gone), made_up)
+
+
+def _distance(law: NoiseByCount, counts: Ints) -> Floats:
+    """Return E|y - n| of every true count."""
+    size = np.abs(np.arange(-law.reach, law.reach + 1))
+    whole = np.stack([row @ size for row in law.laws])[law.rows(counts)]
+    if not law.non_negative:
+        return whole
+    # Where n + x would be below 0 the distance is n instead of |x|.
+    beyond = np.stack([np.cumsum(row * size) for row in law.laws])[law.rows(counts), _below(law, counts)]
+    chance = np.stack([np.cumsum(row) for row in law.laws])[law.rows(counts), _below(law, counts)]
+    cut = counts < law.reach
+    return whole + np.where(cut, counts * chance - beyond, 0.0)
+
+
+def _vanishing(law: NoiseByCount, counts: Ints) -> Floats:
+    """Return P(y <= 0) = P(x <= -n) of every true count."""
+    until = np.stack([np.cumsum(row) for row in law.laws])
+    chance = until[law.rows(counts), np.clip(law.reach - counts, 0, None)]
+    return np.where(counts <= law.reach, chance, 0.0)
+
+
+def _below(law: NoiseByCount, counts: Ints) -> Ints:
+    """Return the place of the largest noise that leads below 0."""
+    return np.clip(law.reach - counts - 1, 0, None)
+
+
+RARELY = 0.05
+"""How often a count that users rely on may be off."""
+LARGEST = 1_000_000
+"""The largest count that is asked about."""
+
+
+def what_to_expect(law: NoiseByCount) -> list[Result]:
+    """Return typical noise, the fate of persons alone, and from which size on counts can be relied on.
+
+    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.ptable import PTable
+    >>> [round(each.value, 3) for each in what_to_expect(by_count(PTable.max_entropy(variance=2, bound=5)))]
+    [1.414, 0.488, 15.0]
+    """
+    return [_typical(law), _alone(law), _reliable(law)]
+
+
+def reliable_from(law: NoiseByCount, relative: float = RELATIVE[0], rarely: float = RARELY) -> int | None:
+    """Return the smallest count from which on at most a few are off by more than a share; None if there is none."""
+    tails = Tails.of(law)
+    # Beyond the reach of the noise nothing is off by as much.
+    most = min(math.ceil(law.reach / relative) + 1, LARGEST)
+    counts = np.arange(1, most + 1)
+    off = tails.beyond(counts, relative).either > rarely
+    last = int(counts[off][-1]) if off.any() else 0
+    return last + 1 if last < most else None
+
+
+def _typical(law: NoiseByCount) -> Result:
+    change = law.typical_change
+    never = f" and never by more than {law.bound:g}" if math.isfinite(law.bound) else ", and now and then by far more"
+    return Result(
+        name="typical_noise",
+        value=change,
+        unit="persons",
+        sentence=f"A large count typically changes by about {change:.1f}{never}.",
+        equation="sqrt(V + mean^2)",
+    )
+
+
+def _alone(law: NoiseByCount) -> Result:
+    gone = float(Tails.of(law).reaching(np.array([1]), np.array([1])).down[0])
+    return Result(
+        name="single_person_vanishes",
+        value=gone,
+        unit="1",
+        sentence=f"A person alone in a cell is published as nobody in {gone:.0%} of cases.",
+        equation="P(1 + x <= 0)",
+    )
+
+
+def _reliable(law: NoiseByCount) -> Result:
+    found = reliable_from(law)
+    said = f"Fewer than 1 count in {1 / RARELY:.0f} is more than {RELATIVE[0]:.0%} off, "
+    return Result(
+        name="reliable_from",
+        value=math.inf if found is None else float(found),
+        unit="persons",
+        sentence=said + ("at no size that is looked at." if found is None else f"from {found:,} persons on."),
+        equation=f"least n with P(|x| > {RELATIVE[0]:g} m) <= {RARELY:g} for all m >= n",
+    )

@@ -1,0 +1,485 @@
+"""Differences of counts between two releases, over their common cells.
+
+Cells that two sets of tables have in common: statistics of one name with the same codes, cell by cell.
+
+What two published counts tell about the difference of the true ones.
+
+For counts n and n + c, published as a and b, the posterior of the difference is
+
+    P(c | a, b)  proportional to  rho(c | m) sum_n pi(n) P(a | n) P(b | n + c),
+
+the sum over n a correlation, taken by Fourier transform. pi is the share of true counts that the
+published ones suggest (`prior`), m = E(n | a). Persons come and go one by one: rho is a mixture of
+Skellam laws, the difference of two Poisson counts with means r m and s m, over a grid of rates r of
+coming and s of going, beside a flat law for all that is not like that. How much each weighs is
+learnt by expectation and maximisation from the cells of one kind.
+
+Where the same participants have the same noise, cells in which nobody came or went are published
+alike. That happens with probability exp(-(r + s) m), and explains a = b and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.attacks.count_prior import SMALL, empirical_prior
+from discreet.attacks.scoring import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.arrays import Flags, Floats, Ints
+    from discreet.attacks.attacker_view import AssumedNoise
+    from discreet.tabulation.cell_vector import CellVector
+
+
+@dataclass(frozen=True, eq=False)
+class CommonCells:
+    """Where the cells of common statistics stand in two layouts.
+
+    Attributes:
+        names: the statistics.
+        statistic_of: for every cell the number of its statistic in `names`.
+        first: its place in the first layout.
+        second: its place in the second.
+        first_tables: how many noises of its own every statistic shows in the first, 1 where all tables show one.
+        second_tables: the same for the second.
+    """
+
+    names: tuple[str, ...]
+    statistic_of: Ints
+    first: Ints
+    second: Ints
+    first_tables: Ints
+    second_tables: Ints
+
+    def chosen(self, those: Flags) -> CommonCells:
+        """Return some of the cells, and the statistics that they belong to."""
+        used, number = np.unique(self.statistic_of[those], return_inverse=True)
+        return CommonCells(
+            tuple(self.names[each] for each in used.tolist()),
+            number,
+            self.first[those],
+            self.second[those],
+            self.first_tables[used],
+            self.second_tables[used],
+        )
+
+
+def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple[str, ...], Ints]:
+    """Return the names of all statistics, and for every estimate the number of its own.
+
+    Args:
+        parts: who is counted, to be told with every name, or nothing; what is common; which of its cells are estimated.
+    """
+    names: list[str] = []
+    starts: dict[str, int] = {}
+    for who, common, _ in parts:
+        if who not in starts:
+            starts[who] = len(names)
+            names += [f"{name} of {who}" if who else name for name in common.names]
+    numbers = [common.statistic_of[cells] + starts[who] for who, common, cells in parts]
+    return tuple(names), np.concatenate(numbers)
+
+
+def common_cells(first: CellVector, second: CellVector) -> CommonCells:
+    """Return the cells of the statistics that both layouts have."""
+    there = dict(zip(second.names, second.equations.statistics.tolist(), strict=True))
+    names: list[str] = []
+    numbers, places, others, tables = [], [], [], []
+    for name, statistic in zip(first.names, first.equations.statistics.tolist(), strict=True):
+        twin = there.get(name)
+        if twin is None:
+            continue
+        matched = _matched(first, statistic, second, twin)
+        if matched is None:
+            continue
+        cells = first.equations.cells_of(statistic)
+        numbers.append(np.full(len(matched), len(names)))
+        places.append(np.arange(cells.start, cells.stop))
+        others.append(second.equations.cells_of(twin).start + matched)
+        tables.append([first.equations.noises[statistic], second.equations.noises[twin]])
+        names.append(name)
+    times = np.array(tables, dtype=np.int64).reshape(-1, 2)
+    return CommonCells(tuple(names), _joined(numbers), _joined(places), _joined(others), times[:, 0], times[:, 1])
+
+
+def _matched(first: CellVector, statistic: int, second: CellVector, twin: int) -> Ints | None:
+    """Return for every cell of a statistic the number of the cell of its twin that has the same codes."""
+    here, there = _codes(first, statistic), _codes(second, twin)
+    if here.keys() != there.keys() or any(
+        not codes or set(codes) != set(there[topic]) for topic, codes in here.items()
+    ):
+        return None
+    numbers = np.arange(int(second.lattice.cells[twin])).reshape([len(codes) for codes in there.values()])
+    numbers = numbers.transpose([list(there).index(topic) for topic in here])
+    chosen = []
+    for topic, codes in here.items():
+        place = {code: number for number, code in enumerate(there[topic])}
+        chosen.append([place[code] for code in codes])
+    return numbers[np.ix_(*chosen)].ravel() if chosen else numbers.ravel()
+
+
+def _codes(layout: CellVector, statistic: int) -> dict[str, tuple[str, ...]]:
+    """Return the codes of a statistic by topic, in the order of its cells."""
+    depths = layout.lattice.depths[statistic].tolist()
+    return {
+        axis.name: axis.codes[depth - 1] or () for axis, depth in zip(layout.lattice.axes, depths, strict=True) if depth
+    }
+
+
+def _joined(arrays: list[Ints]) -> Ints:
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+
+
+Rates = tuple[tuple[float, float], ...]
+"""Pairs of rates at which persons come and go."""
+
+STEPS = 300
+EVEN = 0.5
+"""The posterior from which on she says so."""
+FLAT = 1.0
+"""How many cells' worth every kind starts with, all rates alike."""
+LEARNT = 1_000_000
+"""Chances that are held at once, by pairs of published counts and differences."""
+UNLIKELY = 1e-100
+"""The chance of what a model excludes."""
+ROUNDING = 1e-13
+"""What a Fourier transform leaves where the chance is 0."""
+RATES = (0.0, *np.geomspace(0.0005, 0.5, 10).tolist())
+"""Persons who come or go between two releases, per person who is there."""
+WIDE = 50
+"""Noise beyond which a few rates do: it hides what more would tell."""
+ADDED: Rates = tuple((come, 0.0) for come in (0.0, *np.geomspace(0.0005, 16, 16).tolist()))
+"""Rates of those who are in the whole and not in its part."""
+SIZES = np.geomspace(0.02, 1e6, 90)
+"""Sizes of cells that are told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceEstimates:
+    """Differences as the attacker believes them to be.
+
+    Attributes:
+        estimate: the most likely difference.
+        confidence: its posterior.
+        alike: the posterior that both counts have the same participants.
+        cells: how many differences she expects in every class of `scoring.CLASSES`.
+        right: how many of these she expects to have guessed.
+    """
+
+    estimate: Ints
+    confidence: Floats
+    alike: Floats
+    cells: dict[str, float]
+    right: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The model of one kind of cells.
+
+    Attributes:
+        first: the published counts a.
+        second: the published counts b.
+        first_noise: the law behind the first.
+        second_noise: the law behind the second.
+        random: chooses cells to learn from where they are many.
+        rates: how many come and go, per person.
+        alike: whether cells with the same participants are published alike.
+        exchange: whether other participants, too, may make up the same count.
+    """
+
+    first: Ints
+    second: Ints
+    first_noise: AssumedNoise
+    second_noise: AssumedNoise
+    random: np.random.Generator
+    rates: Rates
+    alike: bool = False
+    exchange: bool = True
+
+    @cached_property
+    def _reach(self) -> int:
+        """Return the largest noise of either."""
+        return max(self.first_noise.reach, self.second_noise.reach)
+
+    @cached_property
+    def _limit(self) -> int:
+        """Return the largest published count that has a prior; the noise of larger ones is that of the last rows."""
+        return max(SMALL, self._reach + max(len(self.first_noise.laws), len(self.second_noise.laws)))
+
+    @cached_property
+    def _window(self) -> Ints:
+        """Return how far a true difference may be from the published one."""
+        return np.arange(-2 * self._reach, 2 * self._reach + 1)
+
+    def _reduced(self, published: Ints, noise: AssumedNoise) -> Ints:
+        """Return small counts that have the same law of noise as large ones."""
+        beyond = published - self._limit - 1
+        return np.where(beyond > 0, self._limit + 1 + beyond % noise.repeat, published)
+
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints, Ints]:
+        """Return pairs of reduced counts, their published difference and first count; how often each occurs; whose."""
+        a, b = self._reduced(self.first, self.first_noise), self._reduced(self.second, self.second_noise)
+        pairs, place, times = np.unique(
+            np.stack([a, b, self.second - self.first, _coarse(self.first, self._limit)]),
+            axis=1,
+            return_inverse=True,
+            return_counts=True,
+        )
+        return pairs, times, place.ravel()
+
+    @cached_property
+    def _prior(self) -> Floats:
+        """Return the share of every true count behind the first."""
+        return empirical_prior(self.first.astype(float), self.first_noise)
+
+    @cached_property
+    def _counts(self) -> Ints:
+        most = max(self.first_noise.repeat, self.second_noise.repeat)
+        return np.arange(self._limit + most + self._reach + 2)
+
+    def _known(self, published: Ints, noise: AssumedNoise, *, weighted: bool) -> Floats:
+        """Return P(published | n) for every n, times the share of n where that is asked for and small."""
+        found = noise.chance(self._counts[None, :], published[:, None])
+        if not weighted:
+            return found
+        share = np.zeros(len(self._counts))
+        known = min(len(self._prior), len(share))
+        share[:known] = self._prior[:known]
+        return np.where((published > self._limit)[:, None], found, found * share)
+
+    def likelihood(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
+        """Return the chance of pairs for every difference in the window, and of the first for every count."""
+        size = 1 << (2 * len(self._counts) + 2 * len(self._window)).bit_length()
+        left = self._known(a, self.first_noise, weighted=True)
+        right = self._known(b, self.second_noise, weighted=False)
+        found = np.fft.irfft(np.conj(np.fft.rfft(left, size)) * np.fft.rfft(right, size), size)
+        found = np.where(found > ROUNDING * found.max(axis=1, keepdims=True), found, 0.0)
+        chance = np.take_along_axis(found, ((b - a)[:, None] + self._window) % size, axis=1)
+        return chance, left
+
+    def _chances(self, pairs: Ints) -> tuple[Floats, Floats, Ints]:
+        """Return the chances of pairs for every difference and with the same participants, and their sizes."""
+        counts, place = np.unique(pairs[:2], axis=1, return_inverse=True)
+        chance, known = self.likelihood(counts[0], counts[1])
+        place = place.ravel()
+        alone = known.sum(axis=1)[place]
+        size = np.divide((known @ self._counts)[place], alone, out=np.zeros(len(place)), where=alone > 0)
+        size += np.maximum(pairs[3] - pairs[0], 0)
+        same = alone * (pairs[2] == 0) if self.alike else np.zeros(len(place))
+        return chance[place], same, _sizes(size)
+
+    @cached_property
+    def _laws(self) -> tuple[Floats, Floats]:
+        """Return by rates and size the chance of every difference from -SMALL - 2 reach on, and of no change at all."""
+        ends = SMALL + 2 * self._reach
+        law = _laws(self.rates, ends)
+        if not self.alike:
+            return law, np.zeros(law.shape[:2])
+        stayed = law[..., ends]
+        if self.exchange:
+            moves = np.array([come + go for come, go in self.rates])
+            stayed = np.append(np.exp(-np.outer(moves, SIZES)), np.zeros((1, len(SIZES))), axis=0)
+        law = law.copy()
+        law[..., ends] = np.maximum(law[..., ends] - stayed, 0.0)
+        return law, stayed
+
+    @cached_property
+    def _fits(self) -> tuple[Floats, Ints]:
+        """Return the chance of pairs under every law, and how often each pair occurs; of some where they are many."""
+        pairs, times, _ = self._pairs
+        most = max(1, LEARNT // len(self._window))
+        small = np.flatnonzero(np.abs(pairs[2]) <= SMALL)
+        if len(small) > most:
+            small = self.random.choice(small, most, replace=False)
+        pairs, times = pairs[:, small], times[small]
+        chance, same, size = self._chances(pairs)
+        laws, stayed = self._laws
+        index = pairs[2][:, None] + self._window + laws.shape[2] // 2
+        fits = [
+            np.einsum("uk,uk->u", law[size[:, None], index], chance) + alike[size] * same
+            for law, alike in zip(laws, stayed, strict=True)
+        ]
+        return np.stack(fits), times
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """Return how much each law weighs among the cells of this kind."""
+        return _mixture(*self._fits)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Return how well the model explains what was published."""
+        fits, times = self._fits
+        return float(times @ np.log(np.maximum(self._weights @ fits, UNLIKELY)))
+
+    def _believed(self, pairs: Ints) -> tuple[Floats, Floats]:
+        """Return the posterior of every difference in the window, and of having the same participants."""
+        laws, stayed = self._laws
+        mixed, alike = np.tensordot(self._weights, laws, 1), self._weights @ stayed
+        chance, same, size = self._chances(pairs)
+        near = np.abs(pairs[2]) <= SMALL
+        index = np.clip(pairs[2][:, None] + self._window + laws.shape[2] // 2, 0, laws.shape[2] - 1)
+        # Large differences: every one that there can be is as likely as the next.
+        far = (pairs[2][:, None] + self._window >= 0) | any(go for _, go in self.rates)
+        joint = np.where(near[:, None], mixed[size[:, None], index], far) * chance
+        staying = alike[size] * same
+        behind = joint.sum(axis=1) + staying
+        behind[behind <= 0] = 1.0
+        return joint / behind[:, None], staying / behind
+
+    def guesses(self) -> DifferenceEstimates:
+        """Return the most likely differences."""
+        pairs, times, place = self._pairs
+        count = pairs.shape[1]
+        estimate, sure, alike = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
+        cells, right = dict.fromkeys(CLASSES, 0.0), dict.fromkeys(CLASSES, 0.0)
+        step = max(1, LEARNT // len(self._window))
+        for start in range(0, count, step):
+            part = slice(start, start + step)
+            chance, stayed = self._believed(pairs[:, part])
+            true = pairs[2, part][:, None] + self._window
+            chance = chance + np.where(true == 0, stayed[:, None], 0.0)
+            # What the law of noise cannot explain is taken as published, with no confidence at all.
+            best = np.where(chance.any(axis=1), np.argmax(chance, axis=1), 2 * self._reach)[:, None]
+            estimate[part] = np.take_along_axis(true, best, axis=1)[:, 0]
+            sure[part] = np.take_along_axis(chance, best, axis=1)[:, 0]
+            alike[part] = stayed
+            hit = np.where(true == estimate[part][:, None], chance, 0.0)
+            for name, expected in _by_class(true, chance).items():
+                cells[name] += float(expected @ times[part])
+            for name, expected in _by_class(true, hit).items():
+                right[name] += float(expected @ times[part])
+        return DifferenceEstimates(estimate[place], np.minimum(sure, 1.0)[place], alike[place], cells, right)
+
+
+@lru_cache(maxsize=8)
+def _laws(rates: Rates, ends: int) -> Floats:
+    """Return by rates and size the chance of every difference from -ends to ends; the last law is flat."""
+    change = np.arange(-ends, ends + 1)
+    come, go = (np.array(side)[:, None, None] for side in zip(*rates, strict=True))
+    law = skellam(change, come * SIZES[:, None], go * SIZES[:, None])
+    flat = (change >= 0) | (go.max() > 0)
+    return np.concatenate([law, np.broadcast_to(flat / flat.sum(), (1, *law.shape[1:]))])
+
+
+def turnover(noise: AssumedNoise) -> Rates:
+    """Return the rates of coming and going that are told apart under a noise."""
+    rates = RATES if noise.reach <= WIDE else RATES[::3]
+    return tuple((come, go) for come in rates for go in rates)
+
+
+def skellam(difference: Ints, come: Floats, go: Floats) -> Floats:
+    """Return the chance of a difference of two Poisson counts with these means.
+
+    exp(-(sqrt(r) - sqrt(s))^2) (r / s)^(k / 2) times the scaled Bessel function ive(|k|, 2 sqrt(r s));
+    where one mean is 0 the law is Poisson's.
+    """
+    from scipy.special import gammaln, ive, xlogy
+
+    size = np.abs(difference)
+    mean = np.where(difference >= 0, come, go)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        both = np.exp(
+            -((np.sqrt(come) - np.sqrt(go)) ** 2)
+            + difference / 2 * (np.log(come) - np.log(go))
+            + np.log(ive(size, 2 * np.sqrt(come * go)))
+        )
+        one = np.exp(xlogy(size, mean) - gammaln(size + 1) - come - go)
+    found: Floats = np.where((come > 0) & (go > 0), both, one)
+    return found
+
+
+def _mixture(fits: Floats, times: Ints) -> Floats:
+    """Return the weights of laws that make what was seen most likely."""
+    weights = np.full(len(fits), 1 / len(fits))
+    for _ in range(STEPS):
+        joint = weights[:, None] * fits
+        behind = joint.sum(axis=0)
+        moved = (joint @ np.divide(times, behind, out=np.zeros(len(times)), where=behind > 0)) + FLAT / len(fits)
+        moved /= moved.sum()
+        done = np.abs(moved - weights).max() < 1e-5
+        weights = moved
+        if done:
+            break
+    return weights
+
+
+def _sizes(counts: Floats) -> Ints:
+    """Return the number of the nearest size, by ratio."""
+    steps = np.log(np.maximum(counts, SIZES[0]) / SIZES[0]) / np.log(SIZES[1] / SIZES[0])
+    found: Ints = np.rint(steps).astype(np.int64).clip(max=len(SIZES) - 1)
+    return found
+
+
+def _coarse(published: Ints, limit: int) -> Ints:
+    """Return counts, the large ones by the size that is told apart."""
+    size = np.rint(SIZES[_sizes(published.astype(float))]).astype(np.int64)
+    return np.where(published > limit, np.maximum(size, limit + 1), published)
+
+
+def _by_class(true: Ints, chance: Floats) -> dict[str, Floats]:
+    """Return for every pair the chance of each class of differences."""
+    size = np.abs(true)
+    return {name: (chance * ((size >= low) & (size <= high))).sum(axis=1) for name, (low, high) in CLASSES.items()}
+
+
+def predicted(guesses: list[DifferenceEstimates]) -> dict[str, float]:
+    """Return the share of every class that is expected to be right.
+
+    By the posterior q of every difference: the sum of q(estimate) over the estimates in the class,
+    over the sum of the posterior of the class.
+    """
+    found = {}
+    for name in CLASSES:
+        cells = sum(part.cells[name] for part in guesses)
+        if cells > 0:
+            found[name] = sum(part.right[name] for part in guesses) / cells
+    return found
+
+
+def proven(differs: Flags, alike: Floats) -> dict[str, float]:
+    """Return the share of right answers to whether two counts differ in persons, where unequal values prove it.
+
+    Of those that do, as many as are published unequal or are held for such; the others by her posterior.
+    """
+    said = differs | (alike < EVEN)
+    different = float(differs.sum() + (1 - alike[~differs]).sum())
+    named = float(differs.sum() + (1 - alike[said & ~differs]).sum())
+    same = float(alike[~differs].sum())
+    found = {"1": named / different} if different else {}
+    return found | ({"0": float(alike[~said].sum()) / same} if same else {})
+
+
+def averaged(noise: AssumedNoise, tables: int) -> AssumedNoise:
+    """Return the law of the mean over several tables with noise of their own, rounded to whole counts."""
+    if tables == 1:
+        return noise
+    reach = noise.reach
+    total = np.arange(-tables * reach, tables * reach + 1)
+    below, above = np.ceil(total / tables - 0.5), np.floor(total / tables + 0.5)
+    laws = []
+    for law in noise.laws:
+        sums = np.ones(1)
+        for _ in range(tables):
+            sums = np.convolve(sums, law)
+        # Half of what lies between two counts goes to each.
+        found = sum(np.bincount((side + reach).astype(np.int64), sums / 2, 2 * reach + 1) for side in (below, above))
+        laws.append(np.asarray(found))
+    return replace(noise, laws=tuple(laws), variance=noise.variance / tables, settings=None)
+
+
+def kinds(published: Ints, statistic_of: Ints, *tables: Ints) -> Ints:
+    """Return the kind of every cell: statistics with counts of about the same size and as many noises are one."""
+    means = np.bincount(statistic_of, np.maximum(published, 0)) / np.maximum(np.bincount(statistic_of), 1)
+    size = np.floor(np.log2(means + 1)).astype(np.int64)
+    _, kind = np.unique(np.stack([size, *tables]), axis=1, return_inverse=True)
+    found: Ints = kind.ravel()[statistic_of]
+    return found

@@ -1,0 +1,322 @@
+"""The plane of variance and bound, and where its labels go.
+
+Where labels stand in a picture of lines: beside what they name, on no line, mark or other label.
+
+A picture is as wide as its place, so that a label must be free on narrow and on wide ones. Letters are taken as
+somewhat wider than most are.
+
+The picture of a design: variance against bound, the limits that constraints give, and what they leave.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from discreet.charts.chart import (
+    ACCENT,
+    DARK,
+    GREY,
+    HERE,
+    LIGHT,
+    beside,
+    finished,
+    here,
+    layered,
+    paper_figure,
+    rows,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.figure import Figure
+
+    from discreet.arrays import Floats
+    from discreet.charts.chart import Spec
+
+    Point: TypeAlias = tuple[float, float]
+
+WIDTHS = (250.0, 330.0, 590.0)
+"""Pixels of a picture between its axes: on a narrow screen, a wider one and a wide one."""
+LETTER, LINE = 6.9, 15.0
+"""Pixels of a letter, and of a line of letters."""
+MARK = 11.0
+"""Pixels from the middle of a mark to its edge, and a little more."""
+SAMPLES = 40
+"""Points of every stretch of a line that are tried."""
+LABEL_MARGIN = 12.0
+"""Pixels that a label may reach beyond the upper end of the picture."""
+AROUND_MARK = (
+    ("left", 0, 20),
+    ("right", 0, 20),
+    ("left", 0, -20),
+    ("right", 0, -20),
+    ("left", 13, 0),
+    ("right", -13, 0),
+)
+BESIDE_POINT = (
+    ("right", -7, -11),
+    ("left", 0, -11),
+    ("left", 7, 12),
+    ("right", 0, 12),
+    ("left", 9, 0),
+    ("right", -9, 0),
+)
+"""Sides and pixels to the right and down from the point that a label names."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label in its place: the text begins (`left`) or ends (`right`) so many pixels from a point."""
+
+    text: str
+    x: float
+    y: float
+    side: str
+    dx: float
+    dy: float
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A picture: its axes from least to largest, and its height in pixels."""
+
+    across: Point
+    up: Point
+    height: float
+
+    def pixels(self, points: Iterable[Point], width: float) -> Floats:
+        """Return points in pixels from the upper left corner."""
+        found = np.array(list(points), dtype=float).reshape(-1, 2)
+        (left, right), (low, high) = self.across, self.up
+        return np.column_stack(
+            [(found[:, 0] - left) / (right - left) * width, (high - found[:, 1]) / (high - low) * self.height]
+        )
+
+
+class LabelPlacer:
+    """Finds places for labels one after the other; what is placed is in the way of what follows.
+
+    Args:
+        frame: the picture.
+        lines: that are drawn in it.
+        marks: points that are marked.
+    """
+
+    def __init__(self, frame: Frame, lines: Sequence[Sequence[Point]], marks: Sequence[Point] = ()) -> None:
+        self._frame, self._marks = frame, marks
+        self._drawn = [point for line in lines for point in _along(line)]
+        self._placed: list[Label] = []
+
+    def of_mark(self, text: str, at: Point) -> Label:
+        """Return the place of the label of a mark."""
+        return self._place([Label(text, *at, side, dx, dy) for side, dx, dy in AROUND_MARK])
+
+    def of_line(self, text: str, points: Sequence[Point]) -> Label:
+        """Return the place of the label of a line, beside one of its points; the first are tried first."""
+        return self._place([Label(text, *at, side, dx, dy) for at in points for side, dx, dy in BESIDE_POINT])
+
+    def _place(self, tried: list[Label]) -> Label:
+        found = min(tried, key=lambda label: sum(self._hits(label, width) for width in WIDTHS))
+        self._placed.append(found)
+        return found
+
+    def _hits(self, label: Label, width: float) -> int:
+        """Return how much is in the way of a label: points of lines, marks, other labels, and the picture's edge."""
+        left, top, right, bottom = self._box(label, width)
+        drawn = self._frame.pixels(self._drawn, width)
+        within = (drawn > (left, top)).all(axis=1) & (drawn < (right, bottom)).all(axis=1)
+        x, y = self._frame.pixels(self._marks, width).T
+        marks = (x + MARK > left) & (x - MARK < right) & (y + MARK > top) & (y - MARK < bottom)
+        others = sum(
+            left < other[2] + MARK and right > other[0] - MARK and top < other[3] and bottom > other[1]
+            for other in (self._box(each, width) for each in self._placed)
+        )
+        outside = left < 0 or right > width + MARK or top < -LABEL_MARGIN - LINE / 2 or bottom > self._frame.height
+        return int(within.sum()) + SAMPLES * (int(marks.sum()) + others + 10 * outside)
+
+    def _box(self, label: Label, width: float) -> tuple[float, float, float, float]:
+        ((x, y),) = self._frame.pixels([(label.x, label.y)], width)
+        long = LETTER * len(label.text)
+        left = x + label.dx - (long if label.side == "right" else 0)
+        return left, y + label.dy - LINE / 2, left + long, y + label.dy + LINE / 2
+
+
+def _along(line: Sequence[Point]) -> list[Point]:
+    """Return many points of a line."""
+    found = list(line[:1])
+    for (x, y), (to_x, to_y) in pairwise(line):
+        shares = np.linspace(0, 1, SAMPLES + 1)[1:].tolist()
+        found += [(x + share * (to_x - x), y + share * (to_y - y)) for share in shares]
+    return found
+
+
+HEIGHT = 320
+PIXEL = 0.75
+"""Points of type."""
+ABOVE = 1.3
+"""How far the axis of variances reaches beyond what it must show."""
+BOUND = "bound E: the most that a count is off, persons"
+VARIANCE = "variance V of one noise, persons²"
+
+
+@dataclass(frozen=True)
+class PlaneRow:
+    """One bound: the least and the largest variance that the constraints allow; nothing where least is the larger."""
+
+    bound: int
+    low: float
+    high: float
+
+    @property
+    def feasible(self) -> bool:
+        """Say whether anything is left."""
+        return self.low <= self.high
+
+
+@dataclass(frozen=True)
+class PlaneEdge:
+    """One constraint: by bound, its limit.
+
+    Attributes:
+        label: what stands beside the line.
+        limits: bound and limit, infinite where it does not limit.
+        is_lower: whether variances must be at least that; else at most.
+    """
+
+    label: str
+    limits: tuple[tuple[int, float], ...]
+    is_lower: bool
+
+
+@dataclass(frozen=True)
+class PlanePoint:
+    """One setting and what it is called, as `you are here`."""
+
+    variance: float
+    bound: int
+    label: str
+
+
+@dataclass(frozen=True)
+class PlaneChart:
+    """What is drawn.
+
+    Attributes:
+        title: the message.
+        rows: by bound, what is left.
+        edges: the constraints on the variance.
+        chosen: the settings that are marked.
+        name: of the chart.
+    """
+
+    title: str
+    rows: tuple[PlaneRow, ...]
+    edges: tuple[PlaneEdge, ...]
+    chosen: tuple[PlanePoint, ...] = ()
+    name: str = "plane"
+
+    @property
+    def top(self) -> float:
+        """Return the largest variance that is shown: all that is asked for and chosen, and most of what is allowed."""
+        asked = [limit for edge in self.edges if edge.is_lower for _, limit in edge.limits]
+        left = [min(row.high, 2 * row.low) for row in self.rows if row.feasible]
+        allowed = [min(limit for _, limit in edge.limits) for edge in self.edges if not edge.is_lower]
+        chosen = [point.variance for point in self.chosen]
+        return ABOVE * max(value for value in (*asked, *left, *allowed, *chosen, 1.0) if math.isfinite(value))
+
+    @property
+    def last(self) -> int:
+        """Return the largest bound that is shown."""
+        return max([row.bound for row in self.rows] + [point.bound for point in self.chosen])
+
+    @property
+    def alternative(self) -> str:
+        """Return what is drawn, in words."""
+        left = "; ".join(
+            f"bound {row.bound}: {row.low:.3g} to {row.high:.3g}" if row.feasible else f"bound {row.bound}: nothing"
+            for row in self.rows
+        )
+        lines = " and ".join(edge.label for edge in self.edges)
+        points = "".join(f" {each.label}: variance {each.variance:.3g}, bound {each.bound}." for each in self.chosen)
+        return f"Bars: the variances that are left for every bound, {left}. Lines: {lines}.{points}"
+
+    def spec(self) -> Spec:
+        """Return the specification for a page."""
+        import altair as alt
+
+        top = self.top
+        x = alt.X("bound:Q", title=BOUND, scale=alt.Scale(domain=[0.5, self.last + 0.5]))
+        x = x.axis(values=list(range(1, self.last + 1)), format="d")
+        y = alt.Y("variance:Q", title=VARIANCE, scale=alt.Scale(domain=[0, top], clamp=True))
+        region = rows(
+            {"bound": row.bound, "variance": row.low, "high": min(row.high, top), "allowed": _span(row)}
+            for row in self.rows
+            if row.feasible and row.low < top
+        )
+        bars = alt.Chart(region).mark_bar(size=16, color=LIGHT).encode(x=x, y=y, y2="high:Q", tooltip=["allowed:N"])
+        layers = [bars]
+        for edge, colour, points in self._drawn(top):
+            line = rows({"bound": b, "variance": v, "edge": edge.label} for b, v in points)
+            told = ["edge:N", "bound:Q", alt.Tooltip("variance:Q", format=".3g")]
+            dots = {"color": colour, "size": 18}
+            layers.append(alt.Chart(line).mark_line(color=colour, point=dots).encode(x=x, y=y, tooltip=told))
+        marked, named = self._labels(top)
+        if self.chosen:
+            marks = rows({"bound": p.bound, "variance": p.variance, "label": p.label} for p in self.chosen)
+            told = ["label:N", "variance:Q", "bound:Q"]
+            layers.append(alt.Chart(marks).mark_point(**HERE).encode(x=x, y=y, tooltip=told))
+        for label in (*marked, *named):
+            at = rows([{"bound": label.x, "variance": label.y, "label": label.text}])
+            look = {"fontWeight": "bold", "color": ACCENT} if label in marked else {}
+            layers.append(words("label", x, y, at, align=label.side, dx=label.dx, dy=label.dy, **look))
+        return finished(layered(layers), HEIGHT, self.alternative)
+
+    def figure(self) -> Figure:
+        """Return the figure for a paper."""
+        figure = paper_figure(6.6, 4.4, self.title)
+        axes, top = figure.subplots(), self.top
+        for row in self.rows:
+            if row.feasible and row.low < top:
+                axes.bar(row.bound, min(row.high, top) - row.low, bottom=row.low, width=0.45, color=LIGHT)
+        for _, colour, points in self._drawn(top):
+            axes.plot([b for b, _ in points], [v for _, v in points], "o-", color=colour, lw=1.4, ms=3)
+        marked, named = self._labels(top)
+        for label in named:
+            beside(axes, label.text, label.x, label.y, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
+        for label in marked:
+            here(axes, label.x, label.y, label.text, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
+        axes.set_xlim(0.5, self.last + 0.5)
+        axes.set_ylim(0, top)
+        axes.set_xticks([row.bound for row in self.rows])
+        axes.set_xlabel(BOUND)
+        axes.set_ylabel(VARIANCE)
+        return figure
+
+    def _drawn(self, top: float) -> list[tuple[PlaneEdge, str, list[tuple[int, float]]]]:
+        """Return the edges with their colours and the points that are within the picture."""
+        shown = []
+        for edge in self.edges:
+            points = [(bound, limit) for bound, limit in edge.limits if limit <= top]
+            if points:
+                shown.append((edge, DARK if edge.is_lower else GREY, points))
+        return shown
+
+    def _labels(self, top: float) -> tuple[list[Label], list[Label]]:
+        """Return the labels of marks and of lines, where nothing crosses them: lines are named at their right ends."""
+        drawn = self._drawn(top)
+        marks = [(float(point.bound), point.variance) for point in self.chosen]
+        frame = Frame((0.5, self.last + 0.5), (0.0, top), HEIGHT)
+        places = LabelPlacer(frame, [points for _, _, points in drawn], marks)
+        marked = [places.of_mark(point.label, at) for point, at in zip(self.chosen, marks, strict=True)]
+        return marked, [places.of_line(edge.label, points[::-1]) for edge, _, points in drawn]
+
+
+def _span(row: PlaneRow) -> str:
+    return f"bound {row.bound}: variance {row.low:.3g} to {row.high:.3g}"

@@ -1,0 +1,459 @@
+"""All figures of the paper.
+
+The figures of the paper on small areas as they are shown: sizes, distortions, and the accuracy of totals.
+
+The figures of the paper on risk as they are shown: the bound, averaging, and redundancy.
+
+The parameter space as it is shown: what all constraints leave of variance, bound and epsilon, with every edge.
+
+The figures of the paper: which data are drawn by what, in the order of the page.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.charts.chart import ACCENT, DARK, GREY, LIGHT
+from discreet.paper.curve_panels import BLUE, ORANGE, YELLOW, Bars, Curve, Curves, Mark, NamedBars, PaperFigure, Series
+from discreet.paper.map_panels import EdgeLine, EpsilonLine, HeatMap, MapLine, Span, VariancePlane
+from discreet.paper.optimal_attacker_part import CALLED
+from discreet.paper.parameter_space_part import PUBLISHED_INPUTS
+from discreet.paper.published_numbers import LAUS
+from discreet.paper.small_area_part import ACCURATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from discreet.paper.parameter_space_part import ConstraintReading, Space
+    from discreet.paper.redundancy_part import Ratios
+    from discreet.paper.reproduction import Paper
+    from discreet.paper.risk_part import AveragingMap, BoundMap
+    from discreet.paper.small_area_part import AccuracyCurves, AreaSizes, Distortions, TailCurves
+
+EPSILON = "epsilon of one count"
+SHADES = {0.2: BLUE, 0.5: YELLOW, 1.0: ORANGE}
+"""Of relative errors, as in the paper."""
+CURVES = {"Malta": BLUE, "France": ORANGE, "EU-27": GREY}
+PLACES = {"Malta": (0.45, False), "France": (0.3, True), "EU-27": (0.6, True)}
+"""Where along a curve its name stands, and whether above it."""
+
+
+def area_sizes(found: AreaSizes) -> PaperFigure:
+    """Return figure 3."""
+    areas = int(found.by_size.sum())
+    first = next(iter(found.by_country))
+    edges = (0.0, *map(float, found.limits))
+    by_size = Bars(
+        "", edges, (Series("areas", tuple(map(float, found.by_size)), GREY),), "residents of an area", "number of areas"
+    )
+    by_country = NamedBars(
+        "",
+        tuple(found.by_country),
+        tuple(map(float, found.by_country.values())),
+        "country",
+        "areas below 500 residents",
+    )
+    listed = "; ".join(f"{name}: {many:,}" for name, many in found.by_country.items())
+    return PaperFigure(
+        "area-sizes",
+        f"{areas:,} populated areas have less than 500 residents, {found.by_country[first]:,} of them in {first}",
+        "Figure 3 of the paper: local administrative units below 500 residents, by residents and by country. Edition "
+        "2016 of the EU-28; the paper has the census of 2011 without Slovenia.",
+        f"Bars: how many areas have 1 to 20, 21 to 40, .. residents, and how many each country has. {listed}.",
+        (by_size, by_country),
+        height=4.4,
+    )
+
+
+def distortions(found: tuple[tuple[Distortions, ...], TailCurves]) -> PaperFigure:
+    """Return figure 4."""
+    counted, tails = found
+    panels = [_distortion_panel(each) for each in counted]
+    worst = counted[0]
+    lost, small = (float(worst.drawn[1.0].sum()), float(worst.expected[1.0].sum()))
+    return PaperFigure(
+        "distortions",
+        f"At epsilon {worst.epsilon:g} about {small:,.0f} counts below 500 are more than 100 % off",
+        "Figure 4 of the paper: how many counts of women, men or residents, and how many areas with all three off the "
+        "same way, are off by more than 20, 50 and 100 %. Bars: for single counts the paper's estimate at the upper "
+        "limit of every bin, for areas the exact expectation; lines: one draw of noise. Last: the chance of large "
+        "noise; dotted, 1 over the number of areas with at most E residents; dashed, the epsilons of the US census.",
+        f"Bars by size of count, five panels, and one of curves. At epsilon {worst.epsilon:g} one draw has {lost:,.0f} "
+        f"counts more than 100 % off, and {small:,.0f} are expected. "
+        + " ".join(_distortion_words(each) for each in counted),
+        (*panels, _tail_panel(tails)),
+        height=2.7,
+    )
+
+
+def _distortion_panel(found: Distortions) -> Bars:
+    what = "areas, all three counts the same way" if found.broadband else "single counts"
+    return Bars(
+        f"epsilon {found.epsilon:g}: {what}",
+        (0.0, *map(float, found.limits)),
+        tuple(
+            Series(
+                f"more than {share:.0%} off",
+                tuple(heights.tolist()),
+                SHADES[share],
+                tuple(map(float, found.drawn[share])),
+            )
+            for share, heights in found.estimated.items()
+        ),
+        "residents of the area" if found.broadband else "true count, persons",
+        "number of areas" if found.broadband else "number of counts",
+        log_y=True,
+    )
+
+
+def _distortion_words(found: Distortions) -> str:
+    what = "areas" if found.broadband else "counts"
+    told = ", ".join(f"{share:.0%}: {expected.sum():,.0f}" for share, expected in found.expected.items())
+    return f"Epsilon {found.epsilon:g}, expected {what} off by more than {told}."
+
+
+def _tail_panel(found: TailCurves) -> Curves:
+    shades = dict(zip(found.chances, (ORANGE, YELLOW, BLUE), strict=True))
+    return Curves(
+        "the chance of noise beyond E, exp(-epsilon E)",
+        tuple(found.epsilons.tolist()),
+        tuple(
+            Curve(f"E = {error}", tuple(values.tolist()), shades[error], at=0.9, above=False)
+            for error, values in found.chances.items()
+        ),
+        EPSILON,
+        "chance",
+        tuple(
+            Mark(share, f"1 / {1 / share:,.0f}", vertical=False, colour=shades[error], style=":")
+            for error, share in found.one_of.items()
+        )
+        + tuple(Mark(epsilon, "", colour=LIGHT) for epsilon in found.choices),
+        log_x=True,
+        log_y=True,
+        y_limits=(1e-8, 1.5),
+    )
+
+
+def accuracy(found: AccuracyCurves) -> PaperFigure:
+    """Return figure 5."""
+    told = "; ".join(f"{name}, {found.areas[name]:,} areas: {epsilon:.3f}" for name, epsilon in found.accurate.items())
+    return PaperFigure(
+        "accuracy",
+        f"To keep every total within 20 persons takes an epsilon of {found.accurate['Malta']:.2f} in Malta "
+        f"and {found.accurate['France']:.2f} in France",
+        "Figure 5 of the paper: the least epsilon of one count at which no total of a country's areas is more than E "
+        "off, at 68 %: log(t / (1 - alpha)) / E.",
+        f"Three falling lines on logarithmic axes. At E = 20: {told}.",
+        (
+            Curves(
+                "",
+                tuple(found.errors.tolist()),
+                tuple(
+                    Curve(
+                        f"{name}, t = {found.areas[name]:,}", tuple(values.tolist()), CURVES[name], "-", *PLACES[name]
+                    )
+                    for name, values in found.epsilon.items()
+                ),
+                "largest error E of a total, persons",
+                "least epsilon of one count",
+                (Mark(20, "E = 20"),),
+                log_x=True,
+                log_y=True,
+            ),
+        ),
+        height=3.4,
+    )
+
+
+VARIANCE = "variance V of one noise, persons squared"
+BOUND = "bound E, persons"
+
+RATIO = "k / t^2"
+COUNTRY = {"DE": "Germany", "MT": "Malta"}
+MOST_SETS = 1e16
+"""More sets than this are all the same: nobody publishes so many."""
+WEIGHERS = {"gap": "who waits for an extreme gap", "likelihood": "who weighs every gap"}
+TOLD = range(5, 11)
+"""Bounds whose limits are told in words."""
+WIDE = 12.0
+"""From here on a map is wide, and its labels stand elsewhere."""
+
+
+def power(number: float) -> str:
+    """Return a large number as it is printed in the paper.
+
+    >>> power(28_000_000), power(1e16)
+    ('2.8e7', '1e16')
+    """
+    exponent = math.floor(math.log10(number))
+    return f"{number / 10**exponent:.2g}e{exponent}"
+
+
+def bound_map(found: BoundMap) -> PaperFigure:
+    """Return figure 1, or the same for who weighs every gap."""
+    optimal = found.attacker != "gap"
+    example = found.needed[found.bounds.index(5), found.variances.index(2.0)]
+    lines = [
+        MapLine(
+            f"{COUNTRY[country]}: {power(many)} sets",
+            found.limits[country],
+            tuple(map(float, found.bounds)),
+            style,
+            at=at,
+            side=side,
+        )
+        for (country, many), style, at, side in zip(
+            found.tuples.items(), ("-", "--"), (0.55, 0.86), ("right", "left"), strict=True
+        )
+    ]
+    limits = "; ".join(
+        f"{COUNTRY[country]}: "
+        + ", ".join(f"E {e}: V {v:.2f}" for e, v in zip(found.bounds, values, strict=True) if e in TOLD)
+        for country, values in found.limits.items()
+    )
+    second = " The same under the optimal attack: she knows the law and weighs E against E + 1." if optimal else ""
+    return PaperFigure(
+        "bound-map-optimal" if optimal else "bound-map",
+        f"At V = 2 and E = 5 it takes {example:,.0f} sets to find the bound for one {WEIGHERS[found.attacker]}",
+        "Figure 1 of the paper: sets of women, men and total needed to find the bound at 68 %. Left of a line the "
+        f"sets that a country publishes (as the paper counts them) do not suffice.{second}",
+        f"Heat map over variance and bound. Largest variance that keeps the bound hidden, by bound. {limits}.",
+        (
+            HeatMap(
+                "",
+                found.variances,
+                tuple(map(float, found.bounds)),
+                found.needed,
+                VARIANCE,
+                BOUND,
+                f"sets needed, up to {power(MOST_SETS)}",
+                tuple(lines),
+                log_values=True,
+                highest=MOST_SETS,
+            ),
+        ),
+        height=3.6,
+    )
+
+
+def averaging_maps(maps: tuple[AveragingMap, ...], *, optimal: bool = False) -> PaperFigure:
+    """Return figure 2, or the same with the programme's own ratios."""
+    variance, epsilon = maps
+    panels = tuple(_averaging_panel(each) for each in maps)
+    limits = "; ".join(
+        f"{label}: {'V' if each.parameter == 'V' else 'epsilon'} {each.meets(ratio):.3g}"
+        for each in maps
+        for label, ratio in each.levels.items()
+    )
+    title = (
+        f"To be right in 68 % of cases at most takes V = {variance.meets(variance.decisive):.2f} with shared noise, "
+        f"or epsilon = {epsilon.meets(epsilon.decisive):.2f} with new noise in every table"
+    )
+    second = (
+        " The dotted ratios are those of the programme, for averages and for the best linear estimate from all cells, "
+        "levels of one category merged with the total."
+        if optimal
+        else " The dotted ratios are the smallest that the paper found."
+    )
+    return PaperFigure(
+        "averaging-map-optimal" if optimal else "averaging-map",
+        title + (", against the best estimate" if optimal else ""),
+        "Figure 2 of the paper: how often an average of ratio k / t^2 is right. Solid: 68 % for Gaussian sums; "
+        f"dashed: 68 % by Chebyshev's inequality, which any law exceeds.{second}",
+        f"Two heat maps over the noise and the ratio. Where each ratio meets 68 %: {limits}.",
+        panels,
+        height=3.7,
+    )
+
+
+def _averaging_panel(found: AveragingMap) -> HeatMap:
+    x = tuple(found.values.tolist())
+    is_variance = found.parameter == "V"
+    is_wide = x[-1] > WIDE
+    lines = [
+        MapLine(
+            "68 %, Gaussian",
+            x,
+            tuple(found.gaussian.tolist()),
+            at=0.5 if not is_variance or is_wide else 0.97,
+            side="right",
+        ),
+        MapLine(
+            "68 %, Chebyshev",
+            x,
+            tuple(found.chebyshev.tolist()),
+            "--",
+            at=0.92 if not is_variance else 0.75 if is_wide else 0.3,
+            side="left" if is_variance and not is_wide else "right",
+            above=is_variance and not is_wide,
+        ),
+    ]
+    # Labels of ratios take turns: two that are near each other would cover each other.
+    for number, (label, ratio) in enumerate(sorted(found.levels.items(), key=lambda item: item[1])):
+        lines.append(
+            MapLine(
+                label,
+                x,
+                (ratio,) * len(x),
+                ":",
+                at=0.02 if number % 2 else 0.98,
+                side="left" if number % 2 else "right",
+            )
+        )
+    return HeatMap(
+        "",
+        x,
+        tuple(found.ratios.tolist()),
+        found.success,
+        VARIANCE if is_variance else EPSILON,
+        RATIO,
+        "chance that the average is right",
+        tuple(lines),
+        log_y=True,
+    )
+
+
+def ratios(found: tuple[Ratios, ...]) -> PaperFigure:
+    """Return figure 7, or the same for the best linear estimate."""
+    optimal = found[0].attacker == "optimal"
+    panels = [panel for each in found for panel in _ratio_panels(each)]
+    words = " ".join(
+        f"Rule {each.rule}: {len(each.with_spsn):,} statistics; with SPSN the smallest is {each.with_spsn.min():.4f}, "
+        f"{each.share(1):.0%} are 1, {each.share(0.75):.0%} are 0.75; without, the smallest is "
+        f"{each.without.min():.4f}. {len(each.gains):,} have more than one table."
+        for each in found
+    )
+    gain = max(each.gains.max() for each in found)
+    what = "best linear estimate" if optimal else "average"
+    return PaperFigure(
+        "ratios-optimal" if optimal else "ratios",
+        f"New noise in every table lowers the variance of the {what} of a statistic up to {gain:.1f} times",
+        "Figure 7 of the paper: the ratio of every statistic that is the same in all countries, with noise shared "
+        "between tables (SPSN) and without; then the quotient of both, 1 left out. Levels of one category are kept."
+        + (" Here the ratio of the best linear estimate instead of k / t^2." if optimal else ""),
+        words,
+        tuple(panels),
+        height=2.7,
+    )
+
+
+def _ratio_panels(found: Ratios) -> Iterator[Bars]:
+    label = "ratio of the best estimate" if found.attacker == "optimal" else RATIO
+    edges, with_spsn, without = (tuple(values.tolist()) for values in found.histograms())
+    both = (Series("with SPSN", with_spsn, LIGHT), Series("without SPSN", without, ACCENT, outline=True))
+    title = f"rule {found.rule}, {len(found.with_spsn):,} statistics"
+    yield Bars(title, edges, both, label, "number of statistics", log_x=True, log_y=True)
+    gains, counted = (tuple(values.tolist()) for values in found.gain_histogram())
+    title = f"rule {found.rule}, {len(found.gains):,} of them differ"
+    series = (Series("statistics", counted, GREY),)
+    yield Bars(title, gains, series, f"{label} with SPSN over without", "number of statistics", log_x=True, log_y=True)
+
+
+WIDEST = 12.0
+"""The largest variance that is drawn, unless averaging asks for more."""
+
+
+def space(found: Space) -> PaperFigure:
+    """Return figure 6, or the same for the programme itself and an attacker."""
+    left = found.strict.plane.feasible
+    low, high = found.strict.line.low, found.strict.line.high
+    strictly = (
+        f"Read strictly, variance and bound are left from E = {left[0].bound} and V = {left[0].low:.2f} on"
+        if left
+        else "Read strictly, no variance and bound up to 10 are left"
+    )
+    line = f"and an epsilon of {low:.2f} to {high:.2f}" if low <= high else "and no epsilon"
+    name, which, where, merged = "parameter-space", "Figure 6", "", ""
+    if found.inputs != PUBLISHED_INPUTS:
+        name = f"parameter-space-{found.inputs}-{found.attacker}"
+        which = "As figure 6"
+        where = f" (the programme by the rule {found.inputs}, {CALLED[found.attacker]})"
+        merged = " Levels of one category are merged with the total."
+    return PaperFigure(
+        name,
+        f"{strictly}, {line}{where}",
+        f"{which} of the paper: what all constraints leave. Blue: every Member State is safe, {found.strict.basis}, "
+        f"the areas of France. Yellow: with slack, {found.relaxed.basis}, the areas of Malta.{merged}",
+        _space_words(found),
+        (_plane(found), _line(found)),
+        height=4.6,
+    )
+
+
+def _space_words(found: Space) -> str:
+    told = []
+    for reading in (found.strict, found.relaxed):
+        rows = "; ".join(f"E {row.bound}: V {row.low:.2f} to {row.high:.2f}" for row in reading.plane.feasible)
+        line = f"epsilon at least {reading.line.low:.3f}, at most {reading.line.high:.3f}"
+        told.append(f"{reading.name.capitalize()} ({reading.basis}): {rows or 'nothing'}; {line}.")
+    return " ".join(told)
+
+
+def _plane(found: Space) -> VariancePlane:
+    strict, relaxed = (
+        tuple(Span(row.bound, row.low, row.high) for row in reading.plane.rows)
+        for reading in (found.strict, found.relaxed)
+    )
+    edges = [edge for reading, style in ((found.strict, "-"), (found.relaxed, "--")) for edge in _edges(reading, style)]
+    bounds = tuple(float(span.bound) for span in strict)
+    room = EdgeLine("V = E (E + 1) / 3, uniform noise", found.strict.limits("room"), bounds, GREY, ":")
+    return VariancePlane("", strict, relaxed, (*edges, room), strict[-1].bound, max(WIDEST, 1.25 * strict[0].low))
+
+
+def _edges(reading: ConstraintReading, style: str) -> Iterator[EdgeLine]:
+    """Give the least variance and the largest by bound, with formula and number."""
+    bounds = tuple(float(row.bound) for row in reading.plane.rows)
+    least, upper = reading.limits("averaging")[0], reading.limits("hidden bound")
+    averaging = f"averaging: V = 0.25 / {reading.ratio:.4g} = {least:.2f}"
+    yield EdgeLine(averaging, (least, least), (0.0, bounds[-1] + 1), ACCENT, style)
+    label = f"bound hidden: m(V, E) = {power(reading.tuples)}, V = {upper[-1]:.2f} at E = {bounds[-1]:g}"
+    yield EdgeLine(label, upper, bounds, DARK, style)
+
+
+def _line(found: Space) -> EpsilonLine:
+    epsilons = tuple(np.linspace(0.05, 1.0, 96).tolist())
+    readings = (found.strict, found.relaxed)
+    return EpsilonLine(
+        "",
+        epsilons,
+        {_areas(reading): reading.errors(epsilons) for reading in readings},
+        {
+            f"averaging: epsilon = sqrt(8 x {reading.fresh:.4g}) = {reading.line.high:.3f}": reading.line.high
+            for reading in readings
+        },
+        float(ACCURATE),
+        (found.strict.line.low, found.strict.line.high),
+        (found.relaxed.line.low, found.relaxed.line.high),
+    )
+
+
+def _areas(reading: ConstraintReading) -> str:
+    formula = f"log({LAUS[reading.country]:,} / 0.32) / epsilon"
+    return f"areas: {formula}, {reading.country}; 20 at {reading.line.low:.3f}"
+
+
+DRAWN: dict[str, Callable[..., PaperFigure]] = {
+    "bound-map": bound_map,
+    "averaging-map": averaging_maps,
+    "ratios": ratios,
+    "area-sizes": area_sizes,
+    "distortions": distortions,
+    "accuracy": accuracy,
+    "parameter-space": space,
+    "bound-map-optimal": bound_map,
+    "averaging-map-optimal": lambda maps: averaging_maps(maps, optimal=True),
+    "ratios-optimal": ratios,
+    "parameter-space-flat-paper": space,
+    "parameter-space-flat-optimal": space,
+    "parameter-space-levels-paper": space,
+    "parameter-space-levels-optimal": space,
+}
+"""By name of the data, what makes a figure of them."""
+
+
+def figures_of(paper: Paper) -> tuple[PaperFigure, ...]:
+    """Return all figures whose data are there, in the order of the page."""
+    return tuple(draw(paper.figures[name]) for name, draw in DRAWN.items() if name in paper.figures)

@@ -1,0 +1,222 @@
+"""The journal of a run, and locks against other runs.
+
+Which tables of a run are finished, written down as it goes, so that a run after a kill need not make them again.
+
+The first line says which run it is: a digest of the data, the programme, the noise and everything else that the tables
+depend on. Every other line is a finished table. A line that a kill cut short is no line.
+
+Locks that the system releases however a process ends: in a folder, and of a run that may have been killed.
+
+A lock that was not obtained never counts as held: what needs it waits for a while, and is then refused. Windows has no
+locks of this kind: there nobody waits, and what a killed run leaves is removed by hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import FileWriteError, LockedError, UnreadableFileError
+from discreet.limits import bounded_json, read_bounded
+from discreet.release.table_files import TableFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JOURNAL = "journal.jsonl"
+
+
+def begin(folder: Path, run: str) -> None:
+    """Write the first line."""
+    (folder / JOURNAL).write_text(json.dumps({"run": run}) + "\n", encoding="utf-8")
+
+
+def note(folder: Path, table: TableFile, exact: str | None) -> None:
+    """Add a finished table, and the digest of its true counts if they are kept."""
+    with (folder / JOURNAL).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**table.to_json(), "content": table.content, "exact": exact}) + "\n")
+
+
+def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
+    """Give the tables that a run finished, none if it is another run."""
+    lines = _lines(folder / JOURNAL)
+    if next(lines, {}).get("run") != run:
+        return
+    for line in lines:
+        try:
+            table = TableFile(
+                line["id"], line["file"], line["rows"], line["bytes"], line["sha256"], line.get("content", "")
+            )
+            exact = line["exact"]
+        except KeyError:
+            return
+        yield table, exact
+
+
+def count_finished(folder: Path) -> int:
+    """Return how many tables a run finished."""
+    return max(len(list(_lines(folder / JOURNAL))) - 1, 0)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = read_bounded(path).decode("utf-8")
+    except (OSError, UnicodeDecodeError, UnreadableFileError):
+        return
+    for line in text.splitlines():
+        try:
+            content = bounded_json(line, path)
+        except UnreadableFileError:
+            return
+        if not isinstance(content, dict):
+            return
+        yield content
+
+
+def is_as_noted(path: Path, sha256: str) -> bool:
+    """Say whether a file is there with this digest."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError:
+        return False
+
+
+LOCK_TIMEOUT = 30.0
+"""Seconds to wait for a lock."""
+LOCK_FILE = ".discreet.lock"
+"""What is locked in a folder that cannot be locked itself."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
+"""Seconds between two attempts."""
+
+
+@contextmanager
+def alone(folder: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+    """Wait until no other run is at work in a folder; refuse after so many seconds.
+
+    The folder itself is locked, so that no file is left behind. Where the system locks no folders (NFS), or the folder
+    may be written but not listed, a file in it is locked and removed at the end.
+    """
+    if not _has_locks():
+        yield
+        return
+    descriptor, path = _wait(folder, timeout)
+    try:
+        yield
+    finally:
+        if path != folder:
+            path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def hold(path: Path) -> int:
+    """Make the file that stands for a run and lock it until its descriptor is closed."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    return _locked(descriptor) if _has_locks() else descriptor
+
+
+@contextmanager
+def taken_over(path: Path) -> Iterator[bool]:
+    """Say whether the run that a file stands for has ended, and keep others from taking it over meanwhile."""
+    descriptor = None
+    with suppress(OSError):
+        descriptor = _locked(os.open(path, os.O_RDWR)) if _has_locks() else None
+    try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _has_locks() -> bool:
+    try:
+        import fcntl  # noqa: F401 - Windows has none
+    except ImportError:
+        return False
+    return True
+
+
+def _wait(folder: Path, timeout: float) -> tuple[int, Path]:
+    """Return the descriptor and the path that were locked."""
+    end, pause = time.monotonic() + timeout, FIRST_PAUSE
+    while (found := _attempt(folder)) is None:
+        if time.monotonic() >= end:
+            raise LockedError.by(folder, _holder(folder), timeout)
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+    return found
+
+
+def _attempt(folder: Path) -> tuple[int, Path] | None:
+    """Lock a folder, or a file in it; return None if another process has the lock."""
+    path = folder / LOCK_FILE
+    try:
+        return _locked(os.open(folder, os.O_RDONLY)), folder
+    except BlockingIOError:
+        return None
+    except OSError:
+        pass
+    try:
+        descriptor = _locked(os.open(path, os.O_RDWR | os.O_CREAT, 0o666))
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        why = f"it cannot be locked ({error.strerror})"
+        raise FileWriteError.to(folder, why, "Choose a folder on a file system with locks.") from error
+    if _is_same(path, descriptor):
+        return descriptor, path
+    # The process that had the lock has removed its file.
+    os.close(descriptor)
+    return None
+
+
+def _locked(descriptor: int) -> int:
+    """Lock a file and return its descriptor, or close it: a BlockingIOError means that another process has the lock."""
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _is_same(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _holder(folder: Path) -> str:
+    """Return which process has the lock, where the system lists it."""
+    with suppress(OSError, ValueError):
+        numbers = {_number(path) for path in (folder, folder / LOCK_FILE) if path.exists()}
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            # A line with an arrow is a process that waits.
+            _, kind, _, _, process, locked = line.split()[:6]
+            if kind == "FLOCK" and locked in numbers:
+                return f"process {process}{_command(process)}"
+    return "another process"
+
+
+def _number(path: Path) -> str:
+    """Return the device and the number of a file as the system lists them."""
+    found = path.stat()
+    return f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+
+
+def _command(process: str) -> str:
+    """Return the name of a program without its arguments, which may include a password."""
+    try:
+        name = Path("/proc", process, "comm").read_bytes().decode(errors="replace").strip()
+    except OSError:
+        return ""
+    shown = "".join(sign if sign.isprintable() else "?" for sign in name)
+    return f" ({shown})" if shown else ""

@@ -1,0 +1,228 @@
+"""Pairs of neighbouring counts, and their privacy.
+
+The arguments that measures of epsilon and delta share, declared once and checked where they enter.
+
+Whose presence is to stay hidden: the two populations that an attacker must not tell apart.
+
+Pairs of neighbouring counts: the laws of what is published with and without one person.
+
+A law of noise gives one pair, the law and its shifted copy. A p-table gives one
+pair for every two adjacent true counts, because each count has its own row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.distribution import WIDEST, Noise, ProbabilityTable, TabulatedNoise
+from discreet.noise.geometric import TwoSidedGeometric
+from discreet.noise.laplace import Laplace
+from discreet.noise.parameters import (
+    Domain,
+    Parameter,
+    non_negative,
+    non_negative_whole,
+    positive,
+    positive_whole,
+    share,
+)
+from discreet.noise.ptable import PTable
+from discreet.risk.privacy_loss import PrivacyLoss
+
+if TYPE_CHECKING:
+    from discreet.noise.rounded import RoundedRow
+
+positive_share = Domain("above 0 and below 1", lambda value: share.contains(value) and value > 0)
+
+EPSILON = Parameter("ε", non_negative, (0.1, 10.0), 0, "logarithm of the factor that a person's presence may make")
+DELTA = Parameter("δ", share, (1e-10, 1e-3), 0, "probability left out of the promise")
+EXCESS = Parameter("δ'", share, (1e-10, 1e-3), 0, "delta above what the bound of the noise costs")
+SLACK = Parameter("δ'", positive_share, (1e-10, 1e-3), 0, "delta above what the bound of the noise costs")
+BUDGET = Parameter("ε", positive, (0.1, 10.0), 0, "privacy budget of a whole output")
+STATISTICS = Parameter("t", positive_whole, (1, 10_000), 0, "published counts that contain one person")
+COUNT = Parameter("i", non_negative_whole, (0, 10), 0, "true count without the person")
+HOUSEHOLD = Parameter("h", positive_whole, (1, 10), 0, "persons who are protected together")
+STEP = Parameter("s", positive, (1e-4, 1e-2), 0, "multiples that losses are rounded to")
+
+
+RELATIONS = {"add-remove": 1, "replace-one": 2}
+"""How many counts of one statistic change: a person comes or goes, or moves from one cell to another."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two populations that differ by one person or by one household.
+
+    With households of h persons, all h may fall into one cell of a statistic, which
+    then changes by h. This is what is composed: t changes by h. It is worse than h
+    persons in h cells, t h changes by 1, for every law whose log-probability is
+    concave: by a chain of h steps of one person each, the loss of the product never
+    exceeds that of the single change by h.
+
+    Attributes:
+        relation: "add-remove" (with and without the person) or "replace-one" (one person or another).
+        household: how many persons are protected together.
+    """
+
+    relation: str = "add-remove"
+    household: int = 1
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            raise UnknownNameError.among("neighbour relation", self.relation, RELATIONS)
+        HOUSEHOLD.check("Neighbours", "household", self.household)
+
+    def counts(self, statistics: int) -> int:
+        """Return how many published counts change, given that of the statistics one person falls in.
+
+        >>> Neighbours("replace-one").counts(2775)
+        5550
+        """
+        STATISTICS.check("Neighbours", "statistics", statistics)
+        return statistics * RELATIONS[self.relation]
+
+    @property
+    def who(self) -> str:
+        """Return the protected as words."""
+        return "one person" if self.household == 1 else f"one household of {self.household}"
+
+    @property
+    def assumption(self) -> str:
+        """Return the relation as an assumption."""
+        change = (
+            "added or removed" if self.relation == "add-remove" else "replaced by another, two counts per statistic"
+        )
+        together = "" if self.household == 1 else ", all its members in one cell of every statistic"
+        return f"neighbours: {self.who} {change}{together}"
+
+
+ONE_PERSON = Neighbours()
+"""One person added or removed."""
+
+
+Source: TypeAlias = Noise | PTable
+"""Where noise comes from: one law for every count, or a p-table."""
+
+SMALLEST = 1e-300
+"""Unbounded laws are tabulated as far as their probabilities reach this."""
+
+ANY_COUNT = "counts n and n + 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two neighbouring true counts.
+
+    Attributes:
+        name: the two counts in words.
+        up: the loss when the larger count is true.
+        down: the loss when the smaller count is true.
+    """
+
+    name: str
+    up: PrivacyLoss
+    down: PrivacyLoss
+
+    @property
+    def directions(self) -> tuple[PrivacyLoss, PrivacyLoss]:
+        """Return the loss in both directions."""
+        return self.up, self.down
+
+    @property
+    def floor(self) -> float:
+        """Return the delta that no epsilon removes, in the worse direction."""
+        return max(loss.floor for loss in self.directions)
+
+    @property
+    def beyond(self) -> float:
+        """Return the probability that was not tabulated, in the worse direction."""
+        return max(loss.beyond for loss in self.directions)
+
+    def delta(self, epsilon: float) -> float:
+        """Return delta at epsilon in the worse direction."""
+        return max(loss.delta(epsilon) for loss in self.directions)
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon for delta in the worse direction, infinite if there is none."""
+        return max(loss.epsilon(delta) for loss in self.directions)
+
+
+def pairs(source: Source, key_space: int | None = None) -> tuple[Pair, ...]:
+    """Return every pair of neighbouring counts that a law or a p-table knows.
+
+    Args:
+        source: a law or a p-table.
+        key_space: the number of keys of the grid the law is rounded to; None
+            takes the law before rounding.
+    """
+    if isinstance(source, PTable):
+        return tuple(row_pair(source, count, key_space) for count in range(len(source.rows)))
+    return (law_pair(source, key_space=key_space),)
+
+
+def row_pair(ptable: PTable, count: int, key_space: int | None = None) -> Pair:
+    """Return the pair of true counts `count` and `count + 1`.
+
+    From the last row on this is the last row against its shifted copy, or
+    against the next row of the cycle where several rows serve large counts in turn.
+    """
+    smaller, larger = (
+        _table(ptable.rows[number], key_space) for number in ptable.row_numbers([count, count + 1]).tolist()
+    )
+    return Pair(f"counts {count} and {count + 1}", up=_loss(larger, smaller, -1), down=_loss(smaller, larger, 1))
+
+
+def law_pair(law: Noise, shift: int = 1, key_space: int | None = None) -> Pair:
+    """Return a law against its copy shifted by `shift`, for a change of the count by so many persons."""
+    name = ANY_COUNT if shift == 1 else f"counts n and n + {shift}"
+    if key_space is None and isinstance(law, TwoSidedGeometric | Laplace):
+        loss = _exponential_loss(law, shift)
+        return Pair(name, up=loss, down=loss)
+    table = _table(law, key_space)
+    # An unbounded law is symmetric: as much lies below the table as above it.
+    beyond = 2 * float(law.cdf(table.values[0] - 1)) if key_space is None else 0.0
+    other = law if key_space is None else table
+    return Pair(name, up=_loss(table, other, -shift, beyond), down=_loss(table, other, shift, beyond))
+
+
+def _loss(p: ProbabilityTable, q: ProbabilityTable | Noise, shift: int, beyond: float = 0.0) -> PrivacyLoss:
+    """Return the loss under p; the count behind q lies `shift` above the count behind p."""
+    return PrivacyLoss.between(p.log_probability, q.log_pmf(p.values - shift), beyond)
+
+
+def _exponential_loss(law: TwoSidedGeometric | Laplace, shift: int) -> PrivacyLoss:
+    """Return the loss of a law whose probability falls by one factor per step on either side of 0.
+
+    All noises below 0 have one and the same loss, and so have all above the
+    shift: joined, they leave a finite table and nothing beyond it.
+    """
+    middle = np.arange(shift + 1)
+    tail = np.log(law.cdf([-1, -shift - 1]))
+    log_p = np.concatenate([tail[:1], law.log_pmf(middle), tail[1:]])
+    log_q = np.concatenate([tail[1:], law.log_pmf(middle - shift), tail[:1]])
+    return PrivacyLoss.between(log_p, log_q)
+
+
+def _table(law: Noise, key_space: int | None) -> ProbabilityTable:
+    """Return the values of a law and their log-probabilities, before or after rounding to keys."""
+    if key_space is not None:
+        return _rounded_table(law.rounded(key_space))
+    if isinstance(law, TabulatedNoise):
+        return law.table
+    edge = int(law.bound) if math.isfinite(law.bound) else law.reach(SMALLEST)
+    if edge > WIDEST:
+        raise ParameterError(
+            f"{type(law).__name__}: too wide to assess; beyond ±{WIDEST} values are not tabulated.", parameter="scale"
+        )
+    values = np.arange(-edge, edge + 1)
+    return ProbabilityTable(values, law.log_pmf(values))
+
+
+def _rounded_table(row: RoundedRow) -> ProbabilityTable:
+    law = row.law()
+    return ProbabilityTable(np.array(list(law)), np.log([float(share) for share in law.values()]))

@@ -1,0 +1,312 @@
+"""A synthetic census, made in blocks of persons and written batch by batch.
+
+The synthetic census of a country block by block: every block by itself, from the seed and its number.
+
+Files of persons: Parquet or CSV, written batch by batch beside their place and moved there when they are whole.
+
+The synthetic census of a country, written to a file block by block.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from discreet.errors import InternalError, ParameterError
+from discreet.programme.eu2021.census import census, countries
+from discreet.synthetic.demography import AgesAndSexes
+from discreet.synthetic.employment import Work
+from discreet.synthetic.households import HouseholdTopics, form_households
+from discreet.synthetic.origin import Nations, Origin
+from discreet.synthetic.random_choice import OLDEST, Draws
+from discreet.synthetic.residence import LOCALITY_FROM, Geography, names
+from discreet.whole_file import check_writable, open_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from discreet.arrays import Ints
+    from discreet.programme.model import Programme, Topic
+    from discreet.synthetic.households import Residents
+    from discreet.synthetic.random_choice import Bytes
+    from discreet.synthetic.residence import Homes
+
+    Progress = Callable[[int, int], None]
+
+MOST_PERSONS = 10**9
+LARGEST_SEED = 2**63 - 1
+BLOCK = 1 << 16
+"""Persons of a block: their numbers fit in 16 bits, which sorts quickly, and their columns in the processor's cache."""
+MOST_IDENTIFIERS = 10**10
+"""Identifiers are below this."""
+PERSON_STEP, HOUSEHOLD_STEP = 6_180_339_887, 7_320_508_077
+"""Neither is divisible by 2 or 5, so that multiples below 10^10 are all different."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The persons of one block: identifiers, cells, and per topic the place of the code among the finest codes."""
+
+    person: Ints
+    household: Ints
+    topics: dict[str, NDArray[Any]]
+    cell: Ints
+    households: int
+
+
+class SyntheticCensus:
+    """Persons of a country; block by block, in any order.
+
+    Attributes:
+        persons: how many there are in all.
+        codes: the finest codes of every topic of the tables of persons, by topic.
+        ages: for each age in years the place of its code.
+        geography: the areas.
+    """
+
+    def __init__(self, country: str, persons: int, seed: int) -> None:
+        _check_whole("persons", persons, 1, MOST_PERSONS, "10^9")
+        _check_whole("seed", seed, 0, LARGEST_SEED, "2^63 - 1")
+        programme = census(country)
+        topics = _topics_of_persons(programme)
+        self._name = (country, seed)
+        self.persons = persons
+        self.geography = Geography(country, topics["GEO"], persons, seed)
+        self.codes = {name: topic.levels[-1].codes or () for name, topic in topics.items()}
+        leaves = {name: {code: place for place, code in enumerate(codes)} for name, codes in self.codes.items()}
+        self.ages = _places_of_ages(topics["AGE"])
+        self._sexes = _places(leaves["SEX"], 2)
+        self._localities = _places(leaves["LOC"], len(LOCALITY_FROM))
+        self._living = HouseholdTopics(leaves)
+        self._work = Work(leaves, self.geography)
+        nations = Nations(country, topics["POB"], topics["COC"], seed)
+        self._origin = Origin(leaves, nations, self.geography.parts)
+        self._offset = Draws(country, seed, "identifiers").below(2**32, 2).tolist()
+
+    @property
+    def blocks(self) -> int:
+        """Return the number of blocks."""
+        return -(-self.persons // BLOCK)
+
+    def block(self, number: int) -> Block:
+        """Return one block: `BLOCK` persons, or what is left of them in the last one."""
+        persons = min(BLOCK, self.persons - number * BLOCK)
+        draws = Draws(*self._name, number)
+        residents = form_households(AgesAndSexes.draw(persons, draws), draws)
+        rows = number * BLOCK + np.arange(persons)
+        homes = self.geography.settle(residents, draws)
+        topics = self._topics(residents, homes, draws)
+        return Block(
+            person=(rows * PERSON_STEP + self._offset[0]) % MOST_IDENTIFIERS,
+            household=((number * BLOCK + residents.first) * HOUSEHOLD_STEP + self._offset[1]) % MOST_IDENTIFIERS,
+            topics={name: topics[name] for name in self.codes},
+            cell=homes.cell,
+            households=residents.households,
+        )
+
+    def _topics(self, residents: Residents, homes: Homes, draws: Draws) -> dict[str, NDArray[Any]]:
+        made: dict[str, NDArray[Any]] = {
+            "GEO": homes.area,
+            "LOC": self._localities.take(homes.size_class),
+            "SEX": self._sexes.take(residents.sex),
+            "AGE": self.ages.take(residents.age),
+        }
+        made |= self._living.draw(residents, draws)
+        made |= self._origin.draw(residents, draws)
+        made |= self._work.draw(residents, homes.area, draws)
+        if set(made) != set(self.codes):
+            raise InternalError(
+                f"The synthetic census lacks a topic or has one too many: {set(made) ^ set(self.codes)}."
+            )
+        return made
+
+
+def _check_whole(name: str, value: int, least: int, most: int, most_said: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ParameterError.outside("Synthetic census", name, value, f"a whole number from {least} to {most_said}")
+
+
+def _topics_of_persons(programme: Programme) -> dict[str, Topic]:
+    used = {breakdown.topic for table in programme.of("persons") for breakdown in table.breakdowns}
+    return {name: topic for name, topic in programme.topics.items() if name in used}
+
+
+def _places(leaves: Mapping[str, int], categories: int) -> Bytes:
+    """Return the places of the codes 1, 2, 3, .. of a topic."""
+    return np.array([leaves[str(number)] for number in range(1, categories + 1)], dtype=np.uint8)
+
+
+def _places_of_ages(age: Topic) -> Bytes:
+    """Return for each age in years the place of its code, found by its label."""
+    codes = age.levels[-1].codes or ()
+    labels = {c.code: c.labels["en"] for c in (age.tree.categories if age.tree else ())}
+    by_label = {labels[code]: place for place, code in enumerate(codes)}
+    return np.array([by_label[str(year)] for year in range(OLDEST)] + [by_label[f"{OLDEST}+"]], dtype=np.uint8)
+
+
+METADATA = "discreet.synthetic"
+"""The key of the sentence in a Parquet file that says that it is synthetic."""
+IDENTIFIERS = ("PERSON_ID", "HOUSEHOLD_ID")
+
+
+@contextmanager
+def open_file(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Give the function that writes the next batch; the file is there when the last one is written.
+
+    A run that is ended before leaves what was there, and a symbolic link stays one.
+    """
+    check_ending(path)
+    with open_whole(path) as file, _WRITERS[_ending(path)](file, schema, sentence) as write:
+        yield write
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file whose ending stands for no format."""
+    if _ending(path) not in _WRITERS:
+        what = f"{path.name} must end in {' or '.join(_WRITERS)}, which says how it is written."
+        raise ParameterError(f"{what} Choose another name.", parameter="out")
+
+
+def _ending(path: Path) -> str:
+    return path.suffix.lower()
+
+
+@contextmanager
+def _parquet(file: BinaryIO, schema: pa.Schema, sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    import pyarrow.parquet as pq
+
+    topics = [name for name in schema.names if name not in IDENTIFIERS]
+    told = schema.with_metadata({METADATA: sentence})
+    with pq.ParquetWriter(
+        file,
+        told,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=topics,
+        # The least and largest code of thousands of persons would help no reader, and takes a third of the time.
+        write_statistics=list(IDENTIFIERS),
+    ) as writer:
+        yield writer.write_batch
+
+
+@contextmanager
+def _csv(file: BinaryIO, schema: pa.Schema, _sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    plain = pa.schema([(name, pa.int64() if name in IDENTIFIERS else pa.string()) for name in schema.names])
+    options = arrow_csv.WriteOptions(quoting_style="none")
+    # The header by hand: the writer would put its names in quotes, the values without.
+    file.write((",".join(schema.names) + "\n").encode())
+    options.include_header = False
+    with arrow_csv.CSVWriter(file, plain, write_options=options) as writer:
+        yield lambda batch: writer.write_batch(batch.cast(plain))
+
+
+_WRITERS = {".parquet": _parquet, ".csv": _csv}
+
+
+CELL = "GRID"
+"""The column of the cells of the 1 km2 grid."""
+TOGETHER = 8
+"""Blocks that are written at a time, as one row group of a Parquet file."""
+
+
+@dataclass(frozen=True)
+class SyntheticFile:
+    """What was written.
+
+    Attributes:
+        written: the file.
+        persons: how many it holds.
+        households: how many private households they live in.
+        sentence: that they are made up, of which country, how many and from which seed.
+    """
+
+    written: Path
+    persons: int
+    households: int
+    sentence: str
+
+
+def synth(
+    out: str | Path,
+    *,
+    country: str,
+    persons: int,
+    seed: int,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> SyntheticFile:
+    """Write a synthetic census: one made-up person per row, with a code for every topic of the tables of persons.
+
+    Args:
+        out: a file ending in .parquet or .csv.
+        country: the two-letter code as Eurostat writes it, as in `eu2021:LU`.
+        persons: how many, from 1 to 10^9.
+        seed: a whole number from 0; the same one gives the same file.
+        replace: overwrite a file that exists.
+        progress: called after every block with the persons made so far and the number of all persons.
+    """
+    path = Path(out)
+    check_ending(path)
+    check_writable(path, replace=replace)
+    made = SyntheticCensus(country, persons, seed)
+    sentence = (
+        f"Synthetic census of {countries()[country]['name']} ({country}): {persons:,} made-up persons, seed {seed}. "
+        "Nobody in it is real."
+    )
+    households = _write(path, made, sentence, progress)
+    return SyntheticFile(path, persons, households, sentence)
+
+
+def _write(path: Path, made: SyntheticCensus, sentence: str, progress: Progress | None) -> int:
+    """Write all blocks and return the number of households."""
+    households = done = 0
+    waiting: list[Block] = []
+    with open_file(path, _schema(made), sentence) as write:
+        for number in range(made.blocks):
+            waiting.append(made.block(number))
+            households += waiting[-1].households
+            done += len(waiting[-1].person)
+            if len(waiting) == TOGETHER or number == made.blocks - 1:
+                write(_batch(waiting, made))
+                waiting.clear()
+            if progress:
+                progress(done, made.persons)
+    return households
+
+
+def _schema(made: SyntheticCensus) -> pa.Schema:
+    import pyarrow as pa
+
+    codes = {
+        name: pa.dictionary(pa.int16() if len(codes) < 1 << 15 else pa.int32(), pa.string())
+        for name, codes in made.codes.items()
+    }
+    cells = {CELL: pa.dictionary(pa.int32(), pa.string())}
+    return pa.schema(dict.fromkeys(IDENTIFIERS, pa.int64()) | codes | cells)
+
+
+def _batch(blocks: Sequence[Block], made: SyntheticCensus) -> pa.RecordBatch:
+    """Return blocks as one batch; a column of codes is a list of places in the list of codes."""
+    import pyarrow as pa
+
+    schema = _schema(made)
+    columns = [np.concatenate([getattr(block, which) for block in blocks]) for which in ("person", "household")]
+    arrays = [pa.array(column) for column in columns]
+    for name, codes in made.codes.items():
+        places = pa.array(np.concatenate([block.topics[name] for block in blocks]), schema.field(name).type.index_type)
+        # Every place is one of a code, which need not be looked at again.
+        arrays.append(pa.DictionaryArray.from_arrays(places, pa.array(codes, pa.string()), safe=False))
+    # A row group has a list of its own of the cells in it: that of a whole country would be too long for each.
+    cells = pa.array(np.concatenate([block.cell for block in blocks])).dictionary_encode()
+    arrays.append(pa.DictionaryArray.from_arrays(cells.indices, names(cells.dictionary.to_pylist())))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,313 @@
+"""Coordinates of cells: words made from codes, for noise that depends on them.
+
+Keyed hashes of sets of finest codes: one of 64 bits for all sets that are equal, whatever they are called.
+
+Sums of one step per axis: what every cell of a statistic gets from its category along each axis, added up.
+
+A word per cell that depends on its coordinates alone: on who could be in it, by the codes of the programme.
+
+Every topic leaves a set of finest codes: those below the category of the cell that the universe of the table allows.
+With h and g keyed hashes,
+
+    word(c) = sum over columns of g(column, sum of h(column, code) over the set) mod 2^64
+
+and a set of all codes adds nothing. A cell of which nothing is restricted, the grand total, has a hash of version label
+and unit instead of 0. So the word of a cell does not depend on the table it is shown in, nor on how its
+categories are called: a category that is the only one below another, a region of the same areas and a universe that
+leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
+different noise only if nobody is there, and so tell that.
+
+A universe that joins topics by `or` may leave combinations of codes that are no product of sets: see `joint_words`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.programme.axis import codes
+from discreet.programme.universe import finest_codes, universe_of
+from discreet.tabulation.joint_words import JointAxis, joint_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from discreet.arrays import Flags, Ints, Words
+    from discreet.programme.axis import TopicAxis
+    from discreet.programme.model import Programme, Table, Topic
+    from discreet.programme.universe import Factor
+    from discreet.tabulation.plan import Plan, Statistic
+
+    AxisDepth = tuple[TopicAxis, int]
+
+# The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
+MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+
+
+class CodeHashes:
+    """Hashes under one version label for one unit.
+
+    Args:
+        version: a label; another one gives other hashes.
+        unit: what is counted.
+    """
+
+    def __init__(self, version: str, unit: str) -> None:
+        self._key = hashlib.blake2b(f"{version}\0{unit}".encode(), digest_size=32).digest()
+        self._known: dict[str, dict[str, int]] = {}
+
+    @property
+    def unrestricted(self) -> int:
+        """Return the word of a cell that leaves every code of every column."""
+        return self._hash("unrestricted")
+
+    def codes(self, topic: Topic) -> dict[str, int]:
+        """Return the hash of every finest code of a topic."""
+        column = column_of(topic)
+        if column not in self._known:
+            self._known[column] = {code: self._hash(f"code of {column}\0{code}") for code in finest_codes(topic)}
+        return self._known[column]
+
+    def sets(self, column: str, sums: Words) -> Words:
+        """Return the word of sets of codes of one column, each given by the sum of the hashes of its codes."""
+        different, place = np.unique(sums, return_inverse=True)
+        words = np.array([self._hash(f"set of {column}\0{total}") for total in different.tolist()], dtype=np.uint64)
+        return words[place.reshape(-1)].reshape(sums.shape)
+
+    def combinations(self, columns: Sequence[str], allowed: Flags, hashes: Sequence[Words]) -> int:
+        """Return the word of a set of combinations of codes of several columns.
+
+        Args:
+            columns: in the order of the axes; the word does not depend on this order.
+            allowed: which combinations are in the set.
+            hashes: the hash of every code along each axis.
+        """
+        chosen = np.nonzero(allowed)
+        mixed = np.zeros(len(chosen[0]), dtype=np.uint64)
+        order = sorted(range(len(columns)), key=columns.__getitem__)
+        for axis in order:
+            mixed = _mixed(mixed + hashes[axis][chosen[axis]])
+        names = "\0".join(columns[axis] for axis in order)
+        return self._hash(f"combinations of {names}\0{mixed.sum(dtype=np.uint64)}")
+
+    def _hash(self, text: str) -> int:
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=self._key).digest(), "little")
+
+
+def column_of(topic: Topic) -> str:
+    """Return the column of a topic: topics of one column say the same of a person."""
+    return topic.column or topic.name
+
+
+def _mixed(values: Words) -> Words:
+    for shift, factor in MIXING:
+        values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
+    return values
+
+
+WORTH_AN_ARRAY = 8
+"""A sum over all cells is worth its time if at most this many cells are there for one that is wanted."""
+
+
+def summed(
+    steps: Sequence[NDArray[np.unsignedinteger[Any]]],
+    shape: tuple[int, ...],
+    index: Ints,
+    kind: np.dtype[np.unsignedinteger[Any]],
+) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the sum of one step per axis at every index: through all cells, or cell by cell if few are wanted."""
+    if math.prod(shape) <= WORTH_AN_ARRAY * len(index):
+        total = np.zeros(1, dtype=kind)
+        for step in steps:
+            total = (total[:, None] + step).reshape(-1)
+        return total[index]
+    total = np.zeros(len(index), dtype=kind)
+    for step, place in zip(steps, _positions(shape, index), strict=True):
+        total += step[place]
+    return total
+
+
+def _positions(shape: tuple[int, ...], index: Ints) -> list[NDArray[np.integer[Any]]]:
+    """Return the position along every axis."""
+    found: list[NDArray[np.integer[Any]]] = []
+    rest: NDArray[np.integer[Any]] = index.astype(np.uint32) if math.prod(shape) < 1 << 32 else index
+    for number in range(len(shape)):
+        stride = rest.dtype.type(math.prod(shape[number + 1 :]))
+        place = rest // stride
+        rest = rest - place * stride
+        found.append(place)
+    return found
+
+
+class CellCoordinates:
+    """The cells of one population.
+
+    Args:
+        programme: with the categories of every topic.
+        table: any table of the population: its unit and its universe count.
+        version: a label; another one gives other words.
+        labelled_total: whether the word of the grand total depends on label and unit; it is 0 if not.
+    """
+
+    def __init__(self, programme: Programme, table: Table, version: str, *, labelled_total: bool = True) -> None:
+        self._programme = programme
+        self._labelled_total = labelled_total
+        self._hashes = CodeHashes(version, table.unit)
+        factors = universe_of(programme, table).factors
+        # By column: topics of one column say the same of a person.
+        self._alone: dict[str, Factor] = {self._columns(one)[0]: one for one in factors if len(one.topics) == 1}
+        self._joint = [factor for factor in factors if len(factor.topics) > 1]
+        self._known: dict[tuple[str, int], tuple[Words, NDArray[np.uint8]]] = {}
+        self._known_joint: dict[tuple[object, ...], tuple[Words, Flags]] = {}
+
+    def words(self, plan: Plan, statistic: Statistic, index: Ints) -> Words:
+        """Return the word of cells of a statistic, each told by its flat index."""
+        shown = self._shown(plan, statistic)
+        joined = {number for factor in self._joint for number in self._axes(factor, shown)}
+        steps = [
+            np.zeros(axis.size(depth), dtype=np.uint64) if number in joined else self._of_axis(axis, depth)[0]
+            for number, (axis, depth) in enumerate(shown)
+        ]
+        found = summed(steps, plan.shape(statistic), index, np.dtype(np.uint64))
+        columns = {self._column(axis) for axis, _ in shown}
+        # What the universe says of a column that the statistic sums over holds for all of its cells.
+        rest = sum(word for column, word in self._of_universe.items() if column not in columns)
+        words: Words = found + np.uint64(rest % (1 << 64))
+        for factor in self._joint:
+            at = self._at(factor, shown, index)
+            words += self._of_factor(factor, shown)[0][at]
+        if self._labelled_total:
+            words[words == 0] = self._hashes.unrestricted
+        return words
+
+    def possible(self, plan: Plan, statistic: Statistic) -> Ints:
+        """Return the flat index of the cells that somebody can be in: the universe may leave a category empty."""
+        every = np.arange(plan.size(statistic))
+        shown = self._shown(plan, statistic)
+        steps = [self._of_axis(axis, depth)[1] for axis, depth in shown]
+        if any(step.any() for step in steps):
+            marks = summed(steps, plan.shape(statistic), every, np.dtype(np.uint8))
+            every = np.flatnonzero(marks == 0)
+        for factor in self._joint:
+            every = every[~self._of_factor(factor, shown)[1][self._at(factor, shown, every)]]
+        return every
+
+    def left_empty(self, axis: TopicAxis, depth: int) -> Flags:
+        """Say of every category at a depth whether the universe leaves nobody in it."""
+        if not depth or self._column(axis) not in self._alone:
+            return np.zeros(axis.size(depth), dtype=bool)
+        return self._of_axis(axis, depth)[1].astype(bool)
+
+    @property
+    def joins_topics(self) -> bool:
+        """Say whether the universe has conditions on several topics joined by `or`."""
+        return bool(self._joint)
+
+    def left_empty_jointly(self, shown: Sequence[AxisDepth]) -> Flags | None:
+        """Say of every cell whether conditions joined by `or` leave nobody in it; None if there are no such conditions.
+
+        Args:
+            shown: the axes that are not summed over, each with its depth.
+        """
+        shape = tuple(axis.size(depth) for axis, depth in shown)
+        found: Flags | None = None
+        for factor in self._joint:
+            found = np.zeros(shape, dtype=bool) if found is None else found
+            at = self._at(factor, shown, np.arange(found.size))
+            found |= self._of_factor(factor, shown)[1][at].reshape(shape)
+        return found
+
+    @staticmethod
+    def _shown(plan: Plan, statistic: Statistic) -> list[AxisDepth]:
+        return [(axis, depth) for axis, depth in zip(plan.axes, statistic, strict=True) if depth]
+
+    def _column(self, axis: TopicAxis) -> str:
+        return column_of(self._programme.topics[axis.topic])
+
+    def _columns(self, factor: Factor) -> list[str]:
+        return [column_of(self._programme.topics[name]) for name in factor.topics]
+
+    def _axes(self, factor: Factor, shown: Sequence[AxisDepth]) -> list[int | None]:
+        """Return the number of the axis that shows each topic of a factor, None where it is summed over."""
+        columns = [self._column(axis) for axis, _ in shown]
+        return [columns.index(column) if column in columns else None for column in self._columns(factor)]
+
+    def _at(self, factor: Factor, shown: Sequence[AxisDepth], index: Ints) -> tuple[Ints, ...]:
+        """Return where cells stand among the combinations of categories of a factor."""
+        # Without an axis there is one cell.
+        places = np.unravel_index(index, [axis.size(depth) for axis, depth in shown]) if shown else ()
+        nowhere = np.zeros(len(index), dtype=np.int64)
+        return tuple(nowhere if number is None else places[number] for number in self._axes(factor, shown))
+
+    def _of_factor(self, factor: Factor, shown: Sequence[AxisDepth]) -> tuple[Words, Flags]:
+        """Return the word of every combination of categories of a factor, and a mark on those left empty."""
+        levels = [None if number is None else shown[number] for number in self._axes(factor, shown)]
+        key = (*factor.topics, *((axis.topic, depth) for axis, depth in filter(None, levels)))
+        if key not in self._known_joint:
+            axes = [
+                self._joint_axis(self._programme.topics[name], level)
+                for name, level in zip(factor.topics, levels, strict=True)
+            ]
+            self._known_joint[key] = joint_words(factor.allowed, axes, self._hashes)
+        return self._known_joint[key]
+
+    def _joint_axis(self, topic: Topic, level: AxisDepth | None) -> JointAxis:
+        hashes = self._hashes.codes(topic)
+        finest = finest_codes(topic)
+        category, size = np.zeros(len(finest), dtype=np.int64), 1
+        if level is not None:
+            axis, depth = level
+            within = self._categories(axis, depth)
+            category, size = np.array([within.get(code, -1) for code in finest]), axis.size(depth)
+        return JointAxis(column_of(topic), np.array([hashes[code] for code in finest], dtype=np.uint64), category, size)
+
+    def _categories(self, axis: TopicAxis, depth: int) -> dict[str, int]:
+        """Return the number of the category at a depth that holds each finest code."""
+        topic = self._programme.topics[axis.topic]
+        place = {code: number for number, code in enumerate(codes(axis.depths[depth - 1][0]))}
+        return {leaf: next(place[step] for step in _path(topic, leaf) if step in place) for leaf in finest_codes(topic)}
+
+    def _of_axis(self, axis: TopicAxis, depth: int) -> tuple[Words, NDArray[np.uint8]]:
+        """Return the word of every category at a depth, and a mark on those that the universe leaves empty."""
+        if (axis.topic, depth) not in self._known:
+            topic = self._programme.topics[axis.topic]
+            within = self._categories(axis, depth)
+            below: list[list[str]] = [[] for _ in range(axis.size(depth))]
+            for leaf in self._allowed(topic):
+                below[within[leaf]].append(leaf)
+            words = [self._word(topic, leaves) for leaves in below]
+            empty = [not leaves for leaves in below]
+            self._known[axis.topic, depth] = np.array(words, dtype=np.uint64), np.array(empty, dtype=np.uint8)
+        return self._known[axis.topic, depth]
+
+    @cached_property
+    def _of_universe(self) -> dict[str, int]:
+        """Return the word of every column that the universe restricts by itself, where it is summed over."""
+        topics = {column: self._programme.topics[factor.topics[0]] for column, factor in self._alone.items()}
+        return {column: self._word(topic, self._allowed(topic)) for column, topic in topics.items()}
+
+    def _allowed(self, topic: Topic) -> list[str]:
+        """Return the finest codes of a topic that the universe allows, whichever topic of the column it speaks of."""
+        factor = self._alone.get(column_of(topic))
+        if factor is None:
+            return list(finest_codes(topic))
+        listed = finest_codes(self._programme.topics[factor.topics[0]])
+        allowed = {code for code, flag in zip(listed, factor.allowed.tolist(), strict=True) if flag}
+        return [leaf for leaf in finest_codes(topic) if leaf in allowed]
+
+    def _word(self, topic: Topic, leaves: list[str]) -> int:
+        if len(leaves) == len(finest_codes(topic)):
+            return 0
+        hashes = self._hashes.codes(topic)
+        total = sum(hashes[leaf] for leaf in leaves) % (1 << 64)
+        return int(self._hashes.sets(column_of(topic), np.array([total], dtype=np.uint64))[0])
+
+
+def _path(topic: Topic, leaf: str) -> tuple[str, ...]:
+    return topic.tree.path(leaf) if topic.tree else (leaf,)
