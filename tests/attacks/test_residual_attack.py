@@ -20,6 +20,7 @@ from discreet.attacks.attacker_view import (
 )
 from discreet.attacks.bound_attack import bound
 from discreet.attacks.residual_attack import large_residuals
+from discreet.equations.residual_terms import concentration, steady_leverages
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
@@ -64,7 +65,7 @@ def equal_counts(layout: CellVector) -> Floats:
 def test_the_bound_is_identified_as_often_as_predicted(releases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both bounds are drawn equally often, as the prediction has it."""
     # Both depend on the equations alone, which all releases share.
-    for take in (residual_attack.concentration, residual_attack.steady_leverages):
+    for take in (concentration, steady_leverages):
         monkeypatch.setattr(residual_attack, take.__name__, computed_once(take))
     area, age = (
         topic(name, " ".join(f"{name[0]}{n}" for n in range(size))) for name, size in (("AREA", 30), ("LIFE", 8))

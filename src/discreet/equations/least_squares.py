@@ -225,17 +225,21 @@ class FreeSums:
         return self.matrix.T
 
     @cached_property
+    def _free_back(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+        return self.free.T
+
+    @cached_property
     def _solve(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
         from scipy.sparse import csc_array, eye_array
         from scipy.sparse.linalg import splu
 
-        normal = csc_array(self.free.T @ self.free)
+        normal = csc_array(self._free_back @ self.free)
         # Some free numbers may be undetermined: the ridge picks one solution, and B takes the choice out again.
         return splu(csc_array(normal + RIDGE * eye_array(normal.shape[0], format="csc"))).solve
 
     def _projected(self, gaps: Floats) -> Floats:
         for _ in range(2):
-            gaps = gaps - self.free @ self._solve(self.free.T @ gaps)
+            gaps = gaps - self.free @ self._solve(self._free_back @ gaps)
         return gaps
 
     def gaps(self, cells: Floats) -> Floats:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from discreet.mechanisms.mechanism import NoiseBatch
     from discreet.mechanisms.privacy_budget import Budget
     from discreet.noise.random_bits import BitSource
-    from discreet.tabulation.static_output import PopulationStatistic, StaticOutput
+    from discreet.tabulation.plan import PopulationStatistic
+    from discreet.tabulation.static_output import StaticOutput
 
 CONDITION = (
     "for one person more or less, each with one record, who may be in every population of the programme; where a "

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from discreet.tabulation.static_output import PopulationStatistic, StaticOutput
+    from discreet.tabulation.plan import PopulationStatistic
+    from discreet.tabulation.static_output import StaticOutput
 
 WEIGHT, EPSILON = "weight", "epsilon"
 
