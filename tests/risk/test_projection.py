@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.risk.assessment import assess
 from tests.programme.small import programme
+from tests.tabulation.small_data import by, topic
+from tests.tabulation.small_data import programme as coded_programme
+
+if TYPE_CHECKING:
+    from discreet.programme.model import Programme
 
 TOWN = programme([("A", "S"), ("S", "B")], {"A": [2, 6], "B": [3], "S": [2]})
 
@@ -42,3 +50,35 @@ def test_nothing_is_solved_unless_asked_for() -> None:
 def test_the_closed_form_solves_nothing() -> None:
     with pytest.raises(ParameterError, match="closed-form"):
         assess(TOWN, variance=3, bound=5, exact="S1", measures=["projection"], closed_form=True)
+
+
+def several() -> Programme:
+    """Return a table of everybody, and the same of those who have the first sex."""
+    area, sex = topic("A", "a1 a2 a3"), topic("S", "s1 s2")
+    whole = coded_programme([area, sex], [by(area), by(sex)])
+    (first,) = whole.tables
+    return replace(whole, tables=(first, replace(first, id="part", universe="S = s1")))
+
+
+def test_a_statistic_of_several_populations_is_solved_in_each() -> None:
+    asked = assess(several(), variance=3, bound=5, exact="A:1", measures=["projection"])
+    populations = [(result.worst or "").partition(" of A:1 of ")[2] for result in asked.results]
+    assert len(populations) == 2
+    for population, result in zip(populations, asked.results, strict=True):
+        alone = assess(several(), variance=3, bound=5, exact=f"A:1 of {population}", measures=["projection"])
+        assert alone.results == (result,)
+
+
+def test_a_statistic_that_is_public_has_nothing_to_solve() -> None:
+    with pytest.raises(ParameterError, match="total has no cell to solve"):
+        assess(TOWN, variance=3, bound=5, exact="total", known="total", measures=["projection"])
+
+
+@pytest.mark.parametrize("wrong", [{"records": 0}, {"known": "AGEE"}, {"exact": "AGEE"}])
+def test_a_mistake_is_refused_before_any_measure_is_taken(
+    wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.risk.measures.averaging_of", lambda *_, **__: pytest.fail("work was begun"))
+    monkeypatch.setattr("discreet.risk.measures.most_exposed", lambda *_, **__: pytest.fail("work was begun"))
+    with pytest.raises(InputError):
+        assess(TOWN, variance=3, bound=5, **wrong)

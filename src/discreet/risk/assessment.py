@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
+from discreet.limits import MAX_RELEASE_BYTES, read_named
 from discreet.noise.max_entropy import MaxEntropy, check_room
 from discreet.programme.model import Programme
 from discreet.programme.programme_json import programme_to_json
@@ -17,6 +18,7 @@ from discreet.release.release_folder import recover
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.measures import AssessmentCase
 from discreet.risk.most_exposed import in_order
+from discreet.risk.reconstruction import check_records
 from discreet.risk.registry import measures_named
 
 if TYPE_CHECKING:
@@ -120,6 +122,8 @@ def assess(
     """
     if not 0 < confidence <= SUREST:
         raise ParameterError.outside("assess", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    if records is not None:
+        check_records(records)
     asked = (exact,) if isinstance(exact, str) else tuple(exact)
     release = _release(source)
     record = _record(release or source, noise)
@@ -137,7 +141,9 @@ def assess(
         closed_form,
         unit,
     )
-    return Assessment(case, {name: tuple(take(case)) for name, take in measures_named(measures).items()})
+    taken = measures_named(measures)
+    case.check()
+    return Assessment(case, {name: tuple(take(case)) for name, take in taken.items()})
 
 
 def _release(source: str | Path | Programme | Record | Release) -> Release | None:
@@ -160,12 +166,10 @@ def _record(source: str | Path | Programme | Record | Release, noise: dict[str, 
     if path.suffix == ".json":
         _refuse_noise(noise)
         try:
-            return record_from_json(path.read_text(encoding="utf-8"), path)
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is not text in UTF-8"
+            return record_from_json(read_named(path, MAX_RELEASE_BYTES), path)
+        except OSError as error:
             raise ParameterError(
-                f"{path} cannot be read: {why}. Check the path.",
-                parameter="source",
+                f"{path} cannot be read: {error.strerror}. Check the path.", parameter="source"
             ) from error
     return _of_programme(str(source), noise)
 

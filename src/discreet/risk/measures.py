@@ -108,12 +108,40 @@ class AssessmentCase:
             int(each.published.sum() if self.record.spsn else each.tables.sum()) for each in self.lattices.values()
         )
 
-    @cached_property
-    def averaging(self) -> Averaging:
-        """Return the averaging ratios of every statistic by formulas, each population by itself."""
+    def check(self) -> None:
+        """Refuse names and numbers that some measure would refuse, before the work of any."""
+        self._check_known()
+        _ = self.solved_names
+
+    def _check_known(self) -> None:
         if self.known is not None and not any(each.publishes(self.known) for each in self.lattices.values()):
             # Names the statistics there are.
             self.lattice.position(self.known)
+
+    @cached_property
+    def solved_names(self) -> tuple[str, ...]:
+        """Return the statistics to solve exactly, as `most_exposed` names them.
+
+        Where there are several populations that is `SEX of adults`, and `SEX` stands for that of every population.
+        """
+        found: list[str] = []
+        for asked in self.exact:
+            several = len(self.lattices) > 1
+            titles = []
+            for population, own in self.lattices.items():
+                name = " ".join(sorted(asked.removesuffix(f" of {population}").split() if several else asked.split()))
+                if own.publishes(name):
+                    titles.append(f"{name} of {population}" if several else name)
+            if not titles:
+                # Names the statistics there are.
+                self.lattice.position(asked)
+            found += titles
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def averaging(self) -> Averaging:
+        """Return the averaging ratios of every statistic by formulas, each population by itself."""
+        self._check_known()
         return averaging_of(self.lattices, spsn=self.record.spsn, known=self.known)
 
     @cached_property
@@ -126,7 +154,7 @@ class AssessmentCase:
         if self.closed_form or self.rule != "levels" or self.keep_single:
             return None
         try:
-            return most_exposed(self.scope, spsn=self.record.spsn, known=self.known, statistics=self.exact)
+            return most_exposed(self.scope, spsn=self.record.spsn, known=self.known, statistics=self.solved_names)
         except TooLargeError:
             if self.exact:
                 raise
@@ -358,11 +386,7 @@ def reconstruction(case: AssessmentCase) -> list[Result]:
 @measure("projection")
 def projection(case: AssessmentCase) -> list[Result]:
     """Return how well the optimal linear attack knows the statistics asked for; nothing for rounding."""
-    for name in case.exact:
-        if name not in case.averaging.names:
-            # Names the statistics there are.
-            case.lattice.position(name)
-    if not case.exact or case.record.rounds:
+    if not case.solved_names or case.record.rounds:
         return []
     if case.exposed is None:
         raise ParameterError(
@@ -370,13 +394,17 @@ def projection(case: AssessmentCase) -> list[Result]:
             "Leave out --closed-form, --rule and --keep-single, or take fewer tables.",
             parameter="exact",
         )
-    return [_solved(case, name) for name in case.exact]
+    return [_solved(case, case.exposed, name) for name in case.solved_names]
 
 
-def _solved(case: AssessmentCase, asked: str) -> Result:
-    assert case.exposed is not None  # noqa: S101 - checked above
-    name = asked if asked in case.averaging.names else " ".join(sorted(asked.split()))
-    cells = [cell for cell in case.exposed.solved if cell.statistic == name]
+def _solved(case: AssessmentCase, exposed: ExactSearch, name: str) -> Result:
+    cells = [cell for cell in exposed.solved if cell.statistic == name]
+    if not cells:
+        raise ParameterError(
+            f"{name} has no cell to solve: its counts are public, or those of another statistic asked for. Leave it "
+            "out of --exact.",
+            parameter="exact",
+        )
     worst, variance = cells[0], case.record.variance
     return Result(
         name="projection",

@@ -240,13 +240,19 @@ class _Search:
         return bool((own.depths[place.statistic] <= own.depths[own.position(self.known)]).all())
 
     def _kinds(self, spread: Floats) -> Ints:
-        """Return one cell of every kind that is not known: of cells that are one unknown the first."""
+        """Return one cell of every kind that is not known: of cells that are one unknown the first.
+
+        Those of statistics that were asked for come before all others.
+        """
         single = spread > 0
         if isinstance(self.equations, GroupedEquations):
             single &= self.equations.members == 1
         cells = np.flatnonzero(single)
         if not self.probed:
             return cells
+        if self.statistics:
+            asked = np.array([place.name in self.statistics for place in self.places])[self._numbers[cells]]
+            cells = np.concatenate([cells[asked], cells[~asked]])
         _, first = np.unique(self.equations.unknowns[cells], return_index=True)
         return cells[np.sort(first)]
 

@@ -36,7 +36,7 @@ def exponential_attack(records: int, bound: float) -> Result:
     >>> exponential_attack(1000, 5).value
     20
     """
-    _check_records(records)
+    check_records(records)
     _check_noise(bound)
     wrong = min(4 * bound, records)
     return Result(
@@ -78,7 +78,7 @@ class PolynomialAttack:
     outputs: int | None = None
 
     def __post_init__(self) -> None:
-        _check_records(self.records)
+        check_records(self.records)
         _check_noise(self.bound)
         if self.outputs is not None and not positive_whole.contains(self.outputs):
             raise ParameterError.outside("reconstruction", "outputs", self.outputs, positive_whole.words)
@@ -124,7 +124,7 @@ def epsilon_of_reconstruction(records: int, confidence: float = 0.99) -> Result:
     >>> round(epsilon_of_reconstruction(1_000_000).value, 4)
     0.0237
     """
-    _check_records(records)
+    check_records(records)
     if not 0 < confidence < 1:
         raise ParameterError.outside("reconstruction", "confidence", confidence, "between 0 and 1", "0.68 to 0.99")
     epsilon = math.log(queries_needed(records) / (1 - confidence)) / math.sqrt(records)
@@ -149,7 +149,8 @@ def queries_needed(records: int) -> float:
     return records * math.log(records) ** 2
 
 
-def _check_records(records: int) -> None:
+def check_records(records: int) -> None:
+    """Refuse a number of records for which the theorems say nothing."""
     if not positive_whole.contains(records) or records < 3:
         raise ParameterError.outside("reconstruction", "records", records, "a whole number from 3 on")
 
