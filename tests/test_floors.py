@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 FLOORS = (
     ("errors", "results"),
-    ("whole_file", "limits", "arrays", "progress"),
+    ("whole_file", "limits", "arrays", "progress", "registry"),
     ("noise", "programme", "engines"),
     ("charts", "sources", "equations"),
     ("records", "synthetic"),

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from discreet.attacks.registry import attacks
+from discreet.attacks.attack_estimates import ATTACKS
 from discreet.cli.main import app
 from discreet.cli.protect import KINDS as SETTINGS
 from discreet.noise.formats.ptable_files import write_ptable
-from discreet.noise.formats.ptable_format import formats
+from discreet.noise.formats.ptable_format import FORMATS
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_files import KEYS
 from discreet.release import run_journal
@@ -275,7 +275,7 @@ def test_json_keys_of_compare_are_those_of_the_page(town: Path) -> None:
 
 def test_attacks_are_those_of_the_page() -> None:
     line = next(line for line in section("Extension points").splitlines() if line.startswith("| `discreet.attacks` "))
-    assert set(re.findall(r"`([a-z-]+)`", line.partition("ours are")[2])) == set(attacks())
+    assert set(re.findall(r"`([a-z-]+)`", line.partition("ours are")[2])) == set(ATTACKS.all())
 
 
 def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -> None:
@@ -335,7 +335,7 @@ def test_errors_in_json_are_those_of_the_page() -> None:
 
 
 def test_formats_are_those_of_the_page() -> None:
-    assert set(first_column(section("p-table files"))) == set(formats())
+    assert set(first_column(section("p-table files"))) == set(FORMATS.all())
 
 
 @pytest.mark.parametrize("name", ["csv", "tauargus", "sas", "ons"])
@@ -350,7 +350,7 @@ def test_endings_and_grids_are_those_of_the_page() -> None:
     for line in section("p-table files").splitlines():
         if line.startswith("| `"):
             _, name, endings, grid, *_ = (cell.strip() for cell in line.split("|"))
-            known = formats()[name.strip("`")]
+            known = FORMATS.all()[name.strip("`")]
             assert tuple(re.findall(r"`([^`]+)`", endings)) == known.suffixes
             grids = [eval(word.replace("^", "**")) for word in re.findall(r"[\d^]+", grid)]  # noqa: S307 - our own page
             assert tuple(grids) == known.grids

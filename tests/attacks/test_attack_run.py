@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.attacks import expected_success, registry
+from discreet.attacks import expected_success
+from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import NOT_SCORED, AttackReport
 from discreet.attacks.attack_run import attack
 from discreet.attacks.attacker_view import QueryInterface, belief_told
@@ -178,10 +179,10 @@ def test_the_truth_is_not_read_before_scoring(release: Release, monkeypatch: pyt
 
 
 def test_an_attack_cannot_reach_the_truth(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
+    monkeypatch.setattr(ATTACKS, "known", ATTACKS.all())
     seen: list[AttackerView] = []
 
-    @registry.attack("looking")
+    @ATTACKS.register("looking")
     def looking(sight: AttackerView) -> list[AttackEstimates]:
         seen.append(sight)
         return []
@@ -205,7 +206,7 @@ def knowledge_of(release: Release, monkeypatch: pytest.MonkeyPatch, **how: Any) 
         seen.append(sight)
         return []
 
-    monkeypatch.setattr(registry, "_ATTACKS", {**registry.attacks(), "looking": looking})
+    monkeypatch.setattr(ATTACKS, "known", {**ATTACKS.all(), "looking": looking})
     attack(release, attacks=["looking"], **how)
     return seen[0]
 
@@ -361,7 +362,7 @@ def test_an_attack_that_fails_does_not_take_the_others_with_it(
     def broken(_: AttackerView) -> list[AttackEstimates]:
         raise KeyError("nothing there")
 
-    monkeypatch.setitem(registry._ATTACKS, "broken", broken)  # noqa: SLF001 - gone after the test
+    monkeypatch.setitem(ATTACKS.known, "broken", broken)
     found = attack(release, attacks=["broken", *QUICK], budget=None)
     assert {outcome.finding.attack for outcome in found.outcomes} == {"averaging"}
     assert found.warnings == ["The attack broken failed: KeyError, 'nothing there'."]

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_run import mount
 from discreet.attacks.attacker_view import (
     AssumedNoise,
@@ -27,7 +28,6 @@ from discreet.attacks.attacker_view import (
     belief_of,
     sight_of,
 )
-from discreet.attacks.registry import attacks, attacks_named
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import draw_targets
 from discreet.mechanisms.cell_key import CellKey
@@ -142,14 +142,14 @@ def scene(level: str, *, keys: bool = True) -> Scene:
 
 
 def findings(name: str, level: str, *, keys: bool = True) -> list[AttackEstimates]:
-    return mount(scene(level, keys=keys).sight, attacks_named([name]))
+    return mount(scene(level, keys=keys).sight, ATTACKS.named([name]))
 
 
 def scores(name: str, level: str, *, keys: bool = True) -> list[Score]:
     return [score(finding, scene(level, keys=keys).truth) for finding in findings(name, level, keys=keys)]
 
 
-NAMES = list(attacks())
+NAMES = list(ATTACKS.all())
 WHATEVER_THE_NOISE = frozenset({"complement"})
 """Under cell keys the same persons have the same noise, however large: published differences prove that someone is
 between. The attack gains from that at any level; noise by coordinates leaves it nothing."""
@@ -231,7 +231,7 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
         # Whichever way an attack might take to them.
         patch.setattr(Release, "exact", opened)
         patch.setattr(TrueCounts, "counts", opened)
-        found = mount(replace(scene("some").sight, _kept={}), attacks_named([name]))
+        found = mount(replace(scene("some").sight, _kept={}), ATTACKS.named([name]))
     for each in found:
         with pytest.raises(AssertionError, match="was read"):
             score(each, Sealed())  # type: ignore[arg-type]
@@ -247,7 +247,7 @@ def test_the_same_seed_gives_the_same_findings(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
     release = published(persons(300), "some", b"yet another secret for tests")
-    for finding in mount(sight_of(release), attacks_named([name])):
+    for finding in mount(sight_of(release), ATTACKS.named([name])):
         assert finding.attack == name
 
 
@@ -256,7 +256,7 @@ def test_target_cells_get_the_estimates_that_they_have_among_all_cells(name: str
     sight = scene("some").sight
     drawn = draw_targets(sight, 300, scene("some").truth)
     assert drawn is not None
-    few = mount(replace(sight, targets=drawn.places), attacks_named([name]))
+    few = mount(replace(sight, targets=drawn.places), ATTACKS.named([name]))
     for finding, whole in zip(few, findings(name, "some"), strict=True):
         if not finding.sampled:
             assert len(finding.estimate) == len(whole.estimate)

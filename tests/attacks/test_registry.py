@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from discreet.attacks import registry
-from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
 from discreet.attacks.attack_run import attack
 from discreet.attacks.averaging_attack import averaging
 from discreet.attacks.projection_attack import projection
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 
 MODULE = """
 import numpy as np
-from discreet.attacks.attack_estimates import Finding
-from discreet.attacks.registry import attack
+from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_estimates import ATTACKS
 
-@attack("seven")
+@ATTACKS.register("seven")
 def seven(sight):
     return [
-        Finding(
+        AttackEstimates(
             attack="seven",
             subject="counts",
             estimate=np.full(view.layout.cells, 7),
@@ -45,26 +44,26 @@ def seven(sight):
 
 
 def test_ours_are_registered() -> None:
-    found = registry.attacks()
+    found = ATTACKS.all()
     assert (found["averaging"], found["projection"]) == (averaging, projection)
     assert list(found) == sorted(found)
 
 
 def test_all_are_meant_where_none_is_named_and_those_named_come_in_their_order() -> None:
-    assert registry.attacks_named(None) == registry.attacks()
-    assert list(registry.attacks_named(["projection", "averaging"])) == ["projection", "averaging"]
+    assert ATTACKS.named(None) == ATTACKS.all()
+    assert list(ATTACKS.named(["projection", "averaging"])) == ["projection", "averaging"]
 
 
 def test_an_unknown_attack_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"no attack 'avaraging'\. Did you mean averaging\b") as refused:
-        registry.attacks_named(["projection", "avaraging"])
+        ATTACKS.named(["projection", "avaraging"])
     assert "projection" in refused.value.available
 
 
 def test_a_decorated_function_is_an_attack(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    monkeypatch.setattr(registry, "_ATTACKS", dict(registry.attacks()))
+    monkeypatch.setattr(ATTACKS, "known", ATTACKS.all())
 
-    @registry.attack("as published")
+    @ATTACKS.register("as published")
     def as_published(sight: AttackerView) -> list[AttackEstimates]:
         view = sight.views()[0]
         return [
@@ -106,5 +105,6 @@ def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -
 
 
 def test_a_name_that_is_taken_elsewhere_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"an attack 'projection' already, in discreet\.attacks\.projection"):
-        registry.attack("projection")(lambda _: [])
+    with pytest.raises(ParameterError, match=r"'projection' is taken by .* discreet\.attacks\.projection_attack"):
+        ATTACKS.all()
+        ATTACKS.register("projection")(lambda _: [])

@@ -13,7 +13,7 @@ import pytest
 from discreet.accuracy import release_utility
 from discreet.accuracy.release_utility import utility_of
 from discreet.attacks.attack_run import attack
-from discreet.calibration.comparison import ATTACKS, MEASURES, compare
+from discreet.calibration.comparison import COMPARED_ATTACKS, MEASURES, compare
 from discreet.calibration.mechanisms_compared import contenders
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.protection.pipeline import protect
@@ -127,7 +127,7 @@ def test_figures_are_those_of_the_release_itself(equal_variance: Comparison, nam
     release = release_of(name, seed=4)
     expected = [
         *assess(release, measures=MEASURES).results,
-        *attack(release, attacks=ATTACKS, budget=None, seed=4, predict=False).results,
+        *attack(release, attacks=COMPARED_ATTACKS, budget=None, seed=4, predict=False).results,
     ]
     singles = [each for each in found.risk if each.name.endswith("single persons")]
     assert list(found.risk) == [*expected, *singles]
@@ -138,7 +138,7 @@ def test_figures_are_those_of_the_release_itself(equal_variance: Comparison, nam
 @pytest.mark.parametrize("name", ["cell-key", "eps-dp"])
 def test_success_on_single_persons_is_counted_by_hand(equal_variance: Comparison, name: str) -> None:
     (found,) = (each for each in equal_variance.compared if each.name == name)
-    report = attack(release_of(name, seed=4), attacks=ATTACKS, budget=None, seed=4, predict=False)
+    report = attack(release_of(name, seed=4), attacks=COMPARED_ATTACKS, budget=None, seed=4, predict=False)
     assert found.find("projection: single persons")
     for outcome in report.outcomes:
         assert outcome.score

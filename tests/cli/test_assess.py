@@ -11,7 +11,7 @@ import pytest
 
 from discreet.cli.assess import SHORT
 from discreet.release.record import Record
-from discreet.risk.registry import measures as known_measures
+from discreet.risk.measures import MEASURES
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_people_get_the_shorter_measures_and_machines_all(discreet: Run, tmp_pat
     shown, _, _ = done.stdout.partition("Worst statistics")
     assert [line.split()[0] for line in shown.splitlines()[1:] if line[:1].strip()] == list(SHORT)
     assert NOT_SHOWN in " ".join(done.stdout.split())
-    assert json.loads(discreet(*base, "--json").stdout)["settings"]["measures"] == list(known_measures())
+    assert json.loads(discreet(*base, "--json").stdout)["settings"]["measures"] == list(MEASURES.all())
 
 
 @pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])

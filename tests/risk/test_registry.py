@@ -13,8 +13,8 @@ import pytest
 
 from discreet.errors import UnknownNameError
 from discreet.results import Result
-from discreet.risk import registry
 from discreet.risk.assessment import assess
+from discreet.risk.measures import MEASURES
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MODULE = """
 from discreet.results import Result
-from discreet.risk.registry import measure
+from discreet.risk.measures import MEASURES
 
-@measure("tables")
+@MEASURES.register("tables")
 def tables(case):
     n = len(case.programme.of(case.population))
     return [Result(name="tables", value=n, unit="tables", sentence=f"There are {n} tables.")]
@@ -42,7 +42,7 @@ def test_ours_are_registered() -> None:
         "composition",
         "reconstruction",
     }
-    assert ours <= set(registry.measures())
+    assert ours <= set(MEASURES.all())
 
 
 def test_every_result_of_ours_says_what_it_assumes_and_which_equation_it_implements() -> None:
@@ -55,10 +55,10 @@ def test_every_result_of_ours_says_what_it_assumes_and_which_equation_it_impleme
 
 
 def test_a_decorated_function_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry.measures()
-    monkeypatch.setattr(registry, "_MEASURES", dict(registry.measures()))
+    MEASURES.all()
+    monkeypatch.setattr(MEASURES, "known", MEASURES.all())
 
-    @registry.measure("variance")
+    @MEASURES.register("variance")
     def variance(case: AssessmentCase) -> list[Result]:
         return [Result(name="variance", value=case.record.variance, unit="1", sentence="The variance.")]
 
@@ -68,7 +68,7 @@ def test_a_decorated_function_is_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_unknown_measure_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"no measure 'margin'\. Did you mean margins"):
-        registry.measures_named(["margin"])
+        MEASURES.named(["margin"])
 
 
 def test_an_entry_point_appears_in_the_command(tmp_path: Path) -> None:

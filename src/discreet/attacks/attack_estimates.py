@@ -8,9 +8,11 @@ Estimates of every published cell, population by population, put together into o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+
+from discreet.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from discreet.attacks.attacker_view import AssumedNoise, AttackerView, PopulationCounts
     from discreet.attacks.scoring import Score
 
+Attack: TypeAlias = "Callable[[AttackerView], Sequence[AttackEstimates]]"
+"""An attack returns estimates from what an attacker sees; those of users register like ours."""
+ATTACKS: Registry[Attack] = Registry("discreet.attacks", "attack")
 CERTAIN = 1 - 1e-9
 """Confidence from which on an attacker is certain: the law of noise leaves no other count."""
 

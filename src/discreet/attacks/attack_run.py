@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import AttackOutcome, AttackReport
 from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, read_overlaps, sight_of
 from discreet.attacks.expected_success import Predictions
-from discreet.attacks.registry import attacks_named
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import BUDGET, draw_targets
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
@@ -21,9 +21,8 @@ from discreet.tabulation.distinct_cells import programme_size
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from discreet.attacks.attack_estimates import AttackEstimates
+    from discreet.attacks.attack_estimates import Attack, AttackEstimates
     from discreet.attacks.attacker_view import AttackerView, Overlaps, QueryInterface
-    from discreet.attacks.registry import Attack
     from discreet.attacks.target_cells import Targets
     from discreet.progress import Progress
 
@@ -70,7 +69,7 @@ def attack(
         raise ParameterError.outside("attack", "budget", budget, "a positive whole number of target cells, or None")
     attacks = [attacks] if isinstance(attacks, str) else attacks
     known = [known] if isinstance(known, str) else known
-    mounted = attacks_named(attacks)
+    mounted = ATTACKS.named(attacks)
     release = release if isinstance(release, Release) else open_release(release)
     second = None if other is None else other if isinstance(other, Release) else open_release(other)
     if second is not None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import CellEstimates, cells_finding
-from discreet.attacks.registry import attack
+from discreet.attacks.attack_estimates import ATTACKS, CellEstimates, cells_finding
 from discreet.equations.closed_form import chances
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class Averages:
         return Representations(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
 
 
-@attack("averaging")
+@ATTACKS.register("averaging")
 def averaging(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of every statistic by the three averages, coarse statistics first."""
     parts: dict[str, list[CellEstimates]] = {name: [] for name in VARIANTS}

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import AttackEstimates
-from discreet.attacks.registry import attack
+from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
 from discreet.attacks.scoring import CLASSES
 from discreet.errors import ParameterError
 from discreet.noise.parameters import positive_whole
@@ -153,7 +152,7 @@ def exact_success(law: Floats, rounds: int) -> float:
     return float(found[2 * error < rounds].sum())
 
 
-@attack("bi-partitions")
+@ATTACKS.register("bi-partitions")
 def bipartitions(sight: AttackerView) -> list[AttackEstimates]:
     """Return the total behind a query interface; nothing where there is none."""
     interface = sight.knowledge.interface

@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
-from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
 from discreet.attacks.attacker_view import belief_told
-from discreet.attacks.registry import attack
 from discreet.attacks.residual_attack import bound_by_residuals
 from discreet.attacks.scoring import CLASSES
 from discreet.noise.max_entropy import MaxEntropy
@@ -264,7 +263,7 @@ def bound_curve(sight: AttackerView) -> BoundCurve | None:
     return BoundCurve(tuple(points), reached, shown_chance(noise, gaps) if noise.exactly else None)
 
 
-@attack("bound")
+@ATTACKS.register("bound")
 def bound(sight: AttackerView) -> list[AttackEstimates]:
     """Return the bound of the noise as the widest gap and as the residuals of all published counts show it."""
     return [*_by_gaps(sight), *_by_residuals(sight)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
 from discreet.attacks.count_differences import (
     ADDED,
     EVEN,
@@ -30,7 +30,6 @@ from discreet.attacks.count_differences import (
     proven,
     statistics_of,
 )
-from discreet.attacks.registry import attack
 from discreet.programme.universe import universe_of
 from discreet.tabulation.cell_vector import JointLayout, unit_layouts
 
@@ -106,7 +105,7 @@ def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
     return found
 
 
-@attack("complement")
+@ATTACKS.register("complement")
 def complement(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of those who are in a population and not in a narrower one."""
     rests = [rest for rest in _rests(sight) if len(rest.common.first)]

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.arrays import Floats, Ints
-    from discreet.attacks.attack_estimates import AttackEstimates, Truth
+    from discreet.attacks.attack_estimates import Attack, AttackEstimates, Truth
     from discreet.attacks.attacker_view import AttackerView
-    from discreet.attacks.registry import Attack
     from discreet.attacks.scoring import ClassScore, Score
 
 FEWEST, MOST = 3, 10

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells
-from discreet.attacks.attack_estimates import CellEstimates, cells_finding
-from discreet.attacks.registry import attack
+from discreet.attacks.attack_estimates import ATTACKS, CellEstimates, cells_finding
 from discreet.attacks.scoring import CLASSES
 
 if TYPE_CHECKING:
@@ -253,7 +252,7 @@ def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: At
     return NoiseGuesses(evidence, found, sure, without)
 
 
-@attack("keys")
+@ATTACKS.register("keys")
 def keys(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts of tuples of two parts, as plain keys betray them: from one tuple each, and from all."""
     noise = sight.noise

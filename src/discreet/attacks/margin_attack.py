@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import CellEstimates, cells_finding
+from discreet.attacks.attack_estimates import ATTACKS, CellEstimates, cells_finding
 from discreet.attacks.attacker_view import PUBLIC_TOTALS
 from discreet.attacks.count_prior import kind_priors
 from discreet.attacks.feasible_counts import allowed, forced_tuples, intervals
 from discreet.attacks.margin_posterior import MarginPosterior
-from discreet.attacks.registry import attack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +44,7 @@ class Population:
     consistent: bool
 
 
-@attack("margins")
+@ATTACKS.register("margins")
 def margins(sight: AttackerView) -> list[AttackEstimates]:
     """Return the counts that are certain, and the likeliest small counts given everything that must add up."""
     found = [_population(sight, view) for view in sight.views()]

@@ -35,10 +35,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import AttackEstimates
+from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
 from discreet.attacks.count_differences import averaged
 from discreet.attacks.count_prior import SMALL, empirical_prior
-from discreet.attacks.registry import attack
 from discreet.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -403,7 +402,7 @@ def _normal(estimate: Ints, centre: Floats, variance: Floats) -> Floats:
     return np.minimum(found, 1.0)
 
 
-@attack("slivers")
+@ATTACKS.register("slivers")
 def slivers(sight: AttackerView) -> list[AttackEstimates]:
     """Return the number of persons wherever two areas meet and subtraction isolates them."""
     overlaps = sight.knowledge.overlaps

@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import cells_finding, nearest_possible
+from discreet.attacks.attack_estimates import ATTACKS, cells_finding, nearest_possible
 from discreet.attacks.count_prior import mean_noise
 from discreet.attacks.projection_attack import Projection, public_totals
-from discreet.attacks.registry import attack
 from discreet.attacks.simulated_release import noise_groups, published_again
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ class PosteriorProjection:
         return np.where(self.adopted, found, self.plain.confidence)
 
 
-@attack("posterior-projection")
+@ATTACKS.register("posterior-projection")
 def posterior_projection(sight: AttackerView) -> list[AttackEstimates]:
     """Return every count by least squares with one step of posteriors."""
     attackers = [PosteriorProjection(sight, view) for view in sight.units()]

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import CellEstimates, cells_finding
+from discreet.attacks.attack_estimates import ATTACKS, CellEstimates, cells_finding
 from discreet.attacks.attacker_view import PUBLIC_TOTALS
 from discreet.attacks.averaging_attack import WELL_ABOVE, chance_right
-from discreet.attacks.registry import attack
 from discreet.equations.closed_form import best_ratios
 from discreet.equations.leverage import probe_leverages
 
@@ -118,7 +117,7 @@ class Projection:
             yield CellEstimates(view, places, values[cells][places], confidence[cells][places])
 
 
-@attack("projection")
+@ATTACKS.register("projection")
 def projection(sight: AttackerView) -> list[AttackEstimates]:
     """Return every count by the optimal linear attack."""
     parts: list[CellEstimates] = []

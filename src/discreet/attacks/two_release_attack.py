@@ -35,7 +35,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.attack_estimates import CERTAIN, AttackEstimates, CellEstimates, cells_finding, nearest_possible
+from discreet.attacks.attack_estimates import (
+    ATTACKS,
+    CERTAIN,
+    AttackEstimates,
+    CellEstimates,
+    cells_finding,
+    nearest_possible,
+)
 from discreet.attacks.averaging_attack import chance_right
 from discreet.attacks.count_differences import (
     EVEN,
@@ -48,7 +55,6 @@ from discreet.attacks.count_differences import (
     statistics_of,
     turnover,
 )
-from discreet.attacks.registry import attack
 from discreet.attacks.scoring import CLASSES
 
 if TYPE_CHECKING:
@@ -229,7 +235,7 @@ class Changes:
     guesses: DifferenceEstimates
 
 
-@attack("two-releases")
+@ATTACKS.register("two-releases")
 def two_releases(sight: AttackerView) -> list[AttackEstimates]:
     """Return the change of every count that two releases publish, and which cells have changed at all."""
     comparisons = _comparisons(sight)

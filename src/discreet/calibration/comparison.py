@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.accuracy.release_areas import NO_AREAS, area_topic
 from discreet.accuracy.release_utility import utility_of
+from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import of_single_persons
 from discreet.attacks.attack_run import attack
-from discreet.attacks.registry import attacks_named
 from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.mechanisms_compared import WITH_KEYS, WITHOUT_KEYS, ComparedMechanism, contenders
 from discreet.errors import ParameterError, UnknownNameError
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 AT = ("equal-variance", "equal-risk")
 MEASURES = ("averaging", "epsilon_delta")
 """Measures of risk from the record alone that are compared."""
-ATTACKS = ("posterior-projection", "projection", "margins")
+COMPARED_ATTACKS = ("posterior-projection", "projection", "margins")
 """Attacks that are mounted on every release."""
 VARIANCE, BOUND = 2.0, 5
 SLACK = 1e-6
@@ -204,7 +204,7 @@ def compare(
     at: str = AT[0],
     variance: float = VARIANCE,
     bound: int = BOUND,
-    attacks: Sequence[str] = ATTACKS,
+    attacks: Sequence[str] = COMPARED_ATTACKS,
     budget: int | None = BUDGET,
     areas: str | None = None,
     tables: Sequence[str] | None = None,
@@ -240,7 +240,7 @@ def compare(
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(spec, tables, unit)
     # What would be refused in the end is refused before anything is published.
-    attacks_named(attacks or None)
+    ATTACKS.named(attacks or None)
     topic = area_topic(chosen, areas)
     made = _mechanisms(asked, chosen, at, variance, bound, keyed=keyed, seed=seed)
     compared: list[MechanismResult] = []

@@ -17,7 +17,7 @@ from discreet.release.release_folder import recover
 from discreet.risk.assessment import Assessment
 from discreet.risk.assessment import assess as assess_risk
 from discreet.risk.averaging import ONE_SIGMA
-from discreet.risk.registry import measures as known_measures
+from discreet.risk.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +160,7 @@ def _show(found: Assessment) -> None:
         _show_worst(rows[:MOST_SHOWN], found.case.record.variance)
     for note in [*programme.notes, *found.warnings()]:
         typer.echo(f"Note: {note}")
-    more = [name for name in known_measures() if name not in found.by_measure]
+    more = [name for name in MEASURES.all() if name not in found.by_measure]
     if more:
         typer.echo(f"\nNot shown: {', '.join(more)} (--measures all, or --json).")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.attacks.target_cells import BUDGET
-from discreet.calibration.comparison import AT, ATTACKS, BOUND, VARIANCE
+from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANCE
 from discreet.calibration.comparison import compare as compare_mechanisms
 from discreet.charts.panel_charts import draw_comparison
 from discreet.cli.attack import BUDGET_HELP, target_cells
@@ -114,7 +114,7 @@ def compare(
         ),
     ] = None,
     attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
-        ATTACKS
+        COMPARED_ATTACKS
     ),
     budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,

@@ -18,7 +18,7 @@ import typer
 from discreet.cli.output import answer, check_picture
 from discreet.errors import ParameterError
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
-from discreet.noise.formats.ptable_format import format_named
+from discreet.noise.formats.ptable_format import FORMATS
 from discreet.noise.parameters import parameters
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.ptable import ptable as make_ptable
@@ -223,7 +223,7 @@ def convert(
 
 def _key_space(asked: int | None, out: Path | None, format_name: str | None) -> int:
     """Return the key space to make a table on: the one asked for, if the format can hold it."""
-    grids = format_named(format_name or format_for(out)).grids if out else ()
+    grids = FORMATS.get(format_name or format_for(out)).grids if out else ()
     if asked is not None and grids and asked not in grids:
         allowed = " or ".join(map(str, grids))
         raise ParameterError(

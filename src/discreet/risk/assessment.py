@@ -16,10 +16,9 @@ from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
 from discreet.release.release_folder import recover
 from discreet.risk.averaging import ONE_SIGMA
-from discreet.risk.measures import AssessmentCase
+from discreet.risk.measures import MEASURES, AssessmentCase
 from discreet.risk.most_exposed import in_order
 from discreet.risk.reconstruction import check_records
-from discreet.risk.registry import measures_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +140,7 @@ def assess(
         closed_form,
         unit,
     )
-    taken = measures_named(measures)
+    taken = MEASURES.named(measures)
     case.check()
     return Assessment(case, {name: tuple(take(case)) for name, take in taken.items()})
 

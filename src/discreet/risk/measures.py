@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from discreet.errors import ParameterError, TooLargeError
 from discreet.noise.ptable import PTable
 from discreet.noise.rival_noise import rival
 from discreet.programme.lattice import lattice
+from discreet.registry import Registry
 from discreet.results import Result
 from discreet.risk.averaging import ONE_SIGMA, averaging_of, chebyshev, epsilon_allowed, variance_needed
 from discreet.risk.bound_disclosure import bound_disclosure
@@ -38,14 +39,13 @@ from discreet.risk.epsilon_delta import delta_at, membership_advantage
 from discreet.risk.margin_exploitation import forced_tuples
 from discreet.risk.most_exposed import ExposedCell, most_exposed
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
-from discreet.risk.registry import measure
 from discreet.risk.residual_bound import noise_terms, noise_terms_in
 from discreet.risk.sensitivity import sensitivity
 from discreet.risk.sentences import INDEPENDENT, downwards, upwards
 from discreet.risk.tuple_patterns import pattern_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
@@ -55,6 +55,15 @@ if TYPE_CHECKING:
     from discreet.risk.most_exposed import ExactSearch
     from discreet.risk.neighbouring_counts import Source
     from discreet.risk.residual_bound import NoiseTerms
+
+
+Measure: TypeAlias = "Callable[[AssessmentCase], Sequence[Result]]"
+"""A measure returns results of a case; those of users register like ours."""
+MEASURES: Registry[Measure] = Registry(
+    "discreet.measures",
+    "measure",
+    ("averaging", "redundancy", "bound", "margins", "epsilon_delta", "composition", "projection", "reconstruction"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +211,7 @@ MIXED_KEYS = "noise independent between cells with different participants (mixed
 PLAIN = "plain keys: the noises of a total and its parts are related, so that the attacker can learn more than this"
 
 
-@measure("redundancy")
+@MEASURES.register("redundancy")
 def redundancy(case: AssessmentCase) -> list[Result]:
     """Return how many representations the most redundant statistic has (t and k of the paper)."""
     found = case.averaging
@@ -225,7 +234,7 @@ def redundancy(case: AssessmentCase) -> list[Result]:
     ]
 
 
-@measure("averaging")
+@MEASURES.register("averaging")
 def averaging_risk(case: AssessmentCase) -> list[Result]:
     """Return how well the optimal linear attack knows the most exposed statistic; nothing where counts are rounded."""
     worst = None if case.record.rounds else case.worst
@@ -293,7 +302,7 @@ def statistics_of_a_person(case: AssessmentCase) -> int:
     return case.statistics
 
 
-@measure("epsilon_delta")
+@MEASURES.register("epsilon_delta")
 def epsilon_delta(case: AssessmentCase) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
     source = case.record.ptable() if case.record.has_ptable else case.record.noise()
@@ -335,7 +344,7 @@ def _promised(record: Record) -> list[Result]:
     ]
 
 
-@measure("composition")
+@MEASURES.register("composition")
 def composition(case: AssessmentCase) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
     source = case.record.ptable() if case.record.has_ptable else case.record.noise()
@@ -369,7 +378,7 @@ def composed(source: Source, t: int) -> list[Result]:
     return results + [replace(theorem, condition=together.condition).result() for theorem in theorems if theorem]
 
 
-@measure("reconstruction")
+@MEASURES.register("reconstruction")
 def reconstruction(case: AssessmentCase) -> list[Result]:
     """Return where the reconstruction theorems stand; nothing without a number of records."""
     if case.records is None:
@@ -383,7 +392,7 @@ def reconstruction(case: AssessmentCase) -> list[Result]:
     return results
 
 
-@measure("projection")
+@MEASURES.register("projection")
 def projection(case: AssessmentCase) -> list[Result]:
     """Return how well the optimal linear attack knows the statistics asked for; nothing for rounding."""
     if not case.solved_names or case.record.rounds:
@@ -459,7 +468,7 @@ def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
             yield size, axis.levels[0], int((times * lattice.cells)[parts].sum() / size)
 
 
-@measure("bound")
+@MEASURES.register("bound")
 def bound(case: AssessmentCase) -> list[Result]:
     """Return how surely residuals reveal the bound, a limit where counts are known, and the paper's extreme gap."""
     law = case.record.noise()
@@ -479,7 +488,7 @@ def bound(case: AssessmentCase) -> list[Result]:
     return results
 
 
-@measure("margins")
+@MEASURES.register("margins")
 def margins(case: AssessmentCase) -> list[Result]:
     """Return how many tuples are forced, and what small published patterns tell about true 1s."""
     law = case.record.noise()

@@ -22,7 +22,7 @@ from discreet.errors import (
 )
 from discreet.noise import sentences
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
-from discreet.noise.formats.ptable_format import formats
+from discreet.noise.formats.ptable_format import FORMATS
 from discreet.noise.ptable import PTable
 from tests.each import each
 
@@ -42,7 +42,7 @@ def plain_text(path: Path) -> str:
 
 
 def test_all_formats_are_registered() -> None:
-    assert tuple(formats()) == ALL
+    assert tuple(FORMATS.all()) == ALL
 
 
 @each("name", SAMPLES)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError, PTableFileError, UnreadableFileError
 from discreet.limits import read_named, unzipped
-from discreet.noise.formats.ptable_format import format_named, formats
+from discreet.noise.formats.ptable_format import FORMATS
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _read(path: Path, format_name: str | None) -> PTable:
     text = _text(path)
     if not text.strip():
         raise PTableFileError.at(path, "", "the file is empty.", "Write it again with `discreet ptable --out`.")
-    chosen = format_named(format_name) if format_name else _recognised(text, path)
+    chosen = FORMATS.get(format_name) if format_name else _recognised(text, path)
     return chosen.read(text, path)
 
 
@@ -51,11 +51,11 @@ def _text(path: Path) -> str:
 
 
 def _recognised(text: str, path: Path) -> PTableFormat:
-    for candidate in formats().values():
+    for candidate in FORMATS.all().values():
         if candidate.recognises(text):
             return candidate
     # The line itself is not shown: the file named by mistake may hold the secret, or a record.
-    layouts = "; ".join(f"{name}: {known.layout}" for name, known in formats().items())
+    layouts = "; ".join(f"{name}: {known.layout}" for name, known in FORMATS.all().items())
     raise PTableFileError.at(
         path, "line 1", "it begins no p-table format we know.", f"A file looks like one of these: {layouts}."
     )
@@ -64,13 +64,13 @@ def _recognised(text: str, path: Path) -> PTableFormat:
 def format_for(path: Path) -> str:
     """Return the format that a file's ending stands for."""
     plain = path.name.removesuffix(".gz")
-    for name, known in formats().items():
+    for name, known in FORMATS.all().items():
         if plain.endswith(known.suffixes):
             return name
-    known_endings = ", ".join(f"{end} ({name})" for name, known in formats().items() for end in known.suffixes)
+    known_endings = ", ".join(f"{end} ({name})" for name, known in FORMATS.all().items() for end in known.suffixes)
     raise ParameterError(
         f"The ending of {path.name} does not say the format. Name it (--format, or --to in convert): "
-        f"{', '.join(formats())}; "
+        f"{', '.join(FORMATS.all())}; "
         f"or use an ending that does: {known_endings}.",
         parameter="format",
     )
@@ -83,7 +83,7 @@ def write_ptable(ptable: PTable, path: str | Path, format_name: str | None = Non
     """
     path = Path(path)
     name = format_name or format_for(path)
-    chosen = format_named(name)
+    chosen = FORMATS.get(name)
     check_writable(path, replace=replace)
     fitted = _on_its_grid(ptable, chosen)
     data = chosen.write(fitted, path).encode()

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from discreet.errors import PTableFileError, UnknownNameError
+from discreet.errors import PTableFileError
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.rounded import LARGEST_KEY_SPACE, RoundedRow
+from discreet.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +156,7 @@ def refuse_turns(ptable: PTable, path: Path, format_name: str) -> None:
         )
 
 
-_FORMATS: dict[str, PTableFormat] = {}
+FORMATS: Registry[PTableFormat] = Registry("discreet.formats", "p-table format")
 
 
 class PTableFormat(ABC):
@@ -193,25 +192,5 @@ _Format = TypeVar("_Format", bound=type[PTableFormat])
 
 def register(format_class: _Format) -> _Format:
     """Make a format known under its name (a class decorator)."""
-    _FORMATS[format_class.name] = format_class()
+    FORMATS.register(format_class.name)(format_class())
     return format_class
-
-
-@cache
-def _load() -> None:
-    for entry in entry_points(group="discreet.formats"):
-        entry.load()
-
-
-def formats() -> dict[str, PTableFormat]:
-    """Return every registered format by name."""
-    _load()
-    return dict(sorted(_FORMATS.items()))
-
-
-def format_named(name: str) -> PTableFormat:
-    """Return a format, or refuse a name that does not exist with the nearest one that does."""
-    known = formats()
-    if name not in known:
-        raise UnknownNameError.among("p-table format", name, known)
-    return known[name]

@@ -1,0 +1,68 @@
+"""Things known by name: ours and a user's register alike, by decorator and by entry point.
+
+An entry point of the group names a module; importing it runs its decorators.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from discreet.errors import ParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named things of one kind.
+
+    Args:
+        group: the group of entry points.
+        kind: what they are, for messages.
+        order: names that come first, in this order; all others follow by name.
+    """
+
+    def __init__(self, group: str, kind: str, order: Sequence[str] = ()) -> None:
+        self._group, self._kind, self._order = group, kind, order
+        self._loaded = False
+        self.known: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Make a thing known under this name (a decorator)."""
+
+        def add(thing: T) -> T:
+            taken = self.known.get(name)
+            if taken is not None and taken.__module__ != thing.__module__:
+                what = f"The name {name!r} is taken by a {self._kind} of {taken.__module__}. Choose another name."
+                raise ParameterError(what, parameter="name")
+            self.known[name] = thing
+            return thing
+
+        return add
+
+    def all(self) -> dict[str, T]:
+        """Return everything registered by name."""
+        if not self._loaded:
+            # Set first: a module that is loaded may ask for the others.
+            self._loaded = True
+            for entry in entry_points(group=self._group):
+                entry.load()
+        return {name: self.known[name] for name in sorted(self.known, key=self._place)}
+
+    def _place(self, name: str) -> tuple[int, str]:
+        return (self._order.index(name) if name in self._order else len(self._order), name)
+
+    def named(self, names: Sequence[str] | None) -> dict[str, T]:
+        """Return those asked for, or all; a name that does not exist is refused with the nearest one that does."""
+        known = self.all()
+        for name in names or ():
+            if name not in known:
+                raise UnknownNameError.among(self._kind, name, known)
+        return {name: known[name] for name in names} if names else known
+
+    def get(self, name: str) -> T:
+        """Return one by its name."""
+        return self.named([name])[name]
