@@ -20,7 +20,6 @@ from discreet.attacks.target_cells import BUDGET
 from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.release.release_folder import recover
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_report import AttackOutcome, AttackReport
@@ -155,7 +154,6 @@ def attack(
 
     Example: discreet attack release --attacks posterior-projection,margins
     """
-    recover(release)
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
     with ProgressBars(shown=not quiet, log=None) as stages:
         found = attack_release(

@@ -14,7 +14,6 @@ from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.release.release_folder import recover
 from discreet.reports.release_report import write_report
 from discreet.risk.averaging import ONE_SIGMA
 
@@ -55,9 +54,6 @@ def report(
     """
     if out is None:
         raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
-    if not public:
-        # What a killed run left is the curator's business.
-        recover(release)
     with ProgressBars(shown=not quiet, log=None) as stages:
         written = write_report(
             release,

@@ -21,7 +21,6 @@ from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.noise.by_name import CHOICES, noise_named
-from discreet.release.release_folder import recover
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -252,7 +251,6 @@ def _refuse(given: dict[str, Any], sentence: str) -> None:
 
 
 def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int, *, quiet: bool, as_json: bool) -> None:
-    recover(release)
     with ProgressBars(shown=not quiet, log=None) as stages:
         found = utility_of(release, truth=truth, areas=areas, seed=seed, progress=stages)
     if as_json:

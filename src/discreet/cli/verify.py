@@ -11,7 +11,6 @@ from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
-from discreet.release.release_folder import recover
 from discreet.results import Result
 
 
@@ -28,7 +27,6 @@ def verify(
 
     Example: discreet verify release --data census.parquet --secret-file office.secret
     """
-    recover(release)
     secret = secret_as_given(secret_file) if data else None
     with ProgressBars(shown=not quiet and bool(data), log=None) as stages:
         found = verify_release(release, data=data or None, secret=secret, progress=stages)
