@@ -105,6 +105,6 @@ def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -
 
 
 def test_a_name_that_is_taken_elsewhere_is_refused() -> None:
+    assert "projection" in ATTACKS.all()
     with pytest.raises(ParameterError, match=r"'projection' is taken by .* discreet\.attacks\.projection_attack"):
-        ATTACKS.all()
         ATTACKS.register("projection")(lambda _: [])

@@ -8,6 +8,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.progress import Progress
+    from discreet.protection.record_loading import LoadedRecords
 
 
 ROUNDS = 200_000
@@ -126,97 +128,175 @@ def protect(
     """
     check_format(form)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
-    wider = with_regions(spec, Path(regions)) if regions else spec
-    chosen = choose_tables(wider, tables, unit)
-    check_countable(chosen)
-    if mechanism.perturbs_zeros:
-        for population in chosen.populations.values():
-            check_size(plan(chosen, population))
-    roles = RecordColumns(id, key, count, weight)
-    _check_keys(mechanism, roles)
-    _check_weight(mechanism, roles, weighted_only=weighted_only)
-    _check_resume(mechanism, resume=resume)
-    if fingerprint is None:
-        _check_room(mechanism)
-    if not allow_disclosure:
-        check_protects(mechanism)
-    given = open_input(data, chosen, roles, missing, tabulated=tabulated, encoding=encoding)
-    tell = progress or silent
-    earlier = releases_beside(Path(out)) if out else Neighbours()
-    begin = time.perf_counter()
-    shelf: ReleaseWriter = (
-        MemoryWriter()
-        if out is None
-        else FolderWriter(Path(out), form, replace=replace, resume=resume, lock_timeout=lock_timeout)
+    job = ProtectionJob(
+        data=data,
+        name=spec.name if isinstance(programme, Programme) else str(programme),
+        programme=choose_tables(with_regions(spec, Path(regions)) if regions else spec, tables, unit),
+        mechanism=mechanism,
+        columns=RecordColumns(id, key, count, weight),
+        out=Path(out) if out else None,
+        form=form,
+        missing=missing,
+        tabulated=tabulated,
+        encoding=encoding,
+        weighted_only=weighted_only,
+        non_negative=non_negative,
+        keep_exact=keep_exact,
+        replace=replace,
+        resume=resume,
+        lock_timeout=lock_timeout,
+        fingerprint=fingerprint,
+        progress=progress or silent,
     )
-    with (
-        closing(given),
-        shelf,
-        nullcontext(engine) if engine else DuckDB() as place,
-        ThreadPoolExecutor(max_workers=1) as beside,
-    ):
-        hashing = beside.submit(given.fingerprint)
-        if fingerprint:
-            _check_same(fingerprint, hashing.result(), mechanism.secret)
-        loaded = given.load(chosen, mechanism, place, tell)
-        found = hashing.result()
-        reading = time.perf_counter() - begin
-        output = output_of(loaded.programme)
-        mechanism = mechanism.ready_for(output)
-        record = Record(
-            programme=spec.name if isinstance(programme, Programme) else str(programme),
-            data_fingerprint=keyed_digest(found, mechanism.secret) if mechanism.secret else None,
-            definition=programme_to_json(loaded.programme),
-            missing=missing,
-            records=loaded.records,
-            non_negative=non_negative,
-            secret_check=secret_check(mechanism.secret) if mechanism.secret else None,
-            run={
-                "data": _where(data),
-                **vars(roles),
-                "tabulated": tabulated,
-                "encoding": encoding,
-                "weighted_only": weighted_only,
-                "keep_exact": keep_exact,
-                "form": form,
-                # The programme as it was asked for, where missing values have added a category to it.
-                "definition": None if loaded.programme is chosen else programme_to_json(chosen),
-            },
-            made_by=f"discreet {version('discreet')}",
-            **_described(mechanism, roles),
-        )
-        record = dataclasses.replace(record, warnings=record.noise_warnings())
-        done = shelf.begin(_digest(record, found))
-        seconds = TablePublisher(
-            loaded, place, mechanism, roles, keep_exact, non_negative, tell, done, weighted_only
-        ).run(shelf)
-        given.check_unchanged()
-        record = dataclasses.replace(
-            record, contents=dict(sorted(shelf.contents.items())) if mechanism.secret else None
-        )
-        summary = RunSummary(
-            records=loaded.records,
-            dropped=loaded.dropped,
-            topics=len(loaded.programme.topics),
-            statistics=output.sensitivity(spsn=True),
-            cells=output.cells,
-            resumed=len(done),
-            seconds={"reading": reading, **seconds, "all": time.perf_counter() - begin},
-            margins=loaded.margins,
-            warnings=(
-                *loaded.notes,
-                *_short_of(record),
-                *record.warnings,
-                *([MEAN_WEIGHTS] if weight and not weighted_only else []),
-                *([NOT_CHECKED] if fingerprint == "" else []),
-                *warnings_about(record, shelf.written, earlier, mechanism.secret),
-            ),
-        )
-        release = shelf.finish(record, summary)
+    job.check(allow_disclosure=allow_disclosure)
+    release = job.run(engine)
     if out is not None:
-        for sentence in summary.warnings:
+        for sentence in release.summary.warnings if release.summary else ():
             warnings.warn(sentence, ReleaseWarning, stacklevel=2)
     return release
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProtectionJob:
+    """What one run of `protect` was asked for: check, read, count, add noise, write.
+
+    Attributes:
+        data: where the records come from.
+        name: the programme as it was asked for, for the record.
+        programme: its chosen tables.
+        mechanism: which noise goes where.
+        columns: the columns of ids, keys, counts and weights.
+        out: the folder to make; None keeps the release in memory.
+        progress: called with stage, done and total.
+
+    All others are the arguments of `protect`.
+    """
+
+    data: object
+    name: str
+    programme: Programme
+    mechanism: Mechanism
+    columns: RecordColumns
+    out: Path | None
+    form: str
+    missing: str
+    tabulated: bool
+    encoding: str | None
+    weighted_only: bool
+    non_negative: bool
+    keep_exact: bool
+    replace: bool
+    resume: bool
+    lock_timeout: float
+    fingerprint: str | None
+    progress: Progress
+
+    def check(self, *, allow_disclosure: bool) -> None:
+        """Refuse what can be refused before any record is read."""
+        check_countable(self.programme)
+        if self.mechanism.perturbs_zeros:
+            for population in self.programme.populations.values():
+                check_size(plan(self.programme, population))
+        _check_keys(self.mechanism, self.columns)
+        _check_weight(self.mechanism, self.columns, weighted_only=self.weighted_only)
+        _check_resume(self.mechanism, resume=self.resume)
+        if self.fingerprint is None:
+            _check_room(self.mechanism)
+        if not allow_disclosure:
+            check_protects(self.mechanism)
+
+    def run(self, engine: Engine | None) -> Release:
+        """Return the release, complete, in its place."""
+        asked = (self.data, self.programme, self.columns, self.missing)
+        given = open_input(*asked, tabulated=self.tabulated, encoding=self.encoding)
+        earlier = releases_beside(self.out) if self.out else Neighbours()
+        begin = time.perf_counter()
+        with (
+            closing(given),
+            self._writer() as writer,
+            nullcontext(engine) if engine else DuckDB() as place,
+            ThreadPoolExecutor(max_workers=1) as beside,
+        ):
+            hashing = beside.submit(given.fingerprint)
+            if self.fingerprint:
+                _check_same(self.fingerprint, hashing.result(), self.mechanism.secret)
+            loaded = given.load(self.programme, self.mechanism, place, self.progress)
+            found = hashing.result()
+            seconds = {"reading": time.perf_counter() - begin}
+            output = output_of(loaded.programme)
+            mechanism = self.mechanism.ready_for(output)
+            record = self._record(loaded, mechanism, found)
+            done = writer.begin(_digest(record, found))
+            publisher = TablePublisher(
+                loaded,
+                place,
+                mechanism,
+                self.columns,
+                self.keep_exact,
+                self.non_negative,
+                self.progress,
+                done,
+                self.weighted_only,
+            )
+            seconds |= publisher.run(writer)
+            given.check_unchanged()
+            contents = dict(sorted(writer.contents.items())) if mechanism.secret else None
+            record = dataclasses.replace(record, contents=contents)
+            joint = warnings_about(record, writer.written, earlier, mechanism.secret)
+            summary = RunSummary(
+                records=loaded.records,
+                dropped=loaded.dropped,
+                topics=len(loaded.programme.topics),
+                statistics=output.sensitivity(spsn=True),
+                cells=output.cells,
+                resumed=len(done),
+                seconds={**seconds, "all": time.perf_counter() - begin},
+                margins=loaded.margins,
+                warnings=(*loaded.notes, *self._warnings(record), *joint),
+            )
+            return writer.finish(record, summary)
+
+    def _writer(self) -> ReleaseWriter:
+        if self.out is None:
+            return MemoryWriter()
+        return FolderWriter(
+            self.out, self.form, replace=self.replace, resume=self.resume, lock_timeout=self.lock_timeout
+        )
+
+    def _record(self, loaded: LoadedRecords, mechanism: Mechanism, fingerprint: str) -> Record:
+        """Return how the noise is made, as far as it is known before the tables are."""
+        record = Record(
+            programme=self.name,
+            data_fingerprint=keyed_digest(fingerprint, mechanism.secret) if mechanism.secret else None,
+            definition=programme_to_json(loaded.programme),
+            missing=self.missing,
+            records=loaded.records,
+            non_negative=self.non_negative,
+            secret_check=secret_check(mechanism.secret) if mechanism.secret else None,
+            run={
+                "data": _where(self.data),
+                **vars(self.columns),
+                "tabulated": self.tabulated,
+                "encoding": self.encoding,
+                "weighted_only": self.weighted_only,
+                "keep_exact": self.keep_exact,
+                "form": self.form,
+                # The programme as it was asked for, where missing values have added a category to it.
+                "definition": None if loaded.programme is self.programme else programme_to_json(self.programme),
+            },
+            made_by=f"discreet {version('discreet')}",
+            **_described(mechanism, self.columns),
+        )
+        return dataclasses.replace(record, warnings=record.noise_warnings())
+
+    def _warnings(self, record: Record) -> Iterator[str]:
+        """Give the warnings about the noise and about the weights."""
+        yield from _short_of(record)
+        yield from record.warnings
+        if self.columns.weight and not self.weighted_only:
+            yield MEAN_WEIGHTS
+        if self.fingerprint == "":
+            yield NOT_CHECKED
 
 
 def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
