@@ -39,6 +39,7 @@ bench: $(VENV)/.bench ## measure speed, about half an hour
 	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/.dev ## run the examples in the documents and write down what they print
+	$(BIN)/python docs/rooms.py
 	$(BIN)/python docs/refresh.py
 
 clean: ## remove the environment, the caches and the demo's output
