@@ -214,7 +214,7 @@ class Total:
     answer: int
 
 
-def sight(interface: QueryInterface | None, **more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
+def sight(interface: QueryInterface | None, **more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
     noise = AssumedNoise((UNIFORM,), 2.0, 2.0, shared="participants")
     return AttackerView(
         programme([SEX], [by(SEX)]), {}, no_files, AttackerKnowledge(noise=noise, interface=interface), **more

@@ -81,7 +81,7 @@ def right(sight: AttackerView, actual: float) -> bool:
     return found is not None and found.last.limit == actual
 
 
-def seen(given: Programme, layout: CellVector, published: Floats, **more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
+def seen(given: Programme, layout: CellVector, published: Floats, **more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
     """Return what is seen of published cells that are given in the order of their layout."""
     sight = AttackerView(given, more.pop("told", {}), no_files, **more)
     for what in ("view", "unit"):
@@ -115,7 +115,7 @@ PUBLISHED = {
 """Gaps by sex -9, 1 and -5, and by area 1, 0 and 4: the widest asks for a bound of 3."""
 
 
-def hand_made(**more: Any) -> AttackerView:  # noqa: ANN401 - as in Sight
+def hand_made(**more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
     return AttackerView(areas(2), more.pop("told", {}), lambda _: by_hand(PUBLISHED), **more)
 
 

@@ -23,14 +23,14 @@ POINTS = ((1, 0.0), (1, 0.5), (2, 0.1), (2, 0.9), (3, 0.5))
 """The batch after which a file is cut, and what is left of it."""
 CUT = """
 import os
-from discreet.cli import progress
-told, calls = progress.Stages.__call__, []
+from discreet.cli import progress_bars
+told, calls = progress_bars.ProgressBars.__call__, []
 def cut(self, stage, done, total):
     calls.append(stage)
     if calls == ["reading"] * {batch}:
         os.truncate({name!r}, int(os.path.getsize({name!r}) * {share}))
     told(self, stage, done, total)
-progress.Stages.__call__ = cut
+progress_bars.ProgressBars.__call__ = cut
 """
 
 

@@ -351,7 +351,7 @@ def test_a_release_cut_short_between_its_moves_is_put_in_place_by_assess(office:
 
 STOP = """
 import os
-from discreet.release import moves
+from discreet.release import atomic_move as moves
 put, calls = moves._put, []
 def cut(new, place):
     if calls:
