@@ -12,7 +12,7 @@ from discreet.accuracy.independence_test import PublishedMoments
 from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
-from tests.accuracy.test_chi_square import LAWS
+from tests.accuracy.test_independence_test import LAWS
 
 TILTED = by_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1, 4), (0.2, 0.5, 0.3)))))
 

@@ -16,7 +16,7 @@ from discreet.errors import DataFileError, InputError, UnknownNameError
 from discreet.sources import postgres_table
 from discreet.sources.source import open_source
 from tests.postgres_server import GUARDED, OWNER, PASSWORD
-from tests.sources.test_duckdb_source import texts
+from tests.sources.test_duckdb_table import texts
 
 if TYPE_CHECKING:
     from tests.postgres_server import PostgresServer
