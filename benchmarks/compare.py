@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from benchmarks.clock import RESULTS
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility
 from discreet.calibration.comparison import AT, compare
 from discreet.charts.panel_charts import draw_comparison
 from discreet.mechanisms.eps_dp import EpsDP
@@ -106,7 +106,7 @@ def spent(source: Source, epsilon: float) -> dict[str, float]:
     mechanism = EpsDP(Budget(epsilon), bits=SeededBits(0))
     reading = {name: column for name, column in source.reading.items() if name == "count"}
     release = protect(pq.read_table(ROOT / source.data), programme, mechanism, keep_exact=True, **reading)
-    figures = {each.name: each.value for each in utility_of(release).results}
+    figures = {each.name: each.value for each in utility(release).results}
     each = epsilon / output_of(programme).sensitivity(spsn=True)
     return {
         "epsilon": epsilon,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import discreet
+from discreet.cli.main import COMMANDS
 
 
 def test_the_type_checker_sees_the_names_that_are_there() -> None:
@@ -20,9 +21,7 @@ def test_the_type_checker_sees_the_names_that_are_there() -> None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("discreet.")
         for alias in node.names
     }
-    homes = {
-        name: f"discreet.{home}" if ":" in home else f"discreet.{home}:{name}" for name, home in discreet.HOMES.items()
-    }
+    homes = {name: f"discreet.{home}:{name}" for name, home in discreet.HOMES.items()}
     assert seen == homes
     assert list(homes) == sorted(homes)
 
@@ -33,6 +32,23 @@ def test_every_name_is_there_and_stays_the_same(name: str) -> None:
     assert found is getattr(discreet, name)
     assert callable(found)
     assert name in dir(discreet)
+
+
+def test_a_command_has_a_function_of_the_same_name() -> None:
+    others = {"programme", "keys", "paper", "demo"}
+    assert {"design", "protect", "assess", "attack", "utility", "compare", "report", "verify", "synth"} <= {*COMMANDS}
+    assert {*COMMANDS} - others <= {*discreet.HOMES}
+
+
+def test_no_room_has_the_name_of_a_function() -> None:
+    """Importing a room would replace the function in the package."""
+    rooms = {path.stem for path in Path(inspect.getfile(discreet)).parent.iterdir()}
+    assert rooms & {*discreet.HOMES} == set()
+
+
+@pytest.mark.parametrize("name", ["design_noise", "utility_of", "write_report"])
+def test_earlier_names_are_gone(name: str) -> None:
+    assert not hasattr(discreet, name)
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.accuracy.area_counts import load_areas as load_areas
-    from discreet.accuracy.release_utility import utility_of as utility_of
+    from discreet.accuracy.release_utility import utility as utility
     from discreet.accuracy.small_areas import small_areas as small_areas
     from discreet.attacks.attack_run import attack as attack
     from discreet.calibration.comparison import compare as compare
-    from discreet.calibration.noise_design import design as design_noise  # noqa: F401 - a name of its own in the lobby
+    from discreet.calibration.noise_design import design as design
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InputError as InputError
     from discreet.errors import ReleaseWarning as ReleaseWarning
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.fresh import Fresh as Fresh
     from discreet.mechanisms.privacy_budget import Budget as Budget
     from discreet.noise.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+    from discreet.noise.distribution import Noise as Noise
     from discreet.noise.formats.ptable_files import read_ptable as read_ptable
     from discreet.noise.formats.ptable_files import write_ptable as write_ptable
     from discreet.noise.gaussian import Gaussian as Gaussian
@@ -42,13 +43,20 @@ if TYPE_CHECKING:
     from discreet.paper.reproduction import reproduce_paper as reproduce_paper
     from discreet.programme.model import Programme as Programme
     from discreet.programme.programme_files import load_programme as load_programme
+    from discreet.protection.dry_run import estimate as estimate
     from discreet.protection.pipeline import protect as protect
+    from discreet.protection.repetition import verify as verify
     from discreet.records.secret import read_secret as read_secret
     from discreet.release.record import Record as Record
     from discreet.release.release import Release as Release
     from discreet.release.release import open_release as open_release
-    from discreet.reports.release_report import write_report as write_report
+    from discreet.reports.release_report import report as report
+    from discreet.results import Result as Result
     from discreet.risk.assessment import assess as assess
+    from discreet.risk.composition import compose as compose
+    from discreet.risk.epsilon_delta import delta_at as delta_at
+    from discreet.risk.epsilon_delta import epsilon_at as epsilon_at
+    from discreet.synthetic.synthetic_census import synth as synth
 
 HOMES = {
     "Budget": "mechanisms.privacy_budget",
@@ -63,11 +71,13 @@ HOMES = {
     "InputError": "errors",
     "Laplace": "noise.laplace",
     "MaxEntropy": "noise.max_entropy",
+    "Noise": "noise.distribution",
     "PTable": "noise.ptable",
     "Programme": "programme.model",
     "Record": "release.record",
     "Release": "release.release",
     "ReleaseWarning": "errors",
+    "Result": "results",
     "SeededBits": "noise.random_bits",
     "SystemBits": "noise.random_bits",
     "Truncated": "noise.truncated",
@@ -78,7 +88,11 @@ HOMES = {
     "assess": "risk.assessment",
     "attack": "attacks.attack_run",
     "compare": "calibration.comparison",
-    "design_noise": "calibration.noise_design:design",
+    "compose": "risk.composition",
+    "delta_at": "risk.epsilon_delta",
+    "design": "calibration.noise_design",
+    "epsilon_at": "risk.epsilon_delta",
+    "estimate": "protection.dry_run",
     "load_areas": "accuracy.area_counts",
     "load_programme": "programme.programme_files",
     "open_release": "release.release",
@@ -86,13 +100,15 @@ HOMES = {
     "ptable": "noise.ptable",
     "read_ptable": "noise.formats.ptable_files",
     "read_secret": "records.secret",
+    "report": "reports.release_report",
     "reproduce_paper": "paper.reproduction",
     "small_areas": "accuracy.small_areas",
-    "utility_of": "accuracy.release_utility",
+    "synth": "synthetic.synthetic_census",
+    "utility": "accuracy.release_utility",
+    "verify": "protection.repetition",
     "write_ptable": "noise.formats.ptable_files",
-    "write_report": "reports.release_report",
 }
-"""The module of every name, and what it is called there where that is something else."""
+"""The module of every name."""
 
 __all__ = [*HOMES]  # noqa: PLE0604 - these are texts
 
@@ -104,8 +120,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
         return version("discreet")
     if name not in HOMES:
         raise AttributeError(f"discreet has no {name!r}; it has {', '.join(HOMES)}.")
-    module, _, called = HOMES[name].partition(":")
-    found = globals()[name] = getattr(import_module(f"discreet.{module}"), called or name)
+    found = globals()[name] = getattr(import_module(f"discreet.{HOMES[name]}"), name)
     return found
 
 

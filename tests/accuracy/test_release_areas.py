@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.accuracy.release_areas import NO_AREAS, AreaFinder, area_topic
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility
 from discreet.accuracy.table_pairs import TablePairs
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.mechanisms.exact import Exact
@@ -106,14 +106,14 @@ def test_without_a_topic_of_areas_there_are_no_figures_on_areas(engine: Engine) 
     sex, age = topic("SEX", "f m"), topic("AGE", "1 2 3 4 5 6 7 8")
     people = pa.table({"SEX": ["f", "m"] * 40, "AGE": [str(n % 8 + 1) for n in range(80)]})
     release = protect(people, programme([sex, age], [by(sex), by(age)]), Exact(), keep_exact=True, engine=engine)
-    found = utility_of(release)
+    found = utility(release)
     assert (found.areas, found.small_areas) == (None, None)
     assert found.cells
     assert found.cells.ranks is None
     assert not any("area" in each.name or "area" in each.sentence for each in found.results)
     assert found.to_json()["areas"] is None
     assert NO_AREAS in found.warnings
-    named = utility_of(release, areas="AGE")
+    named = utility(release, areas="AGE")
     assert named.areas
     assert len(named.areas.codes) == 8
     assert NO_AREAS not in named.warnings

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.accuracy import release_utility as measured_module
-from discreet.accuracy.release_utility import CURATOR, GUESSED, MEANS, UNEVEN, WITHOUT_TRUTH, utility_of
+from discreet.accuracy.release_utility import CURATOR, GUESSED, MEANS, UNEVEN, WITHOUT_TRUTH, utility
 from discreet.accuracy.table_pairs import EACH, ONCE
 from discreet.errors import ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
@@ -72,7 +72,7 @@ def releases(engine: Engine) -> dict[str, Release]:
 
 @pytest.fixture(scope="module")
 def measured(releases: dict[str, Release]) -> dict[str, Utility]:
-    return {name: utility_of(release) for name, release in releases.items()}
+    return {name: utility(release) for name, release in releases.items()}
 
 
 def values(found: Utility) -> dict[str, float]:
@@ -161,10 +161,10 @@ def test_cells_of_all_populations_are_measured_and_areas_of_the_first(releases: 
     first, second = (
         town_release(programme=dataclasses.replace(TOWN, tables=tuple(tables))) for tables in (persons, adults)
     )
-    cells = [utility_of(each).cells for each in (whole, first, second)]
+    cells = [utility(each).cells for each in (whole, first, second)]
     counted = [each.zeros.occupied for each in cells if each]
     assert counted[0] == counted[1] + counted[2]
-    areas = [found for each in (whole, first, second) if (found := utility_of(each).areas)]
+    areas = [found for each in (whole, first, second) if (found := utility(each).areas)]
     assert areas[0].population == areas[1].population != areas[2].population
 
 
@@ -202,7 +202,7 @@ def test_30_percent_more_noise_is_told_by_the_mean_distance(engine: Engine) -> N
     expected, square = (float(law.laws[-1] @ np.abs(noise) ** power) for power in (1, 2))
     for used, is_it in ((2.0, True), (2.0 * 1.3**2, False)):
         mechanism = Coordinates(PTable.max_entropy(variance=used, bound=6), SECRET)
-        found = utility_of(protect(pa.table(codes), given, mechanism, keep_exact=True, engine=engine))
+        found = utility(protect(pa.table(codes), given, mechanism, keep_exact=True, engine=engine))
         assert found.cells
         # 900 counts of about 44, whose noise is that of large counts.
         error = ((square - expected**2) / found.cells.zeros.occupied) ** 0.5
@@ -224,7 +224,7 @@ def test_a_folder_tells_what_memory_tells(tmp_path: Path, engine: Engine) -> Non
         engine=engine,
     )
     assert made.path
-    found = [utility_of(each) for each in (made.path, str(made.path), made, held)]
+    found = [utility(each) for each in (made.path, str(made.path), made, held)]
     assert [each.truth for each in found] == [str(tmp_path / "release.curator" / "exact")] * 3 + ["memory"]
     expected = by_hand.figures(held, by_hand.area_counts(held, "AREA", "fm"), held.record.by_count())
     for each in found:
@@ -237,32 +237,32 @@ def test_a_folder_tells_what_memory_tells(tmp_path: Path, engine: Engine) -> Non
 def test_true_counts_may_lie_elsewhere(tmp_path: Path, form: str) -> None:
     made = small_release(tmp_path, form=form)
     assert made.path
-    before = utility_of(made.path)
+    before = utility(made.path)
     (tmp_path / "release.curator" / "exact").rename(tmp_path / "truth")
-    found = utility_of(made.path, truth=tmp_path / "truth")
+    found = utility(made.path, truth=tmp_path / "truth")
     assert found.truth == str(tmp_path / "truth")
     assert found.to_json() == before.to_json()
-    assert utility_of(made.path).truth is None
+    assert utility(made.path).truth is None
 
 
 @pytest.mark.parametrize(("has", "form"), [("parquet", "csv"), ("csv", "parquet")])
 def test_true_counts_may_have_another_format(tmp_path: Path, has: str, form: str) -> None:
     made = small_release(tmp_path, form=has)
     assert made.path
-    expected = utility_of(made.path).to_json()
+    expected = utility(made.path).to_json()
     (tmp_path / "truth").mkdir()
     for table in made.ids:
         write_table(
             table, read_table(tmp_path / "release.curator" / "exact" / f"{table}.{has}"), tmp_path / "truth", form
         )
-    assert utility_of(made.path, truth=tmp_path / "truth").to_json() == expected
+    assert utility(made.path, truth=tmp_path / "truth").to_json() == expected
 
 
 def test_without_true_counts_there_is_what_users_can_tell_themselves(
     releases: dict[str, Release], measured: dict[str, Utility]
 ) -> None:
     for name, release in releases.items():
-        found, known = utility_of(without_truth(release)), values(measured[name])
+        found, known = utility(without_truth(release)), values(measured[name])
         assert values(found) == {each: known[each] for each in USERS_OWN}
         assert (found.truth, found.cells, found.small_areas) == (None, None, None)
         assert found.warnings[0] == WITHOUT_TRUTH
@@ -280,7 +280,7 @@ def test_without_a_record_the_law_is_the_one_that_is_told(tmp_path: Path) -> Non
     made = small_release(tmp_path)
     assert made.path
     shutil.rmtree(tmp_path / "release.curator")
-    found = utility_of(made.path)
+    found = utility(made.path)
     assert set(values(found)) == USERS_OWN
     # What is told of a bound is vague, so no interval is certain.
     assert found.certain is None
@@ -294,7 +294,7 @@ def test_true_counts_of_another_release_are_refused(tmp_path: Path) -> None:
     other = town_release(out=tmp_path / "other" / "release")
     assert other.path
     with pytest.raises(ReleaseError, match=r"has no file .*parquet with the true counts of|does not fit the release"):
-        utility_of(one, truth=tmp_path / "other" / "release.curator" / "exact")
+        utility(one, truth=tmp_path / "other" / "release.curator" / "exact")
 
 
 # --- What can be asked for ---
@@ -302,7 +302,7 @@ def test_true_counts_of_another_release_are_refused(tmp_path: Path) -> None:
 
 def test_one_table_of_one_topic(engine: Engine) -> None:
     release = town_release(programme=programme([SEX], [by(SEX)]), data=people(80), engine=engine)
-    found = utility_of(release, areas="SEX")
+    found = utility(release, areas="SEX")
     true, published = by_hand.area_counts(release, "SEX", ())
     assert found.areas
     assert found.areas.topic == "SEX"
@@ -319,7 +319,7 @@ def test_one_table_of_one_topic(engine: Engine) -> None:
 
 def test_without_totals_nothing_is_said_of_them(engine: Engine) -> None:
     given = programme([*TOWN.topics.values()], [by(TOWN.topics[name], 1, 1, total=False) for name in ("SEX", "EMP")])
-    found = utility_of(town_release(programme=given, engine=engine))
+    found = utility(town_release(programme=given, engine=engine))
     assert not {"tables_apart", "totals_apart", "largest_gap"} & set(values(found))
     assert "totals" not in found.summary
     assert found.additivity.totals == 0
@@ -327,7 +327,7 @@ def test_without_totals_nothing_is_said_of_them(engine: Engine) -> None:
 
 @pytest.mark.parametrize(("asked", "areas"), [("GEO", 6), ("AGE", 3), ("SEX", 2), ("EMP", 3)])
 def test_areas_can_be_named(releases: dict[str, Release], asked: str, areas: int) -> None:
-    found = utility_of(releases["cell-key"], areas=asked)
+    found = utility(releases["cell-key"], areas=asked)
     assert found.areas
     if asked == "EMP":
         # Ages stand beside it in every table of all persons, and it has no total to stand alone.
@@ -338,23 +338,23 @@ def test_areas_can_be_named(releases: dict[str, Release], asked: str, areas: int
 
 def test_an_unknown_topic_of_areas_is_refused_with_those_there_are(releases: dict[str, Release]) -> None:
     with pytest.raises(UnknownNameError, match=r"no topic of the tables 'GOE'\. Did you mean GEO"):
-        utility_of(releases["cell-key"], areas="GOE")
+        utility(releases["cell-key"], areas="GOE")
 
 
 def test_a_seed_moves_what_is_simulated_and_nothing_else(releases: dict[str, Release]) -> None:
     release = releases["cell-key"]
-    one, same, other = (values(utility_of(release, seed=seed)) for seed in (1, 1, 2))
+    one, same, other = (values(utility(release, seed=seed)) for seed in (1, 1, 2))
     assert one == same
     moved = {name for name in one if one[name] != other[name]}
     assert moved
     assert moved <= SIMULATED
     with pytest.raises(ParameterError, match="seed"):
-        utility_of(release, seed=-1)
+        utility(release, seed=-1)
 
 
 def test_progress_is_told_table_by_table(releases: dict[str, Release]) -> None:
     told: list[tuple[str, int, int | None]] = []
-    utility_of(releases["cell-key"], progress=lambda *step: told.append(step))
+    utility(releases["cell-key"], progress=lambda *step: told.append(step))
     tables = len(TOWN.tables)
     assert told == [("comparing", number, tables) for number in range(1, tables + 1)]
 
@@ -364,7 +364,7 @@ def test_progress_is_told_table_by_table(releases: dict[str, Release]) -> None:
 
 def test_an_uneven_budget_is_noted(engine: Engine) -> None:
     uneven = EpsDP(Budget(12.0, weights={"1": 5, "*": 1}), bits=SeededBits(2))
-    assert utility_of(town_release(uneven, engine=engine)).warnings == (CURATOR, UNEVEN)
+    assert utility(town_release(uneven, engine=engine)).warnings == (CURATOR, UNEVEN)
 
 
 def test_the_summary_has_the_figures(measured: dict[str, Utility]) -> None:
@@ -410,7 +410,7 @@ def test_no_true_count_is_told(tmp_path: Path, engine: Engine) -> None:
         keep_exact=True,
         engine=engine,
     )
-    found = utility_of(release)
+    found = utility(release)
     assert found.small_areas
     named = [each.largest for each in found.small_areas.lost if each.largest]
     assert named

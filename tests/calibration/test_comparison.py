@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.accuracy import release_utility
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility
 from discreet.attacks.attack_run import attack
 from discreet.calibration.comparison import COMPARED_ATTACKS, MEASURES, compare
 from discreet.calibration.mechanisms_compared import contenders
@@ -131,7 +131,7 @@ def test_figures_are_those_of_the_release_itself(equal_variance: Comparison, nam
     ]
     singles = [each for each in found.risk if each.name.endswith("single persons")]
     assert list(found.risk) == [*expected, *singles]
-    assert found.utility == utility_of(release, seed=4).results
+    assert found.utility == utility(release, seed=4).results
     assert found.record == release.record
 
 

@@ -34,7 +34,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def designed(*_: object, **__: object) -> None:
         raise AssertionError("something was designed")
 
-    monkeypatch.setattr(command_module, "design_noise", designed)
+    monkeypatch.setattr(command_module, "choose_noise", designed)
 
 
 def test_the_answer_comes_first_and_the_next_step_last(discreet: Command, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.accuracy import release_utility
-from discreet.accuracy.release_utility import CURATOR, MEANS, utility_of
+from discreet.accuracy.release_utility import CURATOR, MEANS, utility
 from discreet.cli.utility import AS_TABLES, SAID
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.eps_dp import EpsDP
@@ -75,7 +75,7 @@ def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 def test_sentences_come_first_then_tables_by_size(discreet: Command, office: Path) -> None:
     done = discreet(*UTILITY)
     assert (done.code, done.err) == (0, "")
-    found = utility_of(office / "out")
+    found = utility(office / "out")
     text, lines = " ".join(done.out.split()), done.out.splitlines()
     assert text.startswith("What the noise of out does to its users (true counts from out.curator/exact). ")
     assert found.summary in text
@@ -107,7 +107,7 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command, offic
     assert list(told) == [*KEYS, *OWN_KEYS]
     assert (told["schema"], told["command"], told["warnings"]) == ("discreet/1", "utility", [CURATOR])
     assert told["settings"] == {"release": "out", "truth": "out.curator/exact", "areas": "AREA", "seed": 3}
-    found = utility_of(office / "out", seed=3)
+    found = utility(office / "out", seed=3)
     assert told["results"] == json.loads(json.dumps([result.to_json() for result in found.results]))
     assert {name: told[name] for name in OWN_KEYS} == json.loads(json.dumps(found.to_json()))
     assert set(told["small_areas"]) == {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import InputError, ParameterError, RecordKeyError
 from discreet.mechanisms.cell_key import CellKey
@@ -171,7 +171,7 @@ def test_weighted_counts_can_be_published_alone(tmp_path: Path, form: str, engin
     again = repeat(tmp_path / "alone.curator", data=light, secret=SECRET)
     assert all(cells(again.table(name)) == cells(alone.table(name)) for name in alone.ids)
     with pytest.raises(InputError, match="has weighted counts alone"):
-        utility_of(path)
+        utility(path)
     with pytest.raises(ParameterError, match="Weighted counts need weights"):
         protect(PEOPLE, TOWN, BY_PLACE, weighted_only=True, engine=engine)
 

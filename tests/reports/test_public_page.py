@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.release.release import open_release
-from discreet.reports.release_report import write_report
+from discreet.reports.release_report import report
 from tests.reports.test_html_page import words
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def alone(town_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return the page made where there is no curator's folder at all."""
     folder = tmp_path_factory.mktemp("alone")
     shutil.copytree(town_folder / "out", folder / "out")
-    return write_report(folder / "out", folder / "page.html", public=True).path.read_bytes()
+    return report(folder / "out", folder / "page.html", public=True).path.read_bytes()
 
 
 def test_it_is_the_same_beside_the_curators_folder(alone: bytes, town_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(town_folder / "out", tmp_path / "out")
     shutil.copytree(town_folder / "out.curator", tmp_path / "out.curator")
-    assert write_report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
+    assert report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
 
 
 @pytest.mark.parametrize("content", ["garbage", "folder", "file"])
@@ -44,7 +44,7 @@ def test_it_is_the_same_beside_garbage(alone: bytes, town_folder: Path, tmp_path
         (tmp_path / "out.curator" / "exact").mkdir(parents=True)
     if content == "garbage":
         (tmp_path / "out.curator" / "record.json").write_text("{")
-    assert write_report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
+    assert report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
 
 
 def test_a_release_that_was_opened_with_its_record_gives_the_same(
@@ -52,7 +52,7 @@ def test_a_release_that_was_opened_with_its_record_gives_the_same(
 ) -> None:
     opened = open_release(town_folder / "out")
     assert opened.record
-    assert write_report(opened, tmp_path / "page.html", public=True).path.read_bytes() == alone
+    assert report(opened, tmp_path / "page.html", public=True).path.read_bytes() == alone
 
 
 def test_it_has_no_part_of_the_curators(alone: bytes, curators_page: str) -> None:

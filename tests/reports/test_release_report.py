@@ -12,7 +12,7 @@ import discreet
 from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError, ReleaseError
 from discreet.reports import release_report
 from discreet.reports.html_page import SECTIONS
-from discreet.reports.release_report import write_report
+from discreet.reports.release_report import report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_is_there_with_its_figures(town_folder: Path, tmp_path: Path) -> None:
     stages: set[str] = set()
-    made = discreet.write_report(
+    made = discreet.report(
         town_folder / "out",
         tmp_path / "page.html",
         figures=tmp_path / "figures",
@@ -50,7 +50,7 @@ def test_it_is_there_with_its_figures(town_folder: Path, tmp_path: Path) -> None
 
 
 def test_that_for_everybody_can_be_read_by_everybody(town_folder: Path, tmp_path: Path) -> None:
-    made = write_report(town_folder / "out", tmp_path / "page.html", public=True)
+    made = report(town_folder / "out", tmp_path / "page.html", public=True)
     assert stat.S_IMODE(made.path.stat().st_mode) & 0o044
     assert len(made.missing) == 1
 
@@ -59,7 +59,7 @@ def test_without_true_counts_the_report_says_so(town_folder: Path, tmp_path: Pat
     shutil.copytree(town_folder / "out", tmp_path / "out")
     shutil.copytree(town_folder / "out.curator", tmp_path / "out.curator")
     shutil.rmtree(tmp_path / "out.curator" / "exact")
-    made = write_report(tmp_path / "out", tmp_path / "page.html")
+    made = report(tmp_path / "out", tmp_path / "page.html")
     assert made.found.attacks is None
     assert made.found.utility.cells is None
     page = made.path.read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def test_without_true_counts_the_report_says_so(town_folder: Path, tmp_path: Pat
 def test_without_a_record_the_public_one_is_named(town_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(town_folder / "out", tmp_path / "out")
     with pytest.raises(ReleaseError, match=r"no record of its noise beside it.*--public"):
-        write_report(tmp_path / "out", tmp_path / "page.html")
+        report(tmp_path / "out", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
 
@@ -78,12 +78,12 @@ def test_without_a_record_the_public_one_is_named(town_folder: Path, tmp_path: P
 def test_what_cannot_be_written_is_refused_before_any_work(town_folder: Path, tmp_path: Path) -> None:
     release, page = town_folder / "out", tmp_path / "page.html"
     with pytest.raises(ParameterError, match=r"ends in \.html, not 'page\.pdf'"):
-        write_report(release, tmp_path / "page.pdf")
+        report(release, tmp_path / "page.pdf")
     with pytest.raises(FileWriteError, match="folder does not exist"):
-        write_report(release, tmp_path / "nowhere" / "page.html")
+        report(release, tmp_path / "nowhere" / "page.html")
     page.write_text("mine")
     with pytest.raises(FileExistsAlreadyError):
-        write_report(release, page)
+        report(release, page)
     assert page.read_text() == "mine"
 
 
@@ -91,9 +91,9 @@ def test_what_cannot_be_written_is_refused_before_any_work(town_folder: Path, tm
 def test_nothing_is_written_into_the_release(town_folder: Path) -> None:
     release = town_folder / "out"
     with pytest.raises(FileWriteError, match="part of the release"):
-        write_report(release, release / "page.html", public=True)
+        report(release, release / "page.html", public=True)
     with pytest.raises(FileWriteError, match="part of the release"):
-        write_report(release, town_folder / "page.html", figures=release / "figures")
+        report(release, town_folder / "page.html", figures=release / "figures")
 
 
 @pytest.mark.usefixtures("_no_work")
@@ -103,13 +103,13 @@ def test_figures_need_a_folder_that_is_free(town_folder: Path, tmp_path: Path) -
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.png").write_text("mine")
     with pytest.raises(FileWriteError, match="a file, not a folder"):
-        write_report(release, page, figures=tmp_path / "file")
+        report(release, page, figures=tmp_path / "file")
     with pytest.raises(FileExistsAlreadyError):
-        write_report(release, page, figures=tmp_path / "full")
+        report(release, page, figures=tmp_path / "full")
     with pytest.raises(FileWriteError, match="does not exist"):
-        write_report(release, page, figures=tmp_path / "no" / "figures")
+        report(release, page, figures=tmp_path / "no" / "figures")
 
 
 def test_a_confidence_that_is_none_is_refused(town_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="report: confidence must be between 0 and"):
-        write_report(town_folder / "out", tmp_path / "page.html", confidence=1.5)
+        report(town_folder / "out", tmp_path / "page.html", confidence=1.5)

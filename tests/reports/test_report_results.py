@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility
 from discreet.attacks.attack_run import attack
 from discreet.errors import ParameterError, ReleaseError
 from discreet.mechanisms.coordinates import Coordinates
@@ -33,7 +33,7 @@ def test_results_are_those_of_the_commands(gathered: ReportResults, town_folder:
     assert gathered.attacks
     case = gathered.assessment.case
     assert gathered.assessment.results == assess(release, measures=MEASURES, unit=case.counted).results
-    assert gathered.utility.results == utility_of(release).results
+    assert gathered.utility.results == utility(release).results
     assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
     assert gathered.absent == {}
     assert gathered.mildest is None

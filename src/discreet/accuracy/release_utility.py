@@ -303,7 +303,7 @@ class Utility:
         return "\n".join(result.sentence for result in self.results)
 
 
-def utility_of(
+def utility(
     release: Release | Path | str,
     *,
     truth: Path | str | None = None,

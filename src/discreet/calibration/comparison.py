@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.accuracy.release_areas import NO_AREAS, area_topic
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import of_single_persons
 from discreet.attacks.attack_run import attack
@@ -254,7 +254,7 @@ def compare(
         if attacks:
             report = attack(release, attacks=attacks, budget=budget, seed=seed, predict=False)
             risk += [*report.results, *of_single_persons(report)]
-        spoilt = utility_of(release, areas=areas, seed=seed).results
+        spoilt = measure_utility(release, areas=areas, seed=seed).results
         compared.append(MechanismResult(contender, release.record, tuple(risk), spoilt))
         warnings += _uneven(compared[-1], wanted)
         if progress:
@@ -409,6 +409,6 @@ def try_on_data(
     )
     release = protect(data, chosen, made, keep_exact=True, progress=progress, **reading)
     report = attack(release, attacks=TRIAL_ATTACKS, seed=seed, predict=False, progress=progress)
-    used = utility_of(release, seed=seed)
+    used = measure_utility(release, seed=seed)
     found = (*report.results, *of_single_persons(report), *used.results)
     return TrialRelease(mechanism, tuple(replace(each, worst=None) for each in found), used.warnings)

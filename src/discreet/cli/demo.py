@@ -20,7 +20,7 @@ from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 from discreet.records.secret import new_secret, read_secret, write_secret
 from discreet.release.release_folder import check_free, recover
-from discreet.reports.release_report import write_report
+from discreet.reports.release_report import report as report_on
 from discreet.sources import ons_sample as ons
 from discreet.synthetic.synthetic_census import synth
 from discreet.whole_file import check_writable, write_whole
@@ -158,7 +158,7 @@ def run(data: str, places: DemoFolders, *, replace: bool, country: Country | Non
         _step(5, "Attacking it, measuring what users lose, and writing it down") as done,
         ProgressBars(shown=True) as stages,
     ):
-        report = write_report(
+        report = report_on(
             release,
             places.page,
             replace=replace,

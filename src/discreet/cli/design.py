@@ -17,7 +17,7 @@ import typer
 from discreet.calibration.constraints import ATTACKERS
 from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
-from discreet.calibration.noise_design import design as design_noise
+from discreet.calibration.noise_design import design as choose_noise
 from discreet.charts.rendering import check_figures
 from discreet.cli.output import answer, check_picture
 from discreet.cli.progress_bars import ProgressBars
@@ -236,7 +236,7 @@ def design(
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
     about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
     with ProgressBars(shown=not quiet, log=None) as stages:
-        found = design_noise(
+        found = choose_noise(
             programme,
             data=data or None,
             confidence=confidence,

@@ -14,7 +14,7 @@ from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.reports.release_report import write_report
+from discreet.reports.release_report import report as report_on
 from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def report(
     if out is None:
         raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
     with ProgressBars(shown=not quiet, log=None) as stages:
-        written = write_report(
+        written = report_on(
             release,
             out,
             public=public,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.accuracy.area_counts import PREFIX, load_areas
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.accuracy.small_areas import figure, small_areas
 from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
@@ -252,7 +252,7 @@ def _refuse(given: dict[str, Any], sentence: str) -> None:
 
 def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int, *, quiet: bool, as_json: bool) -> None:
     with ProgressBars(shown=not quiet, log=None) as stages:
-        found = utility_of(release, truth=truth, areas=areas, seed=seed, progress=stages)
+        found = measure_utility(release, truth=truth, areas=areas, seed=seed, progress=stages)
     if as_json:
         asked = {
             "release": str(release),

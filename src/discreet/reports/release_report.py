@@ -60,7 +60,7 @@ class Report:
         return "\n".join((*self.summary.sentences, f"{self.path} holds the report."))
 
 
-def write_report(
+def report(
     release: Release | Path | str,
     out: Path | str,
     *,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accuracy.expected_accuracy import what_to_expect
-from discreet.accuracy.release_utility import utility_of
+from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.target_cells import BUDGET
-from discreet.calibration.noise_design import design as design_noise
+from discreet.calibration.noise_design import design as choose_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
@@ -165,7 +165,7 @@ def gather(
     flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     # First, for it reads the true counts: a wrong folder is refused before the long work.
-    utility = utility_of(source, truth=truth, areas=areas, seed=seed, progress=progress)
+    utility = measure_utility(source, truth=truth, areas=areas, seed=seed, progress=progress)
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
     mildest, assessments = _assessments(source, record, confidence, absent)
@@ -257,7 +257,7 @@ def _design(
     try:
         # The same noise terms as in the assessment, so that both agree on which variance the bound allows.
         terms = bound.case.noise_terms if math.isfinite(record.bound) else None
-        return design_noise(release.programme, confidence=confidence, cuts=0, terms=terms)
+        return choose_noise(release.programme, confidence=confidence, cuts=0, terms=terms)
     except InputError as error:
         absent["design"] = str(error)
         return None
