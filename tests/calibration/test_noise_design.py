@@ -18,6 +18,7 @@ from discreet.accuracy.release_areas import NO_AREAS
 from discreet.calibration.constraints import ATTACKERS
 from discreet.calibration.noise_design import CUTS, design
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import RULES, lattice
@@ -281,6 +282,16 @@ def test_constraints_that_contradict_each_other_say_what_to_relax() -> None:
     sentences = [each.sentence for each in found.relaxations]
     assert any(sentence.startswith("Accept a bound of ") for sentence in sentences)
     assert any(sentence.startswith("Accept that the attacker is right in ") for sentence in sentences)
+    with pytest.raises(ParameterError, match=r"There is no noise to recommend\. .*Accept a bound of "):
+        _ = found.noise
+
+
+def test_the_noise_goes_into_a_mechanism_and_is_assessed() -> None:
+    found = design(TOWN, attacker="paper", cuts=0)
+    assert found.recommended
+    mechanism = CellKey(found.noise, secret=b"a secret of the office")
+    record = assess(TOWN, mechanism, measures=["redundancy"]).case.record
+    assert (record.variance, record.bound) == pytest.approx(found.recommended)
 
 
 @pytest.mark.parametrize("place", ["country", pytest.param("Luxembourg", marks=pytest.mark.slow)])

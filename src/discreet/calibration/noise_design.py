@@ -43,6 +43,7 @@ from discreet.calibration.feasible_region import (
 )
 from discreet.calibration.recommendation import best_setting, expected_utility, privacy_guarantees, reasons, risks
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.ptable import PTable
 from discreet.programme.eu2021.census import member_states
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
@@ -152,6 +153,18 @@ class NoiseDesign:
         if self.recommended is None:
             return {}
         return {"mechanism": "cell-key", "variance": self.recommended.variance, "bound": self.recommended.bound}
+
+    @property
+    def noise(self) -> PTable:
+        """Return the p-table of the recommended setting, for `CellKey(noise, secret=...)`.
+
+        Raises:
+            ParameterError: if no setting satisfies all constraints; the message names what to relax.
+        """
+        if self.recommended is None:
+            ways = " ".join(each.sentence for each in self.relaxations)
+            raise ParameterError(f"There is no noise to recommend. {self.answer} {ways}".rstrip(), parameter="noise")
+        return PTable.max_entropy(variance=self.recommended.variance, bound=self.recommended.bound)
 
     @property
     def answer(self) -> str:

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
 from discreet.limits import MAX_RELEASE_BYTES, read_named
+from discreet.mechanisms.eps_dp import EpsDP
+from discreet.noise.by_name import described_law
+from discreet.noise.distribution import Noise
 from discreet.noise.max_entropy import MaxEntropy, check_room
+from discreet.noise.ptable import PTable
 from discreet.programme.model import Programme
+from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
@@ -19,10 +24,12 @@ from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.measures import MEASURES, AssessmentCase
 from discreet.risk.most_exposed import in_order
 from discreet.risk.reconstruction import check_records
+from discreet.tabulation.static_output import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from discreet.mechanisms.mechanism import Mechanism
     from discreet.results import Result
 
 
@@ -85,6 +92,7 @@ class Assessment:
 
 def assess(
     source: str | Path | Programme | Record | Release,
+    noise: PTable | Noise | Mechanism | None = None,
     *,
     measures: Sequence[str] | None = None,
     rule: str = "levels",
@@ -96,13 +104,15 @@ def assess(
     records: int | None = None,
     closed_form: bool = False,
     unit: str | None = None,
-    **noise: Any,  # noqa: ANN401 - law, spsn and the law's parameters
+    **parameters: Any,  # noqa: ANN401 - law, spsn and the law's parameters
 ) -> Assessment:
-    """Return the risk of a record, or of a programme with the noise described by keywords.
+    """Return the risk of a release or record, or of a programme with a given noise.
 
     Args:
         source: a Release or its folder, a Record or the path of a record.json, or a programme (`eu2021:LU`, a file,
             a Programme).
+        noise: of a programme: a p-table, a noise distribution or a mechanism such as CellKey. A p-table and a
+            distribution are assessed as noise of cell keys, or as fresh noise with `spsn=False`.
         measures: names of the measures to take, all by default.
         rule: `levels` or `flat`.
         keep_single: count levels with one category as levels, as the paper seems to have done.
@@ -114,9 +124,11 @@ def assess(
         exact: statistics to solve exactly beside the most exposed ones.
         closed_form: use the closed form for equal blocks instead of exact solutions; faster, errs both ways.
         unit: which tables, by the unit they count, in whatever universes; the most common by default.
-        noise: `law`, `spsn` and the parameters of the law, where the source is a programme.
+        parameters: `law`, `spsn` and the parameters of the law, instead of `noise`.
 
     >>> print(assess("eu2021:LU", variance=3, bound=5, measures=["redundancy"]).results[0].value)
+    2316.0
+    >>> print(assess("eu2021:LU", PTable.max_entropy(variance=3, bound=5), measures=["redundancy"]).results[0].value)
     2316.0
     """
     if not 0 < confidence <= SUREST:
@@ -125,7 +137,7 @@ def assess(
         check_records(records)
     asked = (exact,) if isinstance(exact, str) else tuple(exact)
     release = _release(source)
-    record = _record(release or source, noise)
+    record = _record(release or source, parameters if noise is None else {"noise": noise, **parameters})
     case = AssessmentCase(
         record,
         record.published(),
@@ -155,35 +167,67 @@ def _release(source: str | Path | Programme | Record | Release) -> Release | Non
     return open_release(Path(source)) if Path(source).is_dir() else None
 
 
-def _record(source: str | Path | Programme | Record | Release, noise: dict[str, Any]) -> Record:
+def _record(source: str | Path | Programme | Record | Release, given: dict[str, Any]) -> Record:
     if isinstance(source, Record | Release):
-        _refuse_noise(noise)
+        _refuse_noise(given)
         return source.record if isinstance(source, Release) else source
     if isinstance(source, Programme):
-        return _of_programme(source.name, noise, definition=programme_to_json(source))
+        return _of_programme(source, given)
     path = Path(source)
     if path.suffix == ".json":
-        _refuse_noise(noise)
+        _refuse_noise(given)
         try:
             return record_from_json(read_named(path, MAX_RELEASE_BYTES), path)
         except OSError as error:
             raise ParameterError(
                 f"{path} cannot be read: {error.strerror}. Check the path.", parameter="source"
             ) from error
-    return _of_programme(str(source), noise)
+    return _of_programme(str(source), given)
 
 
-def _of_programme(name: str, noise: dict[str, Any], **more: Any) -> Record:  # noqa: ANN401 - of a record
-    law, spsn = noise.pop("law", MaxEntropy.name), noise.pop("spsn", True)
-    if law == MaxEntropy.name and {"variance", "bound"} <= noise.keys() and not noise.get("equality"):
-        check_room(noise["variance"], noise["bound"])
-    mechanism = "cell-key" if spsn else "fresh"
-    return Record(programme=name, mechanism=mechanism, law=law, spsn=spsn, parameters=noise, **more)
+def _of_programme(source: Programme | str, given: dict[str, Any]) -> Record:
+    named: dict[str, Any] = {"programme": source}
+    if isinstance(source, Programme):
+        named = {"programme": source.name, "definition": programme_to_json(source)}
+    if "noise" in given:
+        return Record(**named, **_described(given.pop("noise"), source, given))
+    law, spsn = given.pop("law", MaxEntropy.name), given.pop("spsn", True)
+    if law == MaxEntropy.name and {"variance", "bound"} <= given.keys() and not given.get("equality"):
+        check_room(given["variance"], given["bound"])
+    return Record(mechanism=_mechanism(spsn), law=law, spsn=spsn, parameters=given, **named)
 
 
-def _refuse_noise(noise: dict[str, Any]) -> None:
-    if noise:
+def _described(noise: object, source: Programme | str, beside: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record for a p-table, a noise distribution or a mechanism."""
+    if isinstance(noise, PTable | Noise):
+        spsn = beside.pop("spsn", True)
+        found = {"mechanism": _mechanism(spsn), "spsn": spsn, **described_law(noise)}
+        if isinstance(noise, PTable):
+            found["key_space"] = noise.key_space
+    elif isinstance(noise, EpsDP):
+        # Its budget is split over the tables, which must have their codes for that.
+        programme = source if isinstance(source, Programme) else load_programme(source)
+        found = noise.ready_for(output_of(programme)).described()
+    elif hasattr(noise, "described"):
+        found = noise.described()
+    else:
+        words = "a p-table, a noise distribution such as Laplace(scale=2), or a mechanism such as CellKey"
+        raise ParameterError.outside("assess", "noise", noise, words)
+    if beside:
         raise ParameterError(
-            f"A record says its noise itself; {' and '.join(noise)} cannot be given too. Leave them out.",
-            parameter=next(iter(noise)),
+            f"{type(noise).__name__} defines the noise; {' and '.join(beside)} cannot be given too. Leave them out.",
+            parameter=next(iter(beside)),
+        )
+    return found
+
+
+def _mechanism(spsn: bool) -> str:  # noqa: FBT001 - one flag, named where it is given
+    return "cell-key" if spsn else "fresh"
+
+
+def _refuse_noise(given: dict[str, Any]) -> None:
+    if given:
+        raise ParameterError(
+            f"A record says its noise itself; {' and '.join(given)} cannot be given too. Leave them out.",
+            parameter=next(iter(given)),
         )
