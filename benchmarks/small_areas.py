@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[1] / "docs/results/small_areas.md"
 def measure_all(areas: AreaCounts) -> None:
     """Measure all areas under six laws, drawing a release of each."""
     for epsilon in EPSILONS:
-        small_areas(areas, TwoSidedGeometric(epsilon=epsilon)).results()
+        _ = small_areas(areas, TwoSidedGeometric(epsilon=epsilon)).results
 
 
 def numpy_alone(counts: Ints) -> None:

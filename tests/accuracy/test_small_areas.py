@@ -57,13 +57,13 @@ def test_broadband_against_all_outcomes() -> None:
 def test_towns_without_residents_are_left_out_counted_and_told() -> None:
     found = small_areas(TOWNS, Uniform(bound=3))
     assert (found.areas, found.unpopulated) == (2, 1)
-    for result in found.results()[:-1]:
+    for result in found.results[:-1]:
         assert "areas without residents are left out: 1" in result.assumptions
 
 
 def test_simulated_sexes_are_told_beside_every_figure() -> None:
     areas = with_simulated_sexes(["a"], [], [100], seed=4)
-    for result in small_areas(areas, TwoSidedGeometric(epsilon=0.1)).results():
+    for result in small_areas(areas, TwoSidedGeometric(epsilon=0.1)).results:
         assert any("sexes are simulated" in words and "seed 4" in words for words in result.assumptions)
 
 
@@ -105,7 +105,7 @@ def test_bounded_noise_distorts_no_count_above_its_bound() -> None:
     whole = found.single[-1]
     assert whole.bins[0].expected > 0
     assert not any(line.expected or line.sampled for line in whole.bins[1:])
-    largest = found.results()[-1]
+    largest = found.results[-1]
     assert largest.sentence == (
         "No count is ever off by more than 5: none above 5 by 100% or more, none above 10 by 50% or more, "
         "none above 25 by 20% or more."
@@ -134,7 +134,7 @@ def test_a_release_is_the_same_for_the_same_seed_and_its_largest_area_is_named()
     place = spain().codes.index(gone.code)
     assert gone.true == tuple(spain().counts[:, place].tolist())
     assert gone.published[2] <= 0
-    result = next(result for result in one.results() if result.name == "areas_without_residents")
+    result = next(result for result in one.results if result.name == "areas_without_residents")
     assert result.worst == gone.code
     assert str(gone) in result.sentence
 
@@ -156,7 +156,7 @@ def test_json_holds_everything_and_no_infinity() -> None:
 
 
 def test_names_of_results_are_different() -> None:
-    names = [result.name for result in small_areas(TOWNS, Uniform(bound=3)).results()]
+    names = [result.name for result in small_areas(TOWNS, Uniform(bound=3)).results]
     assert len(set(names)) == len(names) == 11
 
 
@@ -175,7 +175,7 @@ def test_a_release_that_is_there() -> None:
     assert found.lost[2].largest is not None
     assert found.lost[2].largest.code == "a"
     assert found.seed is None
-    assert found.results()[0].sentence.endswith(" This release has 3.")
+    assert found.results[0].sentence.endswith(" This release has 3.")
     with pytest.raises(ParameterError, match=r"published must be an array of 3 rows \(women, men, total\) of 3 areas"):
         small_areas(TOWNS, Uniform(bound=4), published=published[:2])
 
@@ -211,8 +211,8 @@ def test_the_chance_that_all_totals_are_accurate() -> None:
     kept, risky = (small_areas(spain(), law) for law in (Uniform(bound=20), TwoSidedGeometric(epsilon=0.1)))
     assert kept.within == 1
     assert risky.within < 1e-6
-    assert kept.results()[-2].sentence.endswith("is more than 20 off with a probability of 1.")
-    assert risky.results()[-1].sentence.endswith("with a probability of less than 1e-06.")
+    assert kept.results[-2].sentence.endswith("is more than 20 off with a probability of 1.")
+    assert risky.results[-1].sentence.endswith("with a probability of less than 1e-06.")
 
 
 def test_true_counts_can_be_left_out_of_what_is_told() -> None:
@@ -220,7 +220,7 @@ def test_true_counts_can_be_left_out_of_what_is_told() -> None:
     largest = [each.largest for each in told.lost]
     assert all(each is not None and each.true == () and each.published for each in largest)
     assert "published as" in str(largest[0])
-    assert "->" not in " ".join(result.sentence for result in told.results())
+    assert "->" not in " ".join(result.sentence for result in told.results)
 
 
 def test_chances_by_size_are_those_of_the_law() -> None:

@@ -116,6 +116,6 @@ def test_the_municipalities_of_a_member_state_are_told() -> None:
     areas = load_areas("lau:2016:MT")
     told = small_areas(areas, PTable.max_entropy(variance=2, bound=5), sample=False)
     assert found["municipal_counts_off_by_20_percent"].value == next(
-        each.value for each in told.results() if each.name == "counts_off_by_20_percent"
+        each.value for each in told.results if each.name == "counts_off_by_20_percent"
     )
     assert found["municipal_areas_off_by_20_percent"].assumptions

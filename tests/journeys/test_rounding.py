@@ -72,7 +72,7 @@ def test_rounding_is_called_rounding_and_has_no_figure_of_averaging(rounded: tup
     names = {result.name for result in found.results}
     assert not names & {"averaging_success", "variance_needed", "projection", "bound_revealed", "forced_tuples"}
     assert {"redundancy", "delta_floor"} <= names
-    assert any("Rounding is not random" in text for text in found.warnings())
+    assert any("Rounding is not random" in text for text in found.warnings)
     assert found.averaging() == []
 
 

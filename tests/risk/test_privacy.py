@@ -81,7 +81,7 @@ def test_plain_keys_carry_a_warning(tables: str) -> None:
     figures = []
     for record in (mixed, plain):
         found = assess(record, measures=["averaging", "composition"])
-        warned = [text for text in found.warnings() if "plain" in text]
+        warned = [text for text in found.warnings if "plain" in text]
         assert bool(warned) == (record is plain)
         assert ("plain" in str(found)) == (record is plain)
         for result in found.results:

@@ -37,6 +37,7 @@ from discreet.accuracy.true_count_intervals import (
 from discreet.errors import ParameterError
 from discreet.release.release import Release, open_release
 from discreet.release.true_tables import TrueTables, keeps_truth
+from discreet.results import ResultSet
 from discreet.tabulation.distinct_cells import programme_size
 
 if TYPE_CHECKING:
@@ -205,8 +206,8 @@ UNEVEN = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Utility:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Utility(ResultSet):
     """What the noise of one release does to its users.
 
     Attributes:
@@ -243,6 +244,11 @@ class Utility:
         return tuple(result for section in self.sections().values() for result in section)
 
     @property
+    def title(self) -> str:
+        """Return the whole in a few sentences."""
+        return self.summary
+
+    @property
     def summary(self) -> str:
         """Return the whole in a few sentences."""
         apart, told = self.additivity, []
@@ -269,7 +275,7 @@ class Utility:
             **found,
             "totals": self.additivity.results(),
             "interval": [self.typical, *found.pop("interval", [])],
-            "small areas": small.results() if small else [],
+            "small areas": list(small.results) if small else [],
             "tests": [_at_mean(each, mean) for mean, tests in self.tests.items() for each in tests.results()],
         }
 

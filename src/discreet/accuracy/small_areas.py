@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from discreet.accuracy.distortion import (
 from discreet.accuracy.expected_accuracy import chance_within
 from discreet.errors import ParameterError
 from discreet.noise.by_count import NoiseByCount, by_count
-from discreet.results import Result
+from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
     from discreet.accuracy.area_counts import AreaCounts
@@ -153,8 +153,8 @@ class Chance:
     off: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class SmallAreas:
+@dataclass(frozen=True, repr=False)
+class SmallAreas(ResultSet):
     """Distortions of single counts, of whole areas, and areas that lose everybody; for the curator's eyes.
 
     Attributes:
@@ -186,7 +186,14 @@ class SmallAreas:
     lost: tuple[Lost, ...]
     within: float
     assumptions: tuple[str, ...]
+    warnings: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def title(self) -> str:
+        """Return the list of areas and the summary."""
+        return f"{self.source}. {self.summary}"
+
+    @property
     def results(self) -> list[Result]:
         """Return the figures for small counts, each in sentences."""
         found = [self._single(distorted) for distorted in self.single]
@@ -205,7 +212,7 @@ class SmallAreas:
         )
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(result.sentence for result in self.results())])
+        return "\n".join([self.summary, *(result.sentence for result in self.results)])
 
     def without_truth(self) -> SmallAreas:
         """Return the same without the true counts of the areas that are named, to be told beyond the curator's desk."""

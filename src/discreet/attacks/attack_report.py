@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.results import Result
+from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -154,8 +154,8 @@ class AttackOutcome:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AttackReport:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AttackReport(ResultSet):
     """What the attacks learnt, the worst first.
 
     Attributes:
@@ -179,6 +179,11 @@ class AttackReport:
     public_only: bool
     known: tuple[str, ...]
     failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Return what the figures are about."""
+        return self.opening("the release")
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -214,6 +219,10 @@ class AttackReport:
         also = f"the true counts of {' and '.join(self.known)}, and " if self.known else ""
         learnt = f"What an attacker learns from {release} ({source}; she knows {also}{noise})."
         return f"{learnt} {self.size.sentence}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        return {**vars(self.size), "attacks": [each.to_json() for each in self.outcomes]}
 
     def __str__(self) -> str:
         return "\n".join(f"{outcome.finding.name}: {outcome.sentence}" for outcome in self.outcomes)

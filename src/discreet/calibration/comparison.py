@@ -30,6 +30,7 @@ from discreet.programme.programme_json import programme_to_json
 from discreet.programme.selection import choose_tables
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record
+from discreet.results import ResultSet
 from discreet.risk.assessment import assess
 from discreet.tabulation.static_output import output_of
 
@@ -105,8 +106,8 @@ class MechanismResult:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Comparison(ResultSet):
     """Several mechanisms on one output.
 
     Attributes:
@@ -135,6 +136,15 @@ class Comparison:
             for one in self.compared
             for each in (*one.risk, *one.utility)
         )
+
+    @property
+    def title(self) -> str:
+        """Return what was compared."""
+        return self.opening()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        return {"contenders": [each.to_json() for each in self.compared]}
 
     def figures(self, *names: str) -> list[float] | None:
         """Return a figure of every mechanism, of several the largest; None where one of them does not have it."""

@@ -47,7 +47,7 @@ from discreet.noise.ptable import PTable
 from discreet.programme.eu2021.census import member_states
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
-from discreet.results import Result
+from discreet.results import Result, ResultSet
 from discreet.risk.assessment import SUREST
 from discreet.risk.averaging import ONE_SIGMA, variance_needed
 from discreet.risk.bound_disclosure import LEAST_SURE
@@ -82,8 +82,8 @@ LEAST = 0.01
 UNITS = {VARIANCE: "persons squared", BOUND: "persons", EPSILON: "1"}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NoiseDesign:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class NoiseDesign(ResultSet):
     """What the constraints leave, and what to take of it.
 
     Attributes:
@@ -165,6 +165,11 @@ class NoiseDesign:
             ways = " ".join(each.sentence for each in self.relaxations)
             raise ParameterError(f"There is no noise to recommend. {self.answer} {ways}".rstrip(), parameter="noise")
         return PTable.max_entropy(variance=self.recommended.variance, bound=self.recommended.bound)
+
+    @property
+    def title(self) -> str:
+        """Return the programme and the answer."""
+        return f"{self.programme.name}. {self.answer}"
 
     @property
     def answer(self) -> str:

@@ -122,7 +122,7 @@ def expected_utility(setting: Setting, country: str | None) -> list[Result]:
                 sentence=f"In its municipalities: {each.sentence[0].lower()}{each.sentence[1:]}",
                 assumptions=(*villages.assumptions, *each.assumptions),
             )
-            for each in villages.results()
+            for each in villages.results
             if each.name in OF_VILLAGES
         ]
     return found

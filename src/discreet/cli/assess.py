@@ -158,7 +158,7 @@ def _show(found: Assessment) -> None:
         _show_measure(name, results, found)
     if rows := found.averaging():
         _show_worst(rows[:MOST_SHOWN], found.case.record.variance)
-    for note in [*programme.notes, *found.warnings()]:
+    for note in found.warnings:
         typer.echo(f"Note: {note}")
     more = [name for name in MEASURES.all() if name not in found.by_measure]
     if more:
@@ -216,12 +216,6 @@ def _json(found: Assessment, source: str) -> str:
             "measures": list(found.by_measure),
         },
         found.results,
-        [*case.programme.notes, *found.warnings()],
-        rule=case.rule,
-        spsn=case.record.spsn,
-        statistics={
-            "unique": len(case.averaging.names),
-            "published": sum(int(each.tables.sum()) for each in case.lattices.values()),
-        },
-        averaging=found.averaging(),
+        found.warnings,
+        **found.to_json(),
     )

@@ -199,5 +199,4 @@ def _json(found: AttackReport, release: Path, asked: dict[str, str | None]) -> s
         "known": list(found.known),
         **asked,
     }
-    attacks = [each.to_json() for each in found.outcomes]
-    return answer("attack", settings, found.results, found.warnings, **vars(found.size), attacks=attacks)
+    return answer("attack", settings, found.results, found.warnings, **found.to_json())

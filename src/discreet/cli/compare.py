@@ -165,7 +165,7 @@ def compare(
             "bound": bound,
             "seed": seed,
         }
-        own = {"contenders": [each.to_json() for each in found.compared], "plot": None if plot is None else str(plot)}
+        own = {**found.to_json(), "plot": None if plot is None else str(plot)}
         typer.echo(answer("compare", settings, found.results, found.warnings, **own))
     else:
         show(found, plot)

@@ -84,18 +84,7 @@ def report(
 
 
 def _json(written: Report, settings: dict[str, Any]) -> str:
-    return answer(
-        "report",
-        settings,
-        written.summary.results,
-        written.missing,
-        out=str(written.path),
-        public=written.found.is_public,
-        sentences=list(written.summary.sentences),
-        charts=[{"name": chart.name, "title": chart.title} for chart in written.charts],
-        sections=list(written.sections),
-        figures=[str(path) for path in written.figures],
-    )
+    return answer("report", settings, written.results, written.warnings, **written.to_json())
 
 
 def _show(written: Report) -> None:

@@ -98,7 +98,7 @@ def show_areas(found: SmallAreas) -> None:
     sexes = ", sexes simulated" if found.simulated else ""
     typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.", width))
     typer.echo(textwrap.fill(found.summary, width) + "\n")
-    results = found.results()
+    results = found.results
     groups = {
         "counts": [each.sentence for each in results if each.name.startswith("counts_") and each.value >= NOTHING],
         "areas": [each.sentence for each in results if each.name.startswith("areas_off") and each.value >= NOTHING],
@@ -129,7 +129,7 @@ def _percent(share: float, bound: float) -> str:
 
 def _losses(found: SmallAreas) -> list[str]:
     """Return the sentences on areas that lose somebody, where any is lost or to be expected."""
-    told = [each.sentence for each in found.results() if each.name.startswith("areas_without")]
+    told = [each.sentence for each in found.results if each.name.startswith("areas_without")]
     worth = [each.expected >= NOTHING or each.sampled for each in found.lost]
     return [sentence for sentence, is_worth in zip(told, worth, strict=True) if is_worth] or [NONE_LOST]
 
@@ -277,6 +277,6 @@ def _of_areas(source: str, noise: dict[str, Any], seed: int, *, as_json: bool) -
     if as_json:
         told = {name: str(value) if isinstance(value, Path) else value for name, value in noise.items()}
         asked = {"areas": source, **told, "seed": seed}
-        typer.echo(answer("utility", asked, found.results(), (), small_areas=found.to_json()))
+        typer.echo(answer("utility", asked, found.results, (), small_areas=found.to_json()))
     else:
         show_areas(found)

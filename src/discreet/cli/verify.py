@@ -11,7 +11,6 @@ from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
-from discreet.results import Result
 
 
 def verify(
@@ -32,22 +31,7 @@ def verify(
         found = verify_release(release, data=data or None, secret=secret, progress=stages)
     warnings = secret_warnings(secret, secret_file)
     if not as_json:
-        typer.echo("\n".join([f"{release}: {found.sentence}", *(f"Warning: {text}" for text in warnings)]))
+        typer.echo("\n".join([str(found), *(f"Warning: {text}" for text in warnings)]))
         return
     settings = {"release": str(release), "data": data or None, "secret_file": str(secret_file) if secret_file else None}
-    results = [
-        Result(
-            name="files",
-            value=found.files,
-            unit="files",
-            sentence=found.sentence,
-            assumptions=(
-                "the record.json beside it is the one that was written with it"
-                if found.described
-                else "the release.json itself is the one published: keep its digest elsewhere",
-            ),
-            equation="files whose SHA-256 is that in release.json",
-        )
-    ]
-    checked = {"described": found.described, "repeated": found.repeated}
-    typer.echo(answer("verify", settings, results, warnings, release=str(release), **checked))
+    typer.echo(answer("verify", settings, found.results, warnings, **found.to_json()))

@@ -138,6 +138,10 @@ class PTable:
         if not 1 <= self.repeat <= len(self.rows):
             raise ParameterError.outside("p-table", "repeat", self.repeat, f"from 1 to {len(self.rows)}, its rows")
 
+    def __repr__(self) -> str:
+        noise = f"variance={self.large.variance:.4g}, bound={self.bound}"
+        return f"PTable({len(self.rows)} rows, {noise}, key_space={self.key_space})"
+
     @classmethod
     def max_entropy(
         cls,

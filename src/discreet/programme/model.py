@@ -138,6 +138,9 @@ class Programme:
         if twice:
             raise ProgrammeError(f"Table {twice[0]} is defined twice. Give every table its own id.", topic="")
 
+    def __repr__(self) -> str:
+        return f"Programme({self.name!r}, {len(self.tables)} tables, {len(self.topics)} topics)"
+
     @cached_property
     def populations(self) -> dict[str, tuple[Table, ...]]:
         """Return the tables by what they count, the population with most tables first."""

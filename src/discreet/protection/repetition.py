@@ -16,7 +16,7 @@ import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.engines.spill_folder import SpillFolder
 from discreet.errors import ParameterError, RecordFileError, ReleaseError, ReleaseWarning, SecretError
@@ -33,6 +33,7 @@ from discreet.release.release import Release, describe, open_release
 from discreet.release.release_folder import RECORD, RELEASE, TABLES, curator_folder
 from discreet.release.run_journal import LOCK_TIMEOUT
 from discreet.release.table_files import FORMATS, TableFile, write_table
+from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,8 +182,8 @@ TOLD_LATER = frozenset({"noise.mean_noise", "noise.smallest_published", "noise.z
 """Entries that earlier versions did not have."""
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(ResultSet):
     """What was looked at and found in order.
 
     Attributes:
@@ -198,6 +199,38 @@ class Verification:
     described: bool | None
     repeated: bool | None
     sentence: str
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def title(self) -> str:
+        """Return the folder and what was found."""
+        return f"{self.release}: {self.sentence}"
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return how many files are in order."""
+        assumed = (
+            "the record.json beside it is the one that was written with it"
+            if self.described
+            else "the release.json itself is the one published: keep its digest elsewhere"
+        )
+        return (
+            Result(
+                name="files",
+                value=self.files,
+                unit="files",
+                sentence=self.sentence,
+                assumptions=(assumed,),
+                equation="files whose SHA-256 is that in release.json",
+            ),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        return {"release": str(self.release), "described": self.described, "repeated": self.repeated}
+
+    def __str__(self) -> str:
+        return self.title
 
 
 def verify(

@@ -166,6 +166,9 @@ class Release:
     held_exact: Mapping[str, pa.Table] | None = field(default=None, repr=False)
     own_record: Record | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"Release({self.description.get('name')!r}, {len(self.files)} tables, path={str(self.path)!r})"
+
     @cached_property
     def programme(self) -> Programme:
         """Return the programme as it was published."""

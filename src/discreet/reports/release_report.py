@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.target_cells import BUDGET
 from discreet.charts.rendering import check_figures, check_none_left, draw_figures
@@ -13,6 +13,7 @@ from discreet.reports.html_page import SECTIONS, document
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
 from discreet.reports.verdicts import summary_of
+from discreet.results import ResultSet
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
     from discreet.reports.report_results import ReportResults
     from discreet.reports.verdicts import ReportSummary
+    from discreet.results import Result
 
 ENDINGS = (".html", ".htm")
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(ResultSet):
     """A report that was written.
 
     Attributes:
@@ -45,6 +47,32 @@ class Report:
     summary: ReportSummary
     charts: tuple[Chart, ...]
     figures: tuple[Path, ...]
+
+    @property
+    def title(self) -> str:
+        """Return where the page is and what it says first."""
+        return " ".join((f"{self.path}.", *self.summary.sentences))
+
+    @property
+    def results(self) -> Sequence[Result]:
+        """Return the figures of the summary."""
+        return self.summary.results
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what is not in it and why."""
+        return self.missing
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        return {
+            "out": str(self.path),
+            "public": self.found.is_public,
+            "sentences": list(self.summary.sentences),
+            "charts": [{"name": chart.name, "title": chart.title} for chart in self.charts],
+            "sections": list(self.sections),
+            "figures": [str(path) for path in self.figures],
+        }
 
     @property
     def sections(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record, record_from_json
 from discreet.release.release import Release, open_release
 from discreet.release.release_folder import recover
+from discreet.results import ResultSet
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.measures import MEASURES, AssessmentCase
 from discreet.risk.most_exposed import in_order
@@ -42,12 +43,20 @@ PLAIN_KEYS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(ResultSet):
     """What the measures found."""
 
     case: AssessmentCase
     by_measure: dict[str, tuple[Result, ...]]
+
+    @property
+    def title(self) -> str:
+        """Return the programme and its noise."""
+        record = self.case.record
+        numbers = {name: value for name, value in record.parameters.items() if value and isinstance(value, float | int)}
+        noise = [record.mechanism, record.law, *(f"{name} {value:g}" for name, value in numbers.items())]
+        return f"{self.case.programme.name}; {', '.join(noise)}."
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -80,14 +89,27 @@ class Assessment:
             return []
         return [f"Not in these figures: {', '.join(others)} (tables by what they count); choose them as population."]
 
+    @property
     def warnings(self) -> list[str]:
-        """Return what makes figures lower than the true risk, and which tables they leave out."""
+        """Return notes, what makes figures lower than the true risk, and which tables they leave out."""
         record = self.case.record
         plain = record.has_plain_keys and not record.is_deterministic
-        return [*record.noise_warnings(), *([PLAIN_KEYS] if plain else []), *self.left_out()]
+        notes = [*self.case.programme.notes, *record.noise_warnings()]
+        return [*notes, *([PLAIN_KEYS] if plain else []), *self.left_out()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        case = self.case
+        published = sum(int(each.tables.sum()) for each in case.lattices.values())
+        return {
+            "rule": case.rule,
+            "spsn": case.record.spsn,
+            "statistics": {"unique": len(case.averaging.names), "published": published},
+            "averaging": self.averaging(),
+        }
 
     def __str__(self) -> str:
-        return "\n".join([*(result.sentence for result in self.results), *self.warnings()])
+        return "\n".join([*(result.sentence for result in self.results), *self.warnings])
 
 
 def assess(

@@ -12,7 +12,7 @@ the condition that its sentence and its assumptions name.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +63,8 @@ class Composition:
     """
 
     counts: int
-    upper: tuple[ComposedLoss, ...]
-    lower: tuple[ComposedLoss, ...]
+    upper: tuple[ComposedLoss, ...] = field(repr=False)
+    lower: tuple[ComposedLoss, ...] = field(repr=False)
     who: str
     condition: str
     worst: str | None
