@@ -38,8 +38,9 @@ types: $(VENV)/.dev ## check types
 bench: $(VENV)/.bench ## measure speed, about half an hour
 	$(BIN)/python -m benchmarks.run
 
-docs: $(VENV)/.dev ## run the examples in the documents and write down what they print
+docs: $(VENV)/.dev ## write the reference, the picture of rooms and what the examples print
 	$(BIN)/python docs/rooms.py
+	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/refresh.py
 
 clean: ## remove the environment, the caches and the demo's output

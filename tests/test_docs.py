@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+import discreet
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -61,7 +64,12 @@ a longer fence shows a block as it is
 
 @pytest.fixture(scope="module")
 def refresh() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("refresh", REFRESH)
+    return loaded("refresh")
+
+
+def loaded(name: str) -> ModuleType:
+    """Return a script of the documents as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -119,6 +127,26 @@ def with_examples() -> list[ParameterSet]:
 def test_every_document_is_up_to_date(path: Path) -> None:
     done = run("--check", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_reference_is_up_to_date(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reference = loaded("reference")
+    assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == reference.page(), "run `make docs`"
+    monkeypatch.setattr(reference, "PAGE", tmp_path / "reference.md")
+    (tmp_path / "reference.md").write_text("# Reference\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["reference.py", "--check"])
+    assert reference.main() == 1
+    monkeypatch.setattr(sys, "argv", ["reference.py"])
+    assert reference.main() == 0
+    assert (tmp_path / "reference.md").read_text(encoding="utf-8") == reference.page()
+
+
+def test_the_reference_has_every_public_name_with_a_sentence() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for name in discreet.HOMES:
+        section = text.split(f"### `{name}`\n", 1)[1].split("\n### ", 1)[0]
+        assert re.match(r"\n[A-Z`].+\. Home: `discreet\.", section), name
+        assert f"\n{name}(" in section
 
 
 def test_a_true_document_stays_as_it_is(refresh: ModuleType) -> None:

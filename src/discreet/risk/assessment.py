@@ -45,7 +45,12 @@ PLAIN_KEYS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment(ResultSet):
-    """What the measures found."""
+    """What the measures found.
+
+    Attributes:
+        case: the record, the programme and what was asked for.
+        by_measure: the results of every measure, by its name.
+    """
 
     case: AssessmentCase
     by_measure: dict[str, tuple[Result, ...]]
