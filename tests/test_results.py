@@ -81,7 +81,7 @@ def test_any_number_of_results_fits_on_a_screen(number: int) -> None:
     check_one_screen(found)
     assert repr(found).startswith("Many: All the words")
     assert ("more; " in repr(found)) == (number > 15)
-    assert "2 in .warnings; .to_pandas() for all" in repr(found)
+    assert ".to_pandas() for all, print() for sentences, .warnings (2)" in repr(found)
     assert found.to_arrow().num_rows == number
     assert found.to_arrow().schema.field("value").type == pa.float64()
 
@@ -122,7 +122,8 @@ def test_everything_about_a_release_is_shown_in_short_and_given_in_full(tmp_path
         check_one_screen(each)
         check_tables(each)
     mechanism = dc.CellKey(NOISE, secret=b"a secret of the office")
-    for other in (release, release.programme, mechanism, NOISE, dc.compose(dc.Uniform(bound=3), 5)):
+    areas, composed = dc.load_areas("lau:2016:FR"), dc.compose(dc.Uniform(bound=3), 5)
+    for other in (release, release.programme, mechanism, NOISE, areas, composed):
         assert len(repr(other)) < 1000
 
 

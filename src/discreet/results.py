@@ -115,10 +115,9 @@ class ResultSet:
         for each in self.results[:MOST_SHOWN]:
             unit = "" if each.unit == "1" else each.unit[:UNIT_WIDTH]
             lines.append(f"  {_cut(each.name):<{NAME_WIDTH}} {each.value:>10.4g} {unit}".rstrip())
-        more = [f"{len(self.results) - MOST_SHOWN:,} more"] if len(self.results) > MOST_SHOWN else []
-        if self.warnings:
-            more.append(f"{len(self.warnings)} in .warnings")
-        return "\n".join([*lines, "; ".join([*more, ".to_pandas() for all, print() for sentences"])])
+        more = f"{len(self.results) - MOST_SHOWN:,} more; " if len(self.results) > MOST_SHOWN else ""
+        also = f", .warnings ({len(self.warnings)})" if self.warnings else ""
+        return "\n".join([*lines, f"{more}.to_pandas() for all, print() for sentences{also}"])
 
 
 def _cut(name: str) -> str:

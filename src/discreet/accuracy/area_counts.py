@@ -90,6 +90,9 @@ class AreaCounts:
     simulated: bool = False
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"AreaCounts({self.source!r}, {len(self.codes):,} areas)"
+
     def __post_init__(self) -> None:
         for name in self.sexes:
             _check_length(self.source, self.codes, getattr(self, COLUMNS[name]), name)

@@ -156,11 +156,7 @@ class NoiseDesign(ResultSet):
 
     @property
     def noise(self) -> PTable:
-        """Return the p-table of the recommended setting, for `CellKey(noise, secret=...)`.
-
-        Raises:
-            ParameterError: if no setting satisfies all constraints; the message names what to relax.
-        """
+        """Return the p-table of the recommended setting, or raise an error that names what to relax."""
         if self.recommended is None:
             ways = " ".join(each.sentence for each in self.relaxations)
             raise ParameterError(f"There is no noise to recommend. {self.answer} {ways}".rstrip(), parameter="noise")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -78,13 +78,9 @@ def report(
             "areas": written.found.utility.areas and written.found.utility.areas.topic,
             "seed": seed,
         }
-        typer.echo(_json(written, settings))
+        typer.echo(answer("report", settings, written.results, written.warnings, **written.to_json()))
     else:
         _show(written)
-
-
-def _json(written: Report, settings: dict[str, Any]) -> str:
-    return answer("report", settings, written.results, written.warnings, **written.to_json())
 
 
 def _show(written: Report) -> None:

@@ -31,7 +31,7 @@ def verify(
         found = verify_release(release, data=data or None, secret=secret, progress=stages)
     warnings = secret_warnings(secret, secret_file)
     if not as_json:
-        typer.echo("\n".join([str(found), *(f"Warning: {text}" for text in warnings)]))
+        typer.echo("\n".join([found.title, *(f"Warning: {text}" for text in warnings)]))
         return
     settings = {"release": str(release), "data": data or None, "secret_file": str(secret_file) if secret_file else None}
     typer.echo(answer("verify", settings, found.results, warnings, **found.to_json()))

@@ -55,6 +55,9 @@ class Paper:
     figures: dict[str, Any]
     states: tuple[State, ...]
 
+    def __repr__(self) -> str:
+        return f"Paper({', '.join(self.parts)}: {len(self.numbers)} numbers, {len(self.figures)} figures)"
+
     @property
     def apart(self) -> tuple[NumberComparison, ...]:
         """Return the numbers that do not agree."""

@@ -229,9 +229,6 @@ class Verification(ResultSet):
         """Return what `--json` prints beside settings, results and warnings."""
         return {"release": str(self.release), "described": self.described, "repeated": self.repeated}
 
-    def __str__(self) -> str:
-        return self.title
-
 
 def verify(
     folder: Path | str,

@@ -221,14 +221,15 @@ def _of_programme(source: Programme | str, given: dict[str, Any]) -> Record:
     law, spsn = given.pop("law", MaxEntropy.name), given.pop("spsn", True)
     if law == MaxEntropy.name and {"variance", "bound"} <= given.keys() and not given.get("equality"):
         check_room(given["variance"], given["bound"])
-    return Record(mechanism=_mechanism(spsn), law=law, spsn=spsn, parameters=given, **named)
+    mechanism = "cell-key" if spsn else "fresh"
+    return Record(mechanism=mechanism, law=law, spsn=spsn, parameters=given, **named)
 
 
 def _described(noise: object, source: Programme | str, beside: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a record for a p-table, a noise distribution or a mechanism."""
     if isinstance(noise, PTable | Noise):
         spsn = beside.pop("spsn", True)
-        found = {"mechanism": _mechanism(spsn), "spsn": spsn, **described_law(noise)}
+        found = {"mechanism": "cell-key" if spsn else "fresh", "spsn": spsn, **described_law(noise)}
         if isinstance(noise, PTable):
             found["key_space"] = noise.key_space
     elif isinstance(noise, EpsDP):
@@ -240,21 +241,12 @@ def _described(noise: object, source: Programme | str, beside: dict[str, Any]) -
     else:
         words = "a p-table, a noise distribution such as Laplace(scale=2), or a mechanism such as CellKey"
         raise ParameterError.outside("assess", "noise", noise, words)
-    if beside:
-        raise ParameterError(
-            f"{type(noise).__name__} defines the noise; {' and '.join(beside)} cannot be given too. Leave them out.",
-            parameter=next(iter(beside)),
-        )
+    _refuse_noise(beside, f"{type(noise).__name__} defines the noise")
     return found
 
 
-def _mechanism(spsn: bool) -> str:  # noqa: FBT001 - one flag, named where it is given
-    return "cell-key" if spsn else "fresh"
-
-
-def _refuse_noise(given: dict[str, Any]) -> None:
+def _refuse_noise(given: dict[str, Any], why: str = "A record says its noise itself") -> None:
     if given:
         raise ParameterError(
-            f"A record says its noise itself; {' and '.join(given)} cannot be given too. Leave them out.",
-            parameter=next(iter(given)),
+            f"{why}; {' and '.join(given)} cannot be given too. Leave them out.", parameter=next(iter(given))
         )
