@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.charts.bar_charts import Bar, BarChart, ChartColumn, ColumnChart, CountRange, RangeChart
-from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit
+from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit, LimitChart
+from discreet.charts.frontier_chart import FrontierChart, FrontierPoint
+from discreet.charts.panel_charts import ComparePanel, PTableChart, PTablePanel, compare_chart
 from discreet.charts.topic_matrix import Crossing, TopicMatrix
 from discreet.charts.variance_bound_plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
 
@@ -57,15 +59,46 @@ CROSSED = TopicMatrix(
         Crossing("AGE", "SEX", "age by sex", 4),
     ),
 )
-ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, CROSSED)
+LIMIT = LimitChart(
+    "Room", "V <= E (E + 1) / 3", "variance V", ((1, 2 / 3), (2, 2.0), (3, 4.0)), is_lower=False, name="limit"
+)
+ONE_LIMIT = LimitChart("Areas", "eps >= log(t)", "epsilon", ((0, 0.25),), is_lower=True, name="one-limit")
+WHOLE = FrontierPoint(1.0, 10.0, "publish everything")
+CUT = FrontierPoint(0.8, 8.0, "table 1", feasible=True)
+FRONTIER = FrontierChart("1 cut", WHOLE, (FrontierPoint(0.4, 7.0, "table 2"),), (CUT,), (WHOLE, CUT), 8.2, 10)
+COMPARE = compare_chart(
+    "equal-risk",
+    ["coordinates:truncated-gaussian", "fresh:discrete-gaussian"],
+    [
+        ComparePanel("Singletons", "share of singleton cells", (0.551, 0.784), said="{} recovered", is_risk=True),
+        ComparePanel("At worst", "persons that a count is off", (5.0, 1234.0), ",.0f"),
+    ],
+)
+PTABLE = PTableChart(
+    "Counts change by about ±1",
+    1,
+    tuple(PTablePanel(f"count {n}: sd 0.71", (-1, 0, 1), (0.25, 0.5, 0.25)) for n in range(1, 5)),
+)
+ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, CROSSED, LIMIT, ONE_LIMIT, FRONTIER)
+PANELS: tuple[Chart, ...] = (COMPARE, PTABLE)
+"""Rows of panels, which have a width of their own."""
 
 
 def layers(spec: Spec) -> list[Spec]:
-    """Return the layers of a specification, those within others too, each with its data."""
+    """Return the layers of a specification, those within others and within panels too, each with its data."""
     shared = {"data": spec["data"]} if "data" in spec else {}
-    return [
-        {**shared, **inner} for layer in spec["layer"] for inner in (layers(layer) if "layer" in layer else [layer])
-    ]
+    parts = spec.get("concat") or spec.get("layer")
+    return [{**shared, **inner} for part in parts for inner in layers(part)] if parts else [spec]
+
+
+def labels_of(spec: Spec) -> set[str]:
+    """Return the labels that are written in a chart: the fields of its text marks."""
+    written = [layer for layer in layers(spec) if layer["mark"]["type"] == "text"]
+    return {
+        str(row[layer["encoding"]["text"]["field"]])
+        for layer in written
+        for row in spec["datasets"][layer["data"]["name"]]
+    }
 
 
 def data_of(spec: Spec, mark: str) -> list[list[dict[str, Any]]]:

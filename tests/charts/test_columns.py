@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.charts.bar_charts import DENSE, ChartColumn
-from tests.charts.samples import COLUMNS, data_of
+from tests.charts.samples import COLUMNS, data_of, labels_of
 
 MANY = replace(COLUMNS, columns=tuple(ChartColumn(str(n), n / 100, f"{n}%") for n in range(DENSE + 5)))
 
@@ -19,7 +19,7 @@ def test_columns_stand_in_their_order() -> None:
 
 
 def test_of_many_the_highest_alone_has_its_value_written() -> None:
-    few, many = ({text.get_text() for text in chart.figure().axes[0].texts} for chart in (COLUMNS, MANY))
+    few, many = (labels_of(chart.spec()) for chart in (COLUMNS, MANY))
     assert few == {column.told for column in COLUMNS.columns}
     assert many == {f"{DENSE + 4}%"}
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from discreet.charts.constraint_charts import LimitChart
+from tests.charts.samples import LIMIT as CURVE
+from tests.charts.samples import ONE_LIMIT as LINE
 
-CURVE = LimitChart(
-    "Room", "V <= E (E + 1) / 3", "variance V", ((1, 2 / 3), (2, 2.0), (3, 4.0)), is_lower=False, name="r"
-)
-LINE = LimitChart("Areas", "eps >= log(t)", "epsilon", ((0, 0.25),), is_lower=True, name="a")
+if TYPE_CHECKING:
+    from discreet.charts.constraint_charts import LimitChart
 
 
 def test_the_words_tell_every_limit() -> None:
@@ -41,14 +42,3 @@ def test_the_area_is_on_the_side_that_is_allowed() -> None:
     assert {row["end"] for row in first_layer(CURVE)} == {0.0}
     above = first_layer(LINE)
     assert above[0]["end"] == LINE.top > above[0]["value"]
-
-
-@pytest.mark.parametrize("chart", [CURVE, LINE])
-def test_the_figure_is_drawn_with_its_axes_named(chart: LimitChart) -> None:
-    (axes,) = chart.figure().axes
-    assert axes.get_title(loc="left") == chart.formula
-    named = {axes.get_xlabel(), axes.get_ylabel()}
-    assert chart.quantity in named
-    low, high = axes.get_xlim() if chart.is_line else axes.get_ylim()
-    assert low == 0
-    assert high == pytest.approx(chart.top)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from discreet.charts.panel_charts import MOST_PANELS, draw_ptable, ptable_chart
+from discreet.charts.panel_charts import MOST_PANELS, ptable_chart
 from discreet.noise.ptable import PTable
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.charts.samples import PTABLE, data_of, layers
 
 
 def test_there_is_a_panel_for_every_row_with_noise() -> None:
@@ -29,10 +25,19 @@ def test_there_is_a_panel_for_every_row_with_noise() -> None:
         assert panel.probability == pytest.approx(row.probabilities)
 
 
-def test_a_large_table_shows_its_first_rows_and_its_last(tmp_path: Path) -> None:
+def test_a_large_table_shows_its_first_rows_and_its_last() -> None:
     made = PTable.max_entropy(variance=9, bound=40)
     chart = ptable_chart(made)
     assert len(chart.panels) == MOST_PANELS
     assert chart.panels[-1].label.startswith("count 40 and more")
-    draw_ptable(made, tmp_path / "p.png")
-    assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_panels_hold_their_probabilities_on_one_scale() -> None:
+    spec = PTABLE.spec()
+    assert [panel["title"] for panel in spec["concat"]] == [panel.label for panel in PTABLE.panels]
+    for panel, data in zip(PTABLE.panels, data_of(spec, "bar"), strict=True):
+        assert [(row["noise"], row["probability"]) for row in data] == list(
+            zip(panel.noise, panel.probability, strict=True)
+        )
+    scales = [(layer["encoding"]["x"]["scale"], layer["encoding"]["y"]["scale"]) for layer in layers(spec)]
+    assert all(scale == scales[0] for scale in scales)

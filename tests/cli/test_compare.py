@@ -199,7 +199,7 @@ def test_a_picture_is_drawn(discreet: Command, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_work")
 def test_a_picture_that_cannot_be_is_refused_before_any_work(discreet: Command, tmp_path: Path) -> None:
-    check_refused(discreet(*QUICK, "--plot", "c.svg"), "--plot writes a PNG; c.svg has another ending. Use FILE.png.")
+    check_refused(discreet(*QUICK, "--plot", "c.gif"), "--plot writes PNG or SVG; c.gif has another ending.")
     check_refused(discreet(*QUICK, "--plot", "none/c.png"), "its folder does not exist")
     (tmp_path / "c.png").write_bytes(b"older")
     check_refused(discreet(*QUICK, "--plot", "c.png"), "c.png exists already")

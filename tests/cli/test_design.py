@@ -145,7 +145,7 @@ def test_a_mistake_is_one_message(discreet: Command, flags: tuple[str, ...], mes
     [
         (("--out-settings", "missing/design.toml"), "its folder does not exist"),
         (("--out-settings", "town.toml"), "town.toml"),
-        (("--plot", "plane.jpg"), "--plot writes a PNG; plane.jpg has another ending"),
+        (("--plot", "plane.jpg"), "--plot writes PNG or SVG; plane.jpg has another ending"),
         (("--id", "PERSON_ID"), "--id is about records, and there are none. Give --data too."),
         (("--count", "N"), "--count is about records, and there are none. Give --data too."),
         (("--missing", "drop"), "--missing is about records, and there are none. Give --data too."),

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("name", ["c.png", "C.PNG", "a.b.png"])
-def test_a_png_that_is_not_there_may_be_written(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["c.png", "C.PNG", "a.b.png", "c.svg"])
+def test_a_picture_that_is_not_there_may_be_written(tmp_path: Path, name: str) -> None:
     check_picture(tmp_path / name, replace=False)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["c.svg", "c.pdf", "c", "png", ".png", "c.png.txt"])
+@pytest.mark.parametrize("name", ["c.pdf", "c", "png", ".png", "c.png.txt"])
 def test_another_ending_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(
-        ParameterError, match=rf"--plot writes a PNG; {name} has another ending\. Use FILE\.png"
+        ParameterError, match=rf"--plot writes PNG or SVG; {name} has another ending\. Use FILE\.png"
     ) as error:
         check_picture(tmp_path / name, replace=True)
     assert error.value.parameter == "plot"

@@ -179,7 +179,7 @@ MISTAKES = {
     "key space 0": (["--variance", "2", "--bound", "5", "--key-space", "0"], "key_space must be a whole number from 2"),
     "plot as pdf": (
         ["--variance", "2", "--bound", "5", "--plot", "p.pdf"],
-        "--plot writes a PNG; p.pdf has another ending",
+        "--plot writes PNG or SVG; p.pdf has another ending",
     ),
     "one file twice": (
         ["--variance", "2", "--bound", "5", "--out", "p.png", "--format", "csv", "--plot", "p.png"],

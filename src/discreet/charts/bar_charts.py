@@ -13,18 +13,17 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.chart import ACCENT, DARK, GREY, LIGHT, SMALL, beside, finished, layered, paper_figure, rows, words
+from discreet.charts.chart import ACCENT, DARK, GREY, LIGHT, finished, layered, rows, words
 
 if TYPE_CHECKING:
     import altair as alt
-    from matplotlib.figure import Figure
 
     from discreet.charts.chart import Spec
 
 STEP, LINE = 44, 14
 """Pixels of a bar with its name, and of every further line of names."""
-ACROSS, ACROSS_PAPER = 50, 75
-"""Letters of a name that fit on a narrow screen, and on paper."""
+ACROSS = 50
+"""Letters of a name that fit on a narrow screen."""
 LINES = 2
 WRITTEN = 0.17
 """The share of a narrow screen that a value takes beside its bar."""
@@ -110,7 +109,7 @@ class BarChart:
         return end
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         y = alt.Y("place:O", axis=None, sort=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
@@ -172,31 +171,6 @@ class BarChart:
         told = ["name:N", "label:N", alt.Tooltip("value:Q", format=self.form)]
         chart: alt.Chart = alt.Chart(dots).mark_point(**look).encode(x=x, y=y, tooltip=told)
         return chart
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        last = len(self.bars) - 1
-        names = [named_lines(bar.name, ACROSS_PAPER) for bar in self.bars]
-        most = max(len(lines) for lines in names)
-        figure = paper_figure(6.6, (0.42 + 0.13 * (most - 1)) * len(self.bars) + 1.2, self.title)
-        axes = figure.subplots()
-        colours = [ACCENT if bar.is_marked else LIGHT for bar in self.bars]
-        axes.barh(range(len(self.bars)), [bar.value for bar in self.bars], color=colours, height=0.34)
-        for place, (bar, lines) in enumerate(zip(self.bars, names, strict=True)):
-            axes.annotate("\n".join(lines), (0, place - 0.26), va="bottom", fontsize=SMALL, color=DARK)
-            beside(axes, bar.told, self.beside(bar), place, "left", (8 if self.other_label else 4, 0))
-            if bar.other is not None:
-                axes.plot([bar.other], [place], "o", color="white", markeredgecolor=DARK, markersize=5, zorder=4)
-            if self.limit:
-                axes.vlines(self.limit[0], place - 0.24, place + 0.24, color=DARK, lw=1.6, zorder=3)
-        axes.annotate(self.key, (0, -0.5 - 0.42 * most), va="bottom", fontsize=SMALL, color=DARK)
-        axes.set_xlim(0, self.top)
-        axes.set_ylim(last + 0.5, -0.8 - 0.42 * most)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:{self.form}}")
-        axes.set_xlabel(self.axis)
-        return figure
 
 
 def named_lines(name: str, letters: int) -> list[str]:
@@ -267,7 +241,7 @@ class ColumnChart:
         return [max(self.columns, key=lambda column: column.value)]
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         data = [
@@ -284,31 +258,6 @@ class ColumnChart:
         labels = words("told", x, y, rows(each for each in data if each["class"] in told), align="center", dy=-8)
         drawn = bars.encode(x=x, y=y, color=alt.Color("colour:N", scale=None), tooltip=["class:N", "told:N"])
         return finished(layered([drawn, labels]), COLUMNS_HEIGHT, self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 3.0, self.title)
-        axes, places = figure.subplots(), range(len(self.columns))
-        colours = [ACCENT if column.is_marked else LIGHT for column in self.columns]
-        axes.bar(places, [column.value for column in self.columns], color=colours, width=0.86)
-        for place, column in zip(places, self.columns, strict=True):
-            if column in self._labelled:
-                axes.annotate(
-                    column.told,
-                    (place, column.value),
-                    xytext=(0, 3),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize=SMALL,
-                    color=DARK,
-                )
-        every = 1 + len(self.columns) // 20
-        axes.set_xticks(list(places)[::every], [column.name for column in self.columns][::every])
-        axes.set_ylim(0, self.top)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:{self.form}}")
-        axes.set_xlabel(self.across)
-        axes.set_ylabel(self.axis)
-        return figure
 
 
 RANGES_HEIGHT = 260
@@ -347,7 +296,7 @@ class RangeChart:
         return f"Upright lines: the true counts behind every published one. {told}."
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         data = rows(
@@ -367,7 +316,7 @@ class RangeChart:
         bars = bars.encode(color=alt.Color("colour:N", scale=None), tooltip=["published:Q", "stands for:N"])
         ends = rows({"published": value, "low": max(value, 0)} for value in (max(first, 0), last))
         line = alt.Chart(ends).mark_line(color=LIGHT, strokeDash=[4, 3]).encode(x=x, y=y)
-        label = words("label", x, y, rows([{"published": last, "low": last, "label": AS_IT_IS}]), align="right", dx=-16)
+        label = words("label", x, y, rows([{"published": last, "low": last, "label": AS_IT_IS}]), dx=8)
         marked = rows(
             {"published": r.published, "low": r.high, "label": f"{r.published}: {r.low} to {r.high}"}
             for r in self.ranges
@@ -375,19 +324,3 @@ class RangeChart:
         )
         above = words("label", x, y, marked, align="right", dx=-4, dy=-8, color=ACCENT)
         return finished(layered([line, bars, label, above]), RANGES_HEIGHT, self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 3.4, self.title)
-        axes = figure.subplots()
-        first, last = max(self.ranges[0].published, 0), self.ranges[-1].published
-        axes.plot([first, last], [first, last], color=LIGHT, ls=(0, (4, 2)))
-        beside(axes, AS_IT_IS, last, last, "right", (-14, 0))
-        for each in self.ranges:
-            axes.vlines(each.published, each.low, each.high, color=ACCENT if each.is_marked else GREY, lw=3)
-            if each.is_marked:
-                told = f"{each.published}: {each.low} to {each.high}"
-                beside(axes, told, each.published, each.high, "right", (-4, 5), color=ACCENT)
-        axes.set_xlabel(PUBLISHED)
-        axes.set_ylabel(TRUE)
-        return figure

@@ -10,25 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import (
-    ACCENT,
-    DARK,
-    HERE,
-    LIGHT,
-    SMALL,
-    beside,
-    finished,
-    here,
-    layered,
-    paper_figure,
-    rows,
-    words,
-)
+from discreet.charts.chart import ACCENT, DARK, HERE, LIGHT, finished, layered, rows, words
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from discreet.charts.chart import Spec
 
 EPSILON_HEIGHT = 130
@@ -89,7 +73,7 @@ class EpsilonChart:
         return f"A line of epsilon with the limits {limits}. {left}{chosen}"
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         low, high = self._span
@@ -128,30 +112,6 @@ class EpsilonChart:
             for number, each in enumerate(self.limits)
         ]
 
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 2.4, self.title)
-        axes, (low, high) = figure.subplots(), self._span
-        if self.left:
-            axes.axvspan(*self.left, color=LIGHT, lw=0)
-        for arrow in self._arrows(low, high):
-            place, limit = float(arrow["place"]), float(arrow["epsilon"])
-            axes.plot([limit, float(arrow["end"])], [place, place], color=DARK, lw=2)
-            axes.plot([limit], [place], "|", color=DARK, ms=12, mew=2)
-            side = str(arrow["side"])
-            beside(axes, str(arrow["label"]), limit, place, side, (3 if side == "left" else -3, 7))
-        if self.chosen:
-            here(axes, self.chosen[0], 0.55, self.chosen[1])
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "235" else "")
-        axes.set_xlim(low, high)
-        axes.set_ylim(0, len(self.limits) + 1)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(EPSILON)
-        return figure
-
 
 HEIGHT, LINE_HEIGHT = 240, 70
 ABOVE = 1.6
@@ -166,7 +126,7 @@ class LimitChart:
 
     Attributes:
         title: the message.
-        formula: the equation, told below the title.
+        formula: the equation, written in the chart.
         quantity: what is limited, with its unit.
         limits: by bound, the limit; one at bound 0 where it is a number on a line.
         is_lower: whether at least that is asked for; else at most.
@@ -198,7 +158,7 @@ class LimitChart:
         return f"What the constraint {self.formula} allows of the {self.quantity}. {told}."
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         if self.is_line:
@@ -214,7 +174,7 @@ class LimitChart:
             alt.Chart(data).mark_area(color=LIGHT).encode(x=x, y=y, y2="end:Q"),
             alt.Chart(data).mark_line(color=DARK, point={"color": DARK}).encode(x=x, y=y, tooltip=told),
             words("label", x, y, label, align="center"),
-            words("label", x, y, formula),
+            words("label", x, y, formula, dx=6),
         ]
         return finished(layered(layers), HEIGHT, self.alternative)
 
@@ -234,41 +194,6 @@ class LimitChart:
             words("label", x, y, formula),
         ]
         return finished(layered(layers), LINE_HEIGHT, self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 1.9 if self.is_line else 3.4, self.title)
-        axes = figure.subplots()
-        axes.set_title(self.formula, fontsize=SMALL, loc="left", color=DARK)
-        if self.is_line:
-            self._draw_line(axes)
-        else:
-            self._draw_curve(axes)
-        return figure
-
-    def _draw_curve(self, axes: Axes) -> None:
-        bounds, limits = [bound for bound, _ in self.limits], [limit for _, limit in self.limits]
-        axes.fill_between(bounds, limits, self.top if self.is_lower else 0, color=LIGHT, lw=0)
-        axes.plot(bounds, limits, "o-", color=DARK, lw=1.4, ms=3)
-        place, limit = self.limits[len(self.limits) // 2]
-        beside(axes, ALLOWED, place, self._inside(limit), "center", (0, 0))
-        axes.set_ylim(0, self.top)
-        axes.set_xticks(bounds)
-        axes.set_xlabel(BOUND)
-        axes.set_ylabel(self.quantity)
-
-    def _draw_line(self, axes: Axes) -> None:
-        ((_, limit),) = self.limits
-        axes.axvspan(limit, self.top if self.is_lower else 0, color=LIGHT, lw=0)
-        axes.axvline(limit, color=DARK, lw=2)
-        beside(
-            axes, self._words(limit), limit, 0.5, "left" if self.is_lower else "right", (6 if self.is_lower else -6, 0)
-        )
-        axes.set_xlim(0, self.top)
-        axes.set_ylim(0, 1)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(self.quantity)
 
     def _inside(self, limit: float) -> float:
         """Return a height amid what is allowed."""

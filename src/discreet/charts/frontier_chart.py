@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, beside, finished, paper_figure, rows, words
+from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import altair as alt
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from discreet.charts.chart import Spec
 
@@ -91,7 +89,7 @@ class FrontierChart:
         return " ".join(told)
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         left, right, bottom, top = self._ends
@@ -121,32 +119,6 @@ class FrontierChart:
             )
             layers.append(words("label", x, y, best, dx=-4, dy=-13))
         return finished(alt.layer(*layers), HEIGHT, self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 4.2, self.title)
-        axes = figure.subplots()
-        left, right, bottom, top = self._ends
-        axes.set_xlim(left, right)
-        axes.set_ylim(bottom, top)
-        if self._has_limit:
-            axes.axhline(self.allowed, color=DARK, lw=1.1, ls=(0, (4, 2)), zorder=1)
-            beside(axes, self._limit_label, left, self.allowed, "left", (4, 6))
-        for name in self._names:
-            kept, variance, at, height = (float(name[key]) for key in ("kept", "variance", "at", "height"))
-            axes.plot([kept, at], [variance, height], color=GREY, lw=0.7, zorder=1)
-            beside(axes, str(name["label"]), at, height, "left", (5, 0))
-        _plot(axes, self.alone, "o", color=LIGHT, ms=4.5)
-        _plot(axes, self.frontier, "-", color=GREY, lw=1)
-        _plot(axes, (self.whole, *self.path), "o-", color=ACCENT, lw=1.8, ms=5)
-        _plot(axes, self.frontier, "o", color=DARK, ms=2.2)
-        axes.plot([1.0], [self.whole.variance], "D", color=ACCENT, markeredgecolor=DARK, markersize=9, zorder=5)
-        if self._best_alone:
-            beside(axes, self._best_label, self._best_alone.kept, self._best_alone.variance, "left", (-4, 9))
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_xlabel(KEPT)
-        axes.set_ylabel(VARIANCE)
-        return figure
 
     @property
     def _limit_label(self) -> str:
@@ -217,11 +189,6 @@ def _points(points: Iterable[FrontierPoint], x: alt.X, y: alt.Y) -> alt.Chart:
     data = rows({"kept": each.kept, "variance": each.variance, "cut": each.label} for each in points)
     told = [alt.Tooltip("cut:N"), alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("variance:Q", format=".3g")]
     return alt.Chart(data).encode(x=x, y=y, tooltip=told)
-
-
-def _plot(axes: Axes, points: Iterable[FrontierPoint], look: str, **how: float | str) -> None:
-    there = list(points)
-    axes.plot([each.kept for each in there], [each.variance for each in there], look, **how)  # type: ignore[arg-type]
 
 
 def _told(point: FrontierPoint) -> str:

@@ -1,28 +1,27 @@
 """One panel per row of a p-table, or per figure of a comparison.
 
-The picture of a comparison: what an attacker gets right under each mechanism, beside what users get wrong.
+The chart of a comparison: the success of an attacker under each mechanism, compared with the errors of users.
 
-The picture of a p-table: the law of the noise, one small panel per true count.
+The chart of a p-table: the noise distribution, one small panel per true count.
 """
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, GREY, blank_figure, save_png
+from discreet.charts.chart import ACCENT, GREY, layered, rows, specified, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from matplotlib.axes import Axes
+    import altair as alt
 
+    from discreet.charts.chart import Spec
     from discreet.noise.ptable import PTable
 
-LETTERS = 9.3
-"""Letters of a title in an inch."""
+COMPARE_WIDTH, COMPARE_STEP = 200, 26
+"""Pixels of a panel between its axes, and of a bar with the space around it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class ComparePanel:
         title: what it tells, as `An attacker names`.
         label: what the figure is, with its unit.
         values: of the mechanisms.
-        form: in which a value is written beside its bar.
+        form: of values and ticks, as Python and Vega both write it.
         said: what the title of the picture says of it, with a place for the figures.
         is_risk: whether it is of risk, which has the accent.
     """
@@ -41,9 +40,13 @@ class ComparePanel:
     title: str
     label: str
     values: tuple[float, ...]
-    form: str = "{:.0%}"
+    form: str = ".0%"
     said: str = "{}"
     is_risk: bool = False
+
+    def told(self, value: float) -> str:
+        """Return a value as it is written beside its bar."""
+        return f"{value:{self.form}}"
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,50 @@ class CompareChart:
     Attributes:
         title: the message.
         names: of the mechanisms.
-        panels: the figures, one beside the other.
+        panels: the figures, side by side.
+        name: of the chart.
     """
 
     title: str
     names: tuple[str, ...]
     panels: tuple[ComparePanel, ...]
+    name: str = "comparison"
+
+    @property
+    def alternative(self) -> str:
+        """Return what is drawn, in words."""
+        told = " ".join(
+            f"{panel.title} ({panel.label}): "
+            + "; ".join(f"{name} {panel.told(value)}" for name, value in zip(self.names, panel.values, strict=True))
+            + "."
+            for panel in self.panels
+        )
+        return f"Bars: one panel per figure, one bar per mechanism. {told}"
+
+    def spec(self) -> Spec:
+        """Return the specification."""
+        import altair as alt
+
+        panels = [self._panel(panel, is_first=number == 0) for number, panel in enumerate(self.panels)]
+        return specified(alt.concat(*panels, columns=len(panels)), self.alternative)
+
+    def _panel(self, panel: ComparePanel, *, is_first: bool) -> alt.LayerChart:
+        """Return a bar for every mechanism with its value beside it; the first panel names them."""
+        import altair as alt
+
+        values = zip(self.names, panel.values, strict=True)
+        data = rows({"name": name, "value": value, "told": panel.told(value)} for name, value in values)
+        scale = alt.Scale(domain=[0, 1.2 * max(*panel.values, 1e-9)], nice=False)
+        x = alt.X("value:Q", title=panel.label, scale=scale)
+        # Persons are whole: a tick between two of them would be written as one of them.
+        x = x.axis(format=panel.form, tickCount=4, tickMinStep=0 if "%" in panel.form else 1)
+        y = alt.Y("name:N", sort=list(self.names), title=None)
+        y = y.axis(domain=False, ticks=False, labels=is_first, labelPadding=6)
+        bars = alt.Chart(data).mark_bar(color=ACCENT if panel.is_risk else GREY, size=16).encode(x=x, y=y)
+        height = COMPARE_STEP * len(self.names)
+        return layered([bars, words("told", x, y, data, dx=4)]).properties(
+            width=COMPARE_WIDTH, height=height, title=panel.title
+        )
 
 
 def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel]) -> CompareChart:
@@ -70,8 +111,8 @@ def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel])
         panels: figures of all of them; the first is of risk, the last of users' errors.
     """
     risk, error = panels[0], panels[-1]
-    least, most = (risk.form.format(pick(risk.values)) for pick in (min, max))
-    small, large = (error.form.format(pick(error.values)) for pick in (min, max))
+    least, most = (risk.told(pick(risk.values)) for pick in (min, max))
+    small, large = (error.told(pick(error.values)) for pick in (min, max))
     best, worst = (names[error.values.index(pick(error.values))] for pick in (min, max))
     learnt = risk.said.format(least if least == most else f"{least} to {most}")
     differ = f"{small} ({best}) to {large} ({worst}) off"
@@ -79,44 +120,9 @@ def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel])
     return CompareChart(f"At {at.replace('-', ' ')} {learnt}; {spoilt}", tuple(names), tuple(panels))
 
 
-def draw_comparison(chart: CompareChart, path: Path) -> None:
-    """Write the picture as a PNG, whole or not at all."""
-    width = 2.7 * len(chart.panels) + 0.8
-    title = textwrap.wrap(chart.title, int(LETTERS * width), break_on_hyphens=False)
-    figure = blank_figure(width, 0.36 * len(chart.names) + 1.3 + 0.2 * len(title), "\n".join(title))
-    (grid,) = figure.subplots(1, len(chart.panels), sharey=True, squeeze=False)
-    for axes, panel in zip(grid, chart.panels, strict=True):
-        _draw(axes, panel, ACCENT if panel.is_risk else GREY)
-    grid[0].set_yticks(range(len(chart.names)), chart.names)
-    grid[0].set_ylim(len(chart.names) - 0.4, -0.6)
-    save_png(figure, path)
-
-
-def _draw(axes: Axes, panel: ComparePanel, colour: str) -> None:
-    """Draw a bar for every mechanism with its value beside it."""
-    axes.barh(range(len(panel.values)), panel.values, color=colour, height=0.6)
-    for place, value in enumerate(panel.values):
-        axes.annotate(
-            panel.form.format(value),
-            (value, place),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=DARK,
-        )
-    axes.set_xlim(0, 1.18 * max(*panel.values, 1e-9))
-    if "%" not in panel.form:
-        from matplotlib.ticker import MaxNLocator
-
-        # Persons are whole: a tick between two of them would be told as one of them.
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.xaxis.set_major_formatter(lambda value, _: panel.form.format(value))
-    axes.set_title(panel.title, fontsize=9, loc="left")
-    axes.set_xlabel(panel.label)
-
-
-MOST_PANELS = 12
+MOST_PANELS, PANEL_COLUMNS = 12, 3
+PANEL_WIDTH, PANEL_HEIGHT = 220, 120
+"""Pixels of a panel between its axes."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +136,54 @@ class PTablePanel:
 
 @dataclass(frozen=True)
 class PTableChart:
-    """What the picture shows, before it is drawn."""
+    """Panels of one scale, row by row.
+
+    Attributes:
+        title: the message.
+        bound: the largest noise.
+        panels: one per true count.
+        name: of the chart.
+    """
 
     title: str
     bound: int
     panels: tuple[PTablePanel, ...]
+    name: str = "ptable"
+
+    @property
+    def alternative(self) -> str:
+        """Return what is drawn, in words."""
+        told = "; ".join(panel.label for panel in self.panels)
+        return f"Bars: probability of the noise from {-self.bound} to {self.bound}, one panel per true count. {told}."
+
+    def spec(self) -> Spec:
+        """Return the specification."""
+        import altair as alt
+
+        panels = [self._panel(number) for number in range(len(self.panels))]
+        return specified(alt.concat(*panels, columns=min(PANEL_COLUMNS, len(panels))), self.alternative)
+
+    def _panel(self, number: int) -> alt.Chart:
+        """Return one panel; the axes are named at the left and at the lower end."""
+        import altair as alt
+
+        panel = self.panels[number]
+        data = rows(
+            {"noise": noise, "probability": chance, "colour": GREY if noise else ACCENT}
+            for noise, chance in zip(panel.noise, panel.probability, strict=True)
+        )
+        top = max(max(each.probability) for each in self.panels)
+        below = "noise: published minus true count" if number + PANEL_COLUMNS >= len(self.panels) else None
+        x = alt.X(
+            "noise:Q", title=below, scale=alt.Scale(domain=[-self.bound - 0.8, self.bound + 0.8], nice=False, padding=0)
+        )
+        y = alt.Y("probability:Q", title=None if number % PANEL_COLUMNS else "probability")
+        y = y.scale(domain=[0, top]).axis(tickCount=4)
+        bars = alt.Chart(data).mark_bar(size=0.85 * PANEL_WIDTH / (2 * self.bound + 1.6))
+        made: alt.Chart = bars.encode(
+            x=x.axis(format="d", tickMinStep=1), y=y, color=alt.Color("colour:N", scale=None)
+        ).properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=panel.label)
+        return made
 
 
 def ptable_chart(ptable: PTable) -> PTableChart:
@@ -151,30 +200,3 @@ def ptable_chart(ptable: PTable) -> PTableChart:
     zeros = "zeros move too" if ptable.perturbs_zeros else "zeros stay zero"
     title = f"Counts change by about ±{last.variance**0.5:.1f} and never by more than {ptable.bound}; {zeros}"
     return PTableChart(title, ptable.bound, tuple(panels))
-
-
-def draw_ptable(ptable: PTable, path: Path) -> None:
-    """Write the picture as a PNG, whole or not at all."""
-    chart = ptable_chart(ptable)
-    columns = min(3, len(chart.panels))
-    rows = -(-len(chart.panels) // columns)
-    figure = blank_figure(3.4 * columns, 1.9 * rows + 1.0, chart.title)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, axes in enumerate(grid.flat):
-        if place < len(chart.panels):
-            _draw_panel(axes, chart.panels[place], chart.bound)
-        else:
-            axes.set_visible(False)
-        if place + columns >= len(chart.panels):
-            axes.tick_params(labelbottom=True)
-            axes.set_xlabel("noise, published minus true count")
-        if place % columns == 0:
-            axes.set_ylabel("probability")
-    save_png(figure, path)
-
-
-def _draw_panel(axes: Axes, panel: PTablePanel, bound: int) -> None:
-    colours = [ACCENT if noise == 0 else GREY for noise in panel.noise]
-    axes.bar(panel.noise, panel.probability, width=0.85, color=colours)
-    axes.set_title(panel.label, fontsize=9, loc="left")
-    axes.set_xlim(-bound - 0.8, bound + 0.8)

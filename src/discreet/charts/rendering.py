@@ -1,36 +1,37 @@
-"""Charts as files: SVG and PNG, the Vega bundle, and a folder of figures.
+"""Charts as files, and charts within a page.
 
-How charts are drawn within a page: by a program that the page brings along, or as they stand where none may run.
-
-Charts in files: a folder with every chart as PNG and SVG, for papers.
-
-Pictures within a page: SVG with real text, a title outside the drawing and words for those who cannot see it.
+A file shows the message above the chart, at a fixed width and in letters that the renderer brings along. A page brings
+the program that draws its charts, and a drawing of each for readers without scripts.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import re
-from dataclasses import dataclass
+import textwrap
 from functools import cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from discreet.charts.chart import DARK, GREY, save_png, save_svg
+from discreet.charts.chart import DARK
 from discreet.errors import FileExistsAlreadyError, FileWriteError
-from discreet.whole_file import check_unpublished
+from discreet.whole_file import check_unpublished, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
     from discreet.charts.chart import Chart, Spec
 
 STATIC_WIDTH = 560
 """Pixels of a drawing that cannot follow the width of its place."""
+FILE_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+"""The first is part of vl-convert, so that a file does not depend on the fonts of the machine."""
+TITLE_SIZE, TITLE_LETTER = 14, 7.5
+"""Pixels of the letters of a title, and of the width of one on average."""
+BESIDE_PANEL = 50
+"""Pixels from one panel to the next."""
+RESOLUTION = 144
+"""Dots per inch of 72 pixels: two dots for every pixel."""
 
 
 @cache
@@ -54,7 +55,50 @@ def as_data(spec: Spec) -> str:
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-ENDINGS = {".png": save_png, ".svg": save_svg}
+def png(chart: Chart) -> bytes:
+    """Return a chart as PNG; the same chart gives the same bytes."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_png(titled(chart), ppi=RESOLUTION)
+
+
+def svg(chart: Chart) -> bytes:
+    """Return a chart as SVG with letters as text; the same chart gives the same bytes."""
+    import vl_convert
+
+    return described(vl_convert.vegalite_to_svg(titled(chart)), chart.alternative).encode()
+
+
+def titled(chart: Chart) -> Spec:
+    """Return the specification of a chart for a file: of fixed width, on white, with the message above it."""
+    spec = chart.spec()
+    if spec.get("width") == "container":
+        spec["width"] = STATIC_WIDTH
+    lines = textwrap.wrap(chart.title, int(_across(spec) / TITLE_LETTER), break_on_hyphens=False)
+    look = {"anchor": "start", "color": DARK, "fontSize": TITLE_SIZE, "fontWeight": "bold", "offset": 14}
+    config = {**spec["config"], "font": FILE_FONT, "background": "white", "padding": 10}
+    return {**spec, "title": {"text": lines, **look}, "config": config}
+
+
+def _across(spec: Spec) -> float:
+    """Return about how many pixels a specification is wide."""
+    if "concat" not in spec:
+        return float(spec["width"])
+    return sum(panel["width"] + BESIDE_PANEL for panel in spec["concat"][: spec["columns"]])
+
+
+def described(drawing: str, alternative: str) -> str:
+    """Return an SVG with its text alternative."""
+    head, _, rest = drawing.partition(">")
+    return f'{head} role="img"><title>{escape(alternative)}</title>{rest}'
+
+
+ENDINGS = {".png": png, ".svg": svg}
+
+
+def save_chart(chart: Chart, path: Path, *, private: bool = False) -> None:
+    """Write a chart as PNG or SVG, by the ending, whole or not at all; a private one for its owner alone."""
+    write_whole(path, ENDINGS[path.suffix.lower()](chart), private=private)
 
 
 def check_figures(folder: Path, *, replace: bool) -> None:
@@ -86,61 +130,7 @@ def draw_figures(charts: Sequence[Chart], folder: Path, *, private: bool) -> tup
         raise FileWriteError.to(folder, error.strerror or "it cannot be made", "Choose another folder.") from error
     files = []
     for chart in charts:
-        for ending, save in ENDINGS.items():
+        for ending in ENDINGS:
             files.append(folder / f"{chart.name}{ending}")
-            save(chart.figure(), files[-1], private=private)
+            save_chart(chart, files[-1], private=private)
     return tuple(files)
-
-
-WIDTH = 5.3
-"""Inches, that is 382 points: on a narrow screen letters keep about the size they have here."""
-LETTERS = 10.5
-"""Points."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One picture with one message.
-
-    Attributes:
-        title: the message; the page shows it above the drawing, where it can be wrapped.
-        alternative: what is drawn, in words.
-        svg: the drawing, an element that can stand in a page.
-    """
-
-    title: str
-    alternative: str
-    svg: str
-
-
-def page_picture(figure: Figure, title: str, alternative: str) -> Picture:
-    """Return a figure as a picture; the same figure gives the same text, whenever it is drawn."""
-    from matplotlib import rc_context
-
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["bottom", "left"]].set_color(GREY)
-        axes.tick_params(labelsize=LETTERS, labelcolor=DARK, color=GREY)
-        for label in (axes.xaxis.label, axes.yaxis.label):
-            label.set_fontsize(LETTERS)
-            label.set_color(DARK)
-    text = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    # Names of shapes within a page must differ from picture to picture: they are salted with the title.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": title}):
-        figure.savefig(text, format="svg", transparent=True, metadata=nothing)
-    return Picture(title, alternative, _inline(text.getvalue(), alternative))
-
-
-def _inline(document: str, alternative: str) -> str:
-    """Return the drawing of an SVG document: without its header, with words, and with the fonts of the page."""
-    opening = re.search(r'<svg\b[^>]*?viewBox="([^"]+)"[^>]*>', document)
-    assert opening  # noqa: S101 - matplotlib writes it
-    drawing = document[opening.end() :]
-    # A rule for all shapes would reach the whole page.
-    drawing = re.sub(r"<(metadata|style)\b.*?</\1>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r'<g id="[^"]*">', "<g>", drawing)
-    drawing = re.sub(r"font-family: [^;\"]*", "font-family: inherit", drawing)
-    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1; font-family: inherit", drawing)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{opening[1]}"'
-    return f'{head} role="img">\n <title>{escape(alternative)}</title>{drawing.rstrip()}'

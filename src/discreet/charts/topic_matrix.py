@@ -6,13 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, LETTERS, LIGHT, SMALL, finished, layered, paper_figure, rows
+from discreet.charts.chart import ACCENT, DARK, LETTERS, finished, layered, rows
 from discreet.programme.summary import statistic_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
 
     from discreet.charts.chart import Spec
     from discreet.programme.model import Programme
@@ -66,7 +64,7 @@ class TopicMatrix:
         return f"A field for every two topics: darker where a statistic of both is in more tables. {told}."
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         data = rows(
@@ -80,7 +78,7 @@ class TopicMatrix:
             for each in self.crossings
         )
         order = list(self.topics)
-        x = alt.X("column:N", sort=order, title=None).axis(labelAngle=-90, domain=False, ticks=False, orient="top")
+        x = alt.X("column:N", sort=order, title=TIMES).axis(labelAngle=-90, domain=False, ticks=False, orient="top")
         y = alt.Y("row:N", sort=order, title=None).axis(domain=False, ticks=False)
         colour = alt.Color("tables:Q", scale=alt.Scale(domain=[0, self.most], range=[PALE, ACCENT]), legend=None)
         fields = alt.Chart(data).mark_rect(stroke="white", strokeWidth=2)
@@ -89,30 +87,6 @@ class TopicMatrix:
         told = ["statistic:N", alt.Tooltip("tables:Q", title="in tables")]
         drawn = fields.encode(x=x, y=y, color=colour, tooltip=told)
         return finished(layered([drawn, numbers]), 24 * len(self.topics), self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        from matplotlib.colors import LinearSegmentedColormap
-
-        shades = LinearSegmentedColormap.from_list("shades", [PALE, ACCENT])
-        size = len(self.topics)
-        figure = paper_figure(6.6, 0.3 * size + 1.4, self.title)
-        axes = figure.subplots()
-        place = {topic: number for number, topic in enumerate(self.topics)}
-        for each in self.crossings:
-            x, y, share = place[each.column], place[each.row], each.tables / self.most
-            axes.fill(
-                [x - 0.47, x + 0.47, x + 0.47, x - 0.47], [y - 0.47, y - 0.47, y + 0.47, y + 0.47], color=shades(share)
-            )
-            colour = "white" if share > HALF else DARK
-            axes.annotate(str(each.tables), (x, y), ha="center", va="center", fontsize=SMALL, color=colour)
-        axes.set_xlim(-0.6, size - 0.4)
-        axes.set_ylim(size - 0.4, -0.6)
-        axes.set_xticks(range(size), self.topics, rotation=90)
-        axes.set_yticks(range(size), self.topics)
-        axes.spines[["left", "bottom"]].set_color(LIGHT)
-        axes.set_xlabel(TIMES)
-        return figure
 
 
 def crossed_chart(shared: Sequence[SharedStatistic], programme: Programme) -> TopicMatrix | None:

@@ -17,25 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.charts.chart import (
-    ACCENT,
-    DARK,
-    GREY,
-    HERE,
-    LIGHT,
-    beside,
-    finished,
-    here,
-    layered,
-    paper_figure,
-    rows,
-    words,
-)
+from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, layered, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from matplotlib.figure import Figure
 
     from discreet.arrays import Floats
     from discreet.charts.chart import Spec
@@ -158,8 +143,6 @@ def _along(line: Sequence[Point]) -> list[Point]:
 
 
 HEIGHT = 320
-PIXEL = 0.75
-"""Points of type."""
 ABOVE = 1.3
 """How far the axis of variances reaches beyond what it must show."""
 BOUND = "bound E: the most that a count is off, persons"
@@ -248,7 +231,7 @@ class PlaneChart:
         return f"Bars: the variances that are left for every bound, {left}. Lines: {lines}.{points}"
 
     def spec(self) -> Spec:
-        """Return the specification for a page."""
+        """Return the specification."""
         import altair as alt
 
         top = self.top
@@ -277,27 +260,6 @@ class PlaneChart:
             look = {"fontWeight": "bold", "color": ACCENT} if label in marked else {}
             layers.append(words("label", x, y, at, align=label.side, dx=label.dx, dy=label.dy, **look))
         return finished(layered(layers), HEIGHT, self.alternative)
-
-    def figure(self) -> Figure:
-        """Return the figure for a paper."""
-        figure = paper_figure(6.6, 4.4, self.title)
-        axes, top = figure.subplots(), self.top
-        for row in self.rows:
-            if row.feasible and row.low < top:
-                axes.bar(row.bound, min(row.high, top) - row.low, bottom=row.low, width=0.45, color=LIGHT)
-        for _, colour, points in self._drawn(top):
-            axes.plot([b for b, _ in points], [v for _, v in points], "o-", color=colour, lw=1.4, ms=3)
-        marked, named = self._labels(top)
-        for label in named:
-            beside(axes, label.text, label.x, label.y, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
-        for label in marked:
-            here(axes, label.x, label.y, label.text, label.side, (PIXEL * label.dx, -PIXEL * label.dy))
-        axes.set_xlim(0.5, self.last + 0.5)
-        axes.set_ylim(0, top)
-        axes.set_xticks([row.bound for row in self.rows])
-        axes.set_xlabel(BOUND)
-        axes.set_ylabel(VARIANCE)
-        return figure
 
     def _drawn(self, top: float) -> list[tuple[PlaneEdge, str, list[tuple[int, float]]]]:
         """Return the edges with their colours and the points that are within the picture."""

@@ -17,7 +17,7 @@ import typer
 from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANCE
 from discreet.calibration.comparison import compare as compare_mechanisms
-from discreet.charts.panel_charts import draw_comparison
+from discreet.charts.rendering import save_chart
 from discreet.cli.attack import BUDGET_HELP, target_cells
 from discreet.cli.output import answer, check_picture
 from discreet.cli.progress_bars import ProgressBars
@@ -118,7 +118,9 @@ def compare(
     ),
     budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw risk beside utility.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw risk and utility: PNG or SVG, by the ending.")
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
@@ -154,7 +156,7 @@ def compare(
             progress=stages,
         )
     if plot:
-        draw_comparison(chart_of(found), plot)
+        save_chart(chart_of(found), plot)
     if as_json:
         settings: dict[str, Any] = {
             "programme": programme,

@@ -18,13 +18,13 @@ from discreet.calibration.constraints import ATTACKERS
 from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as choose_noise
-from discreet.charts.rendering import check_figures
+from discreet.charts.rendering import check_figures, save_chart
 from discreet.cli.output import answer, check_picture
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
 from discreet.records.category_coding import MISSING
-from discreet.reports.calibration_charts import draw_design, draw_plane
+from discreet.reports.calibration_charts import draw_design, plane_chart_of
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
@@ -211,7 +211,7 @@ def design(
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the constraints and what is left.")
+        Path | None, typer.Option(metavar="FILE", help="Draw the constraints and what is left: PNG or SVG.")
     ] = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Every chart as PNG and SVG.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
@@ -267,7 +267,7 @@ def design(
         "closed_form": closed_form,
     }
     if plot:
-        draw_plane(found, plot)
+        save_chart(plane_chart_of(found), plot)
     drawn = draw_design(found, figures) if figures else ()
     if out_settings and found.feasible:
         write_whole(out_settings, settings_text(found, asked, out_settings).encode())

@@ -43,6 +43,7 @@ def answer(
 
 def check_picture(plot: Path, *, replace: bool) -> None:
     """Refuse before any work what writing would refuse after it."""
-    if plot.suffix.lower() != ".png":
-        raise ParameterError(f"--plot writes a PNG; {plot.name} has another ending. Use FILE.png.", parameter="plot")
+    if plot.suffix.lower() not in {".png", ".svg"}:
+        what = f"--plot writes PNG or SVG; {plot.name} has another ending. Use FILE.png or FILE.svg."
+        raise ParameterError(what, parameter="plot")
     check_writable(plot, replace=replace)

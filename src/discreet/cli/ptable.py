@@ -122,7 +122,7 @@ _FORMATS = "csv, toml, tauargus, sas, cellkey or ons"
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the rows as a picture.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the rows: PNG or SVG, by the ending.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")]
 KeySpace = Annotated[
     int | None, typer.Option("--key-space", metavar="K", help="Number of keys; 2^32 unless the format has its own.")
@@ -257,9 +257,10 @@ def _show(
     made: PTable, command: str, wish: dict[str, Any], *, plot: Path | None, out: Path | None, as_json: bool
 ) -> None:
     if plot:
-        from discreet.charts.panel_charts import draw_ptable
+        from discreet.charts.panel_charts import ptable_chart
+        from discreet.charts.rendering import save_chart
 
-        draw_ptable(made, plot)
+        save_chart(ptable_chart(made), plot)
     if as_json:
         typer.echo(_json(made, command, wish))
         return

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.calibration.feasible_region import Allowed
-    from discreet.charts.rendering import Picture
-    from discreet.paper.curve_panels import PaperFigure
+    from discreet.paper.curve_panels import PaperFigure, Picture
     from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.optimal_attacker_part import State
     from discreet.paper.reproduction import Paper

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from discreet.calibration.constraints import AT_LEAST, BOUND, EPSILON, VARIANCE
 from discreet.calibration.feasible_region import phrase
-from discreet.charts.chart import save_png
 from discreet.charts.constraint_charts import BOUND as BOUND_AXIS
 from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit, LimitChart
 from discreet.charts.frontier_chart import FrontierChart, FrontierPoint
@@ -109,8 +108,8 @@ RISK_PANELS = (
 """Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""
 MOST_RISKS = 2
 LOSS_PANELS = (
-    (("expected_relative_distance",), "Users are off", "mean share of the true count", "{:.0%}"),
-    (("largest_distance",), "At worst", "persons that a cell is off", "{:,.0f}"),
+    (("expected_relative_distance",), "Users are off", "mean share of the true count", ".0%"),
+    (("largest_distance",), "At worst", "persons that a cell is off", ",.0f"),
 )
 
 
@@ -270,11 +269,6 @@ def design_charts(design: NoiseDesign) -> tuple[Chart, ...]:
     """Return what the constraints leave, what cuts buy, and every constraint by itself."""
     cuts = (frontier_chart_of(design),) if design.curation.alone else ()
     return (plane_chart_of(design), line_chart_of(design), *cuts, *constraint_charts(design))
-
-
-def draw_plane(design: NoiseDesign, path: Path) -> None:
-    """Write the plane of variance and bound as a PNG, whole or not at all."""
-    save_png(plane_chart_of(design).figure(), path)
 
 
 def draw_design(design: NoiseDesign, folder: Path) -> tuple[Path, ...]:
