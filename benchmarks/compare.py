@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from benchmarks.clock import RESULTS
 from discreet.accuracy.release_utility import utility
 from discreet.calibration.comparison import AT, compare
-from discreet.charts.panel_charts import draw_comparison
+from discreet.charts.rendering import save_chart
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.random_bits import SeededBits
@@ -163,7 +163,7 @@ def main() -> None:
         for at in ALIKE.get(source.short, AT):
             began = time.perf_counter()
             found = source.compared(at)
-            draw_comparison(chart_of(found), RESULTS / f"compare-{source.short}-{at}.png")
+            save_chart(chart_of(found), RESULTS / f"compare-{source.short}-{at}.png")
             runs.append({"data": source.short, "at": at, "rows": rows_of(found)})
             print(f"{source.name} at {at}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     measured = {

@@ -11,7 +11,9 @@ import numpy as np
 
 from benchmarks.census import persons_file, protected
 from benchmarks.clock import RESULTS
-from discreet.charts.chart import ACCENT, DARK, blank_figure, save_png
+from discreet.charts.chart import ACCENT
+from discreet.charts.rendering import save_chart
+from discreet.paper.curve_panels import Curve, Curves, PaperFigure
 
 RECORDS = (30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 COUNTRIES = ("MT", "LU", "SI", "PT", "AT", "DE")
@@ -60,14 +62,21 @@ def by_cells(folder: Path) -> Series:
 
 def draw(series: list[Series], path: Path) -> None:
     """Draw the series side by side on logarithmic axes, with their exponents."""
-    figure = blank_figure(8, 3.4, "Time grows with records and cells no faster than they do")
-    for axes, one in zip(figure.subplots(1, len(series)), series, strict=True):
-        axes.loglog(one.sizes, one.seconds, marker="o", color=ACCENT)
-        axes.tick_params(axis="both", which="minor", labelsize=8)
-        axes.set_xlabel(one.name)
-        axes.set_ylabel("wall seconds")
-        axes.text(0.05, 0.9, f"exponent {one.exponent:.2f} (last {TAIL})", transform=axes.transAxes, color=DARK, size=9)
-    save_png(figure, path)
+    panels = tuple(
+        Curves(
+            "",
+            tuple(map(float, one.sizes)),
+            (Curve(f"exponent {one.exponent:.2f} (last {TAIL})", tuple(one.seconds), ACCENT, at=0.5, above=False),),
+            one.name,
+            "wall seconds",
+            log_x=True,
+            log_y=True,
+        )
+        for one in series
+    )
+    title = "Time grows with records and cells no faster than they do"
+    words = "; ".join(f"{one.name}: exponent {one.exponent:.2f}" for one in series)
+    save_chart(PaperFigure("scaling", title, "", f"Curves of wall seconds. {words}.", panels), path)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 HEAVY = {
-    "altair", "matplotlib", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx",
+    "altair", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx",
     "jinja2", "vl_convert",
 }  # fmt: skip
 
@@ -34,6 +34,12 @@ def test_a_command_loads_itself_alone() -> None:
         "discreet.cli.output", "discreet.cli.main",
     }  # fmt: skip
     assert "numpy" not in loaded
+
+
+def test_charts_are_drawn_without_matplotlib() -> None:
+    loaded = loaded_by("from discreet.charts.rendering import png\nfrom tests.charts.samples import BARS\npng(BARS)")
+    assert "vl_convert" in loaded
+    assert "matplotlib" not in loaded
 
 
 def test_a_heavy_module_would_be_seen() -> None:

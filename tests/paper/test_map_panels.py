@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from discreet.paper.map_panels import HeatMap, MapLine
+from tests.charts.samples import data_of, labels_of, layers
 
 VALUES = np.array([[1.0, 10.0, 1e3], [np.nan, 1e2, np.inf]])
 
@@ -27,24 +27,25 @@ def test_its_data_are_the_map_and_the_lines(chart: HeatMap) -> None:
 
 
 def test_it_is_drawn_within_its_map_with_its_labels(chart: HeatMap) -> None:
-    figure = Figure()
-    axes = figure.subplots()
-    chart.draw(axes)
-    (mesh,) = axes.collections
-    drawn = mesh.get_array()
-    assert drawn is not None
-    shown = np.ma.filled(drawn, np.nan).ravel()
-    assert np.nanmax(shown) == 1e4
-    assert np.isnan(shown).sum() == 1
-    assert axes.get_xlim() == (0.5, 3.5)
-    assert [text.get_text() for text in axes.texts] == ["a limit"]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("V", "E")
-    assert figure.axes[1].get_ylabel() == "sets"
+    spec = chart.chart().to_dict()
+    (cells,) = data_of(spec, "rect")
+    assert [(row["x"], row["to_x"], row["value"]) for row in cells] == [
+        (0.5, 1.5, 1.0), (1.5, 2.5, 10.0), (2.5, 3.5, 1e3), (1.5, 2.5, 1e2), (2.5, 3.5, 1e4)
+    ]  # fmt: skip
+    axes = layers(spec)[0]["encoding"]
+    assert axes["x"]["scale"]["domain"] == [0.5, 3.5]
+    assert (axes["x"]["title"], axes["y"]["title"], axes["color"]["title"]) == ("V", "E", "sets")
+    assert labels_of(spec) == {"a limit"}
+
+
+def test_neighbours_of_one_colour_are_one_rectangle() -> None:
+    values = np.array([[0.0, 0.001, 1.0]])
+    chart = HeatMap("", (1.0, 2.0, 3.0), (1.0, 2.0), np.vstack([values, values]), "x", "y", "z")
+    (cells,) = data_of(chart.chart().to_dict(), "rect")
+    assert [(row["x"], row["to_x"]) for row in cells[:2]] == [(0.5, 2.5), (2.5, 3.5)]
 
 
 def test_a_line_beyond_the_map_has_no_label() -> None:
     away = MapLine("away", (90.0, 91.0), (90.0, 91.0))
     chart = HeatMap("", (1.0, 2.0), (1.0, 2.0), np.ones((2, 2)), "x", "y", "z", (away,))
-    axes = Figure().subplots()
-    chart.draw(axes)
-    assert not axes.texts
+    assert labels_of(chart.chart().to_dict()) == set()

@@ -6,6 +6,7 @@ accent colour, greys, and letters that can be read on a narrow screen.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     Data = dict[str, Any]
-    Place = alt.Y | dict[str, Any]
+    Place = alt.X | alt.Y | dict[str, Any]
 
 Spec: TypeAlias = "dict[str, Any]"
 """A chart in the grammar of Vega-Lite, its data included."""
@@ -59,7 +60,7 @@ def rows(values: Iterable[Mapping[str, Any]]) -> Data:
     return {"values": [dict(value) for value in values]}
 
 
-def words(text: str, x: alt.X, y: Place, data: Data, **mark: Any) -> alt.LayerChart:  # noqa: ANN401 - of a mark
+def words(text: str, x: Place, y: Place, data: Data, **mark: Any) -> alt.LayerChart:  # noqa: ANN401 - of a mark
     """Return labels: the field of that name, written beside points, readable where a line crosses them."""
     import altair as alt
 
@@ -67,6 +68,27 @@ def words(text: str, x: alt.X, y: Place, data: Data, **mark: Any) -> alt.LayerCh
     halo = {**how, "color": "white", "stroke": "white", "strokeWidth": 4, "strokeJoin": "round", "aria": False}
     place = {"x": x, "y": y, "text": alt.Text(f"{text}:N")}
     return layered([alt.Chart(data).mark_text(**each).encode(**place) for each in (halo, how)])
+
+
+FEW_POWERS = 2.5
+"""Powers of ten up to which 2 and 5 of each have a tick too."""
+PLAIN = (
+    "datum.value >= 1e5 || datum.value < 1e-3 ? replace(format(datum.value, '~e'), '+', '') : format(datum.value, '~g')"
+)
+"""How numbers on a logarithmic scale are written."""
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return powers of ten between two values; where these are few, 2 and 5 of each too.
+
+    >>> log_ticks(0.3, 30)
+    [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+    >>> log_ticks(0.5, 2000)
+    [1.0, 10.0, 100.0, 1000.0]
+    """
+    steps = (1, 2, 5) if math.log10(high / low) <= FEW_POWERS else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [value for power in powers for step in steps if low <= (value := float(f"{step}e{power}")) <= high]
 
 
 def layered(layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, HERE, LIGHT, finished, layered, rows, words
+from discreet.charts.chart import ACCENT, DARK, HERE, LIGHT, PLAIN, finished, layered, log_ticks, rows, words
 
 if TYPE_CHECKING:
     from discreet.charts.chart import Spec
@@ -78,7 +78,7 @@ class EpsilonChart:
 
         low, high = self._span
         x = alt.X("epsilon:Q", title=EPSILON, scale=alt.Scale(type="log", domain=[low, high], nice=False))
-        x = x.axis(format="~g", tickCount=5)
+        x = x.axis(values=log_ticks(low, high), labelExpr=PLAIN)
         y = alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, len(self.limits) + 1]))
         layers = []
         if self.left:

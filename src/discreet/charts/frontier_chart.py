@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, rows, words
+from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, layered, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,7 +118,7 @@ class FrontierChart:
                 [{"kept": self._best_alone.kept, "variance": self._best_alone.variance, "label": self._best_label}]
             )
             layers.append(words("label", x, y, best, dx=-4, dy=-13))
-        return finished(alt.layer(*layers), HEIGHT, self.alternative)
+        return finished(layered(layers), HEIGHT, self.alternative)
 
     @property
     def _limit_label(self) -> str:

@@ -7,6 +7,7 @@ the program that draws its charts, and a drawing of each for readers without scr
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from functools import cache
 from typing import TYPE_CHECKING
@@ -50,6 +51,14 @@ def static_svg(spec: Spec) -> str:
     return vl_convert.vegalite_to_svg({**spec, "width": STATIC_WIDTH})
 
 
+def inline_svg(spec: Spec, name: str, alternative: str) -> str:
+    """Return a chart drawn for a page that shows its message."""
+    import vl_convert
+
+    config = {**spec["config"], "font": FILE_FONT, "background": "transparent"}
+    return described(vl_convert.vegalite_to_svg({**spec, "config": config}), name, alternative)
+
+
 def as_data(spec: Spec) -> str:
     """Return a specification as JSON that can stand within a page."""
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -66,7 +75,7 @@ def svg(chart: Chart) -> bytes:
     """Return a chart as SVG with letters as text; the same chart gives the same bytes."""
     import vl_convert
 
-    return described(vl_convert.vegalite_to_svg(titled(chart)), chart.alternative).encode()
+    return described(vl_convert.vegalite_to_svg(titled(chart)), chart.name, chart.alternative).encode()
 
 
 def titled(chart: Chart) -> Spec:
@@ -84,11 +93,18 @@ def _across(spec: Spec) -> float:
     """Return about how many pixels a specification is wide."""
     if "concat" not in spec:
         return float(spec["width"])
-    return sum(panel["width"] + BESIDE_PANEL for panel in spec["concat"][: spec["columns"]])
+    return sum(float(panel["width"]) + BESIDE_PANEL for panel in spec["concat"][: spec["columns"]])
 
 
-def described(drawing: str, alternative: str) -> str:
-    """Return an SVG with its text alternative."""
+def described(drawing: str, name: str, alternative: str) -> str:
+    """Return an SVG with its text alternative and with ids that differ between charts and not between drawings."""
+    numbers: dict[str, int] = {}
+    # The renderer counts ids on from one drawing to the next.
+    drawing = re.sub(
+        r'(\bid="|url\(#)((?:clip|gradient_)\d+)',
+        lambda found: f"{found[1]}{name}-{numbers.setdefault(found[2], len(numbers))}",
+        drawing,
+    )
     head, _, rest = drawing.partition(">")
     return f'{head} role="img"><title>{escape(alternative)}</title>{rest}'
 

@@ -1,33 +1,50 @@
 """Panels of the paper: bars and curves.
 
-Bars by size: how many there are in every bin, as expected and as drawn; and bars by name.
+Bars by size: the number in every bin, as expected and in one draw; and bars by name.
 
-Curves that are named where they end, with marks at the values that matter.
+Curves that are named beside a point, with marks at values that matter.
 
-A figure of the paper: panels with their data, for a page, for print and as numbers.
-
-On a page the panels stand below each other; in files for print they stand side by side, under their message.
+A figure of the paper: panels with their data, for a page, for print and as numbers. On a page the panels stand below
+each other; in files for print they stand side by side, under their message.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
-import textwrap
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
-from xml.sax.saxutils import escape
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from discreet.charts.chart import DARK, GREY
+from discreet.charts.chart import DARK, GREY, PLAIN, layered, log_ticks, rows, specified, words
+from discreet.charts.rendering import inline_svg, png, svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    import altair as alt
+
+    from discreet.charts.chart import Spec
 
     Cell = str | float | int | None
+    Axis = TypeVar("Axis", alt.X, alt.Y)
+
+WIDTH = 380
+"""Pixels of a panel between its axes."""
+DASHES: dict[str, list[float]] = {"-": [1, 0], "--": [6, 4], ":": [1.5, 3]}
+"""Pixels of line and gap, by style."""
+
+
+def axis(kind: type[Axis], field: str, title: str, ends: tuple[float, float], *, log: bool = False) -> Axis:
+    """Return an axis from one value to another, logarithmic if asked for."""
+    scale = {"domain": list(ends), "nice": False, "padding": 0, "type": "log" if log else "linear"}
+    made: Axis = kind(f"{field}:Q", title=title, scale=scale)
+    return made.axis(values=log_ticks(*ends), labelExpr=PLAIN) if log else made.axis(tickCount=6)
+
+
+def named_colours(names: dict[str, str], **look: Any) -> dict[str, Any]:  # noqa: ANN401 - of a legend
+    """Return scale and legend of a channel: every name with its colour, also where nothing has it."""
+    scale = {"domain": list(names), "range": list(names.values())}
+    return {"scale": scale, "legend": {"title": None, "labelLimit": 0, "labelFontSize": 12, "labelColor": DARK, **look}}
 
 
 @dataclass(frozen=True)
@@ -86,43 +103,38 @@ class Bars:
                 (each.label,) * len(each.heights), self.edges[:-1], self.edges[1:], each.heights, drawn, strict=True
             )
 
-    def draw(self, axes: Axes) -> None:
-        """Draw the bars, and what was drawn as lines over them."""
-        if self.log_x:
-            axes.set_xscale("log")
-        if self.log_y:
-            axes.set_yscale("log")
-        for each in self.series:
-            axes.stairs(
-                each.heights,
-                self.edges,
-                baseline=self.least if self.log_y else 0,
-                fill=not each.outline,
-                color=each.colour,
-                lw=1.8 if each.outline else 0.5,
-                label=each.label,
-            )
-            if each.drawn:
-                middles = [(low + high) / 2 for low, high in zip(self.edges[:-1], self.edges[1:], strict=True)]
-                axes.plot(middles, each.drawn, ".-", color=DARK, lw=0.9, markersize=3.5)
+    def chart(self) -> alt.LayerChart:
+        """Return the bars, and one draw as lines over them."""
+        import altair as alt
+
+        low = self.least if self.log_y else 0.0
         highest = max(max(each.heights) for each in self.series)
-        axes.set_ylim(self.least if self.log_y else 0, (3 if self.log_y else 1.08) * max(highest, 2 * self.least))
-        axes.set_xlim(self.edges[0], self.edges[-1])
-        axes.set_xlabel(self.x_label)
-        axes.set_ylabel(self.y_label)
-        if len(self.series) > 1:
-            axes.legend(frameon=False, fontsize=9, labelcolor=DARK, loc="upper left" if self.log_x else "upper right")
-        if self.log_x:
-            plain_ticks(axes)
+        top = (3 if self.log_y else 1.08) * max(highest, 2 * self.least)
+        x = axis(alt.X, "x", self.x_label, (self.edges[0], self.edges[-1]), log=self.log_x)
+        y = axis(alt.Y, "y", self.y_label, (low, top), log=self.log_y)
+        key = named_colours({each.label: each.colour for each in self.series}, orient="top", symbolType="square")
+        colour = alt.Color("series:N", **(key if len(self.series) > 1 else {**key, "legend": None}))
+        layers: list[alt.Chart | alt.LayerChart] = []
+        for each in self.series:
+            heights = [max(height, low) for height in (*each.heights, each.heights[-1])]
+            data = rows({"x": at, "y": h, "series": each.label} for at, h in zip(self.edges, heights, strict=True))
+            steps = alt.Chart(data).encode(x=x, y=y, color=colour)
+            if each.outline:
+                layers.append(steps.mark_line(interpolate="step-after", strokeWidth=2))
+            else:
+                layers.append(steps.mark_area(interpolate="step-after", opacity=1).encode(y2=alt.datum(low)))
+        layers += [self._draw_of(each, x, y, low) for each in self.series if each.drawn]
+        return layered(layers)
 
+    def _draw_of(self, series: Series, x: alt.X, y: alt.Y, low: float) -> alt.Chart:
+        """Return one draw as a line, which leaves the panel where there is nothing."""
+        import altair as alt
 
-def plain_ticks(axes: Axes) -> None:
-    """Write 1, 2 and 5 of every power of ten as they are read."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
+        middles = [(begin + end) / 2 for begin, end in zip(self.edges[:-1], self.edges[1:], strict=True)]
+        data = rows({"x": at, "y": max(y, low / 10)} for at, y in zip(middles, series.drawn, strict=True))
+        line = alt.Chart(data).mark_line(color=DARK, strokeWidth=1, clip=True, point={"color": DARK, "size": 9})
+        made: alt.Chart = line.encode(x=x, y=y)
+        return made
 
 
 @dataclass(frozen=True)
@@ -152,25 +164,18 @@ class NamedBars:
         """Give every bar."""
         yield from zip(self.names, self.values, strict=True)
 
-    def draw(self, axes: Axes) -> None:
-        """Draw the bars with their values beside them."""
-        places = range(len(self.names))
-        axes.barh(places, self.values, color=GREY, height=0.72)
-        for place, value in zip(places, self.values, strict=True):
-            axes.annotate(
-                f"{value:,.0f}",
-                (value, place),
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7.5,
-                color=DARK,
-            )
-        axes.set_yticks(list(places), self.names)
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1.15 * max(self.values))
-        axes.set_xlabel(self.value_label)
-        axes.set_ylabel(self.name_label)
+    def chart(self) -> alt.LayerChart:
+        """Return the bars with their values beside them."""
+        import altair as alt
+
+        data = rows(
+            {"name": name, "value": value, "told": f"{value:,.0f}"}
+            for name, value in zip(self.names, self.values, strict=True)
+        )
+        x = axis(alt.X, "value", self.value_label, (0.0, 1.15 * max(self.values)))
+        y = alt.Y("name:N", sort=list(self.names), title=self.name_label).axis(ticks=False, labelFontSize=11)
+        bars = alt.Chart(data).mark_bar(color=GREY).encode(x=x, y=y)
+        return layered([bars, words("told", x, y, data, dx=4, fontSize=11)])
 
 
 @dataclass(frozen=True)
@@ -256,74 +261,54 @@ class Curves:
                 else (f"mark: {mark.label}", None, mark.value)
             )
 
-    def draw(self, axes: Axes) -> None:
-        """Draw curves and marks."""
-        for set_scale, log in ((axes.set_xscale, self.log_x), (axes.set_yscale, self.log_y)):
-            if log:
-                set_scale("log")
-        for mark in self.marks:
-            (axes.axvline if mark.vertical else axes.axhline)(mark.value, color=mark.colour, ls=mark.style, lw=1)
-        for curve in self.curves:
-            axes.plot(self.x, curve.y, curve.style, color=curve.colour, lw=2)
-        axes.set_xlim(self.x[0], self.x[-1])
-        if self.y_limits:
-            axes.set_ylim(*self.y_limits)
-        for curve in self.curves:
-            self._name(axes, curve)
-        for mark in self.marks:
-            self._mark(axes, mark)
-        axes.set_xlabel(self.x_label)
-        axes.set_ylabel(self.y_label)
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Return the least and the largest y that are shown."""
+        every = [y for curve in self.curves for y in curve.y]
+        return self.y_limits or (min(every), max(every))
 
-    def _name(self, axes: Axes, curve: Curve) -> None:
-        low, high = axes.get_ylim()
+    def chart(self) -> alt.LayerChart:
+        """Return curves and marks."""
+        import altair as alt
+
+        x = axis(alt.X, "x", self.x_label, (self.x[0], self.x[-1]), log=self.log_x)
+        y = axis(alt.Y, "y", self.y_label, self.limits, log=self.log_y)
+        layers: list[alt.Chart | alt.LayerChart] = []
+        for mark in self.marks:
+            rule = alt.Chart(rows([{"x": mark.value, "y": mark.value}]))
+            look = rule.mark_rule(color=mark.colour, strokeDash=DASHES[mark.style])
+            layers.append(look.encode(x=x) if mark.vertical else look.encode(y=y))
+        for curve in self.curves:
+            data = rows({"x": at, "y": value} for at, value in zip(self.x, curve.y, strict=True))
+            line = alt.Chart(data).mark_line(color=curve.colour, strokeDash=DASHES[curve.style], clip=True)
+            layers.append(line.encode(x=x, y=y))
+        layers += [self._name(curve, x, y) for curve in self.curves]
+        return layered([*layers, *self._mark_labels(x, y)])
+
+    def _name(self, curve: Curve, x: alt.X, y: alt.Y) -> alt.LayerChart:
+        low, high = self.limits
         inside = [(x, y) for x, y in zip(self.x, curve.y, strict=True) if low <= y <= high]
-        axes.annotate(
-            curve.label,
-            inside[round(curve.at * (len(inside) - 1))],
-            xytext=(5, 4) if curve.above else (-5, -4),
-            textcoords="offset points",
-            ha="left" if curve.above else "right",
-            va="bottom" if curve.above else "top",
-            fontsize=9,
-            color=DARK,
-            fontweight="bold",
-        )
+        at = inside[round(curve.at * (len(inside) - 1))]
+        where = {"align": "left", "dx": 6, "dy": -10} if curve.above else {"align": "right", "dx": -6, "dy": 10}
+        label = rows([{"x": at[0], "y": at[1], "label": curve.label}])
+        return words("label", x, y, label, fontWeight="bold", **where)
 
-    def _mark(self, axes: Axes, mark: Mark) -> None:
-        if not mark.label:
-            return
-        if mark.vertical:
-            axes.annotate(
-                mark.label,
-                (mark.value, 0.02),
-                xycoords=("data", "axes fraction"),
-                xytext=(-3, 0),
-                textcoords="offset points",
-                ha="right",
-                rotation=90,
-                fontsize=8.5,
-                color=DARK,
-            )
-        else:
-            axes.annotate(
-                mark.label,
-                (0.99, mark.value),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 2),
-                textcoords="offset points",
-                ha="right",
-                fontsize=8.5,
-                color=DARK,
-            )
+    def _mark_labels(self, x: alt.X, y: alt.Y) -> Iterator[alt.LayerChart]:
+        """Give the labels of marks: along upright ones from below; at the right end of flat ones, the lowest below."""
+        flat = sorted((mark for mark in self.marks if mark.label and not mark.vertical), key=lambda mark: mark.value)
+        for number, mark in enumerate(flat):
+            at = rows([{"y": mark.value, "label": mark.label}])
+            below = number == 0 and len(flat) > 1
+            yield words("label", {"value": WIDTH}, y, at, align="right", dx=-2, dy=9 if below else -7)
+        for mark in self.marks:
+            if mark.label and mark.vertical:
+                at = rows([{"x": mark.value, "y": self.limits[0], "label": mark.label}])
+                yield words("label", x, y, at, angle=270, baseline="bottom", dx=5, dy=-3)
 
 
 BLUE, YELLOW, ORANGE = "#0072b2", "#e6b800", "#d55e00"
-"""Told apart by people with any colour vision (Okabe and Ito)."""
+"""Distinct for people with any colour vision (Okabe and Ito)."""
 INK = "#1c1e21"
-LETTERS_PER_INCH = 9.3
-SHARP = 160
-"""Dots per inch of what is drawn as an image."""
 
 
 class Panel(Protocol):
@@ -340,71 +325,8 @@ class Panel(Protocol):
     def rows(self) -> Iterator[tuple[Cell, ...]]:
         """Give its data."""
 
-    def draw(self, axes: Axes) -> None:
-        """Draw it."""
-
-
-WIDTH = 5.3
-"""Inches, that is 382 points: on a narrow screen letters keep about the size they have here."""
-LETTERS = 10.5
-"""Points."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One picture with one message.
-
-    Attributes:
-        title: the message; the page shows it above the drawing, where it can be wrapped.
-        alternative: what is drawn, in words.
-        svg: the drawing, an element that can stand in a page.
-    """
-
-    title: str
-    alternative: str
-    svg: str
-
-
-def page_picture(figure: Figure, title: str, alternative: str) -> Picture:
-    """Return a figure as a picture; the same figure gives the same text, whenever it is drawn."""
-    from matplotlib import rc_context
-
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["bottom", "left"]].set_color(GREY)
-        axes.tick_params(labelsize=LETTERS, labelcolor=DARK, color=GREY)
-        for label in (axes.xaxis.label, axes.yaxis.label):
-            label.set_fontsize(LETTERS)
-            label.set_color(DARK)
-    text = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    # Names of shapes within a page must differ from picture to picture: they are salted with the title.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": title}):
-        figure.savefig(text, format="svg", transparent=True, metadata=nothing)
-    return Picture(title, alternative, _inline(text.getvalue(), alternative))
-
-
-def _inline(document: str, alternative: str) -> str:
-    """Return the drawing of an SVG document: without its header, with words, and with the fonts of the page."""
-    opening = re.search(r'<svg\b[^>]*?viewBox="([^"]+)"[^>]*>', document)
-    assert opening  # noqa: S101 - matplotlib writes it
-    drawing = document[opening.end() :]
-    # A rule for all shapes would reach the whole page.
-    drawing = re.sub(r"<(metadata|style)\b.*?</\1>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r'<g id="[^"]*">', "<g>", drawing)
-    drawing = re.sub(r"font-family: [^;\"]*", "font-family: inherit", drawing)
-    drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1; font-family: inherit", drawing)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{opening[1]}"'
-    return f'{head} role="img">\n <title>{escape(alternative)}</title>{drawing.rstrip()}'
-
-
-def blank_figure(width: float, height: float, title: str) -> Figure:
-    """Return an empty figure in inches, with the message as its title."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left", color=DARK)
-    return figure
+    def chart(self) -> alt.LayerChart:
+        """Return it drawn, without title and size."""
 
 
 @dataclass(frozen=True)
@@ -417,7 +339,7 @@ class PaperFigure:
         caption: what is drawn, and which figure of the paper it is.
         alternative: the same in words for those who cannot see it, with the most important numbers.
         panels: its drawings.
-        height: of one panel, in inches.
+        height: of one panel between its axes, in pixels.
         columns: how many panels stand side by side in print.
     """
 
@@ -426,62 +348,38 @@ class PaperFigure:
     caption: str
     alternative: str
     panels: tuple[Panel, ...]
-    height: float = 3.2
+    height: int = 220
     columns: int = 2
 
+    def spec(self) -> Spec:
+        """Return the specification for print."""
+        return self._specified(min(self.columns, len(self.panels)))
 
-def figure_picture(shown: PaperFigure) -> Picture:
-    """Return the figure for a page, its panels below each other."""
-    from matplotlib.figure import Figure
+    def page_svg(self) -> str:
+        """Return the drawing for a page, panels below each other."""
+        return inline_svg(self._specified(1), self.name, self.alternative)
 
-    figure = Figure(figsize=(WIDTH, shown.height * len(shown.panels)), layout="constrained", dpi=SHARP)
-    _draw(shown, list(figure.subplots(len(shown.panels), 1, squeeze=False).flat), LETTERS)
-    picture = page_picture(figure, shown.title, shown.alternative)
-    # Images and empty groups bear names that come back in every picture, and nothing refers to them.
-    svg = re.sub(r'(<image\b[^>]*?) id="[^"]*"', r"\1", re.sub(r'<g id="[^"]*"/>', "", picture.svg))
-    return replace(picture, svg=svg)
+    def _specified(self, columns: int) -> Spec:
+        import altair as alt
+
+        panels = [panel.chart().properties(width=WIDTH, height=self.height) for panel in self.panels]
+        named = [
+            drawn.properties(title=panel.title) if panel.title else drawn
+            for drawn, panel in zip(panels, self.panels, strict=True)
+        ]
+        every = alt.concat(*named, columns=columns, spacing=24).resolve_scale(
+            color="independent", fill="independent", stroke="independent", strokeDash="independent"
+        )
+        return specified(every, self.alternative)
 
 
 def figure_files(shown: PaperFigure) -> dict[str, bytes]:
     """Return the files of a figure by name: PNG and SVG for print, and the data of every panel as CSV."""
-    from matplotlib import rc_context
-
-    figure = _print(shown)
-    png, svg = io.BytesIO(), io.BytesIO()
-    figure.savefig(png, format="png", dpi=SHARP)
-    words = {**dict.fromkeys(("Creator", "Date", "Format", "Type")), "Description": shown.alternative}
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": shown.name}):
-        figure.savefig(svg, format="svg", metadata=words)
-    found = {f"{shown.name}.png": png.getvalue(), f"{shown.name}.svg": svg.getvalue()}
+    found = {f"{shown.name}.png": png(shown), f"{shown.name}.svg": svg(shown)}
     for number, panel in enumerate(shown.panels, start=1):
         name = f"{shown.name}.csv" if len(shown.panels) == 1 else f"{shown.name}-{number}.csv"
         found[name] = _csv(panel)
     return found
-
-
-def _print(shown: PaperFigure) -> Figure:
-    columns = min(shown.columns, len(shown.panels))
-    rows = -(-len(shown.panels) // columns)
-    width = 5.0 * columns + 0.4
-    title = textwrap.wrap(shown.title, int(LETTERS_PER_INCH * width))
-    figure = blank_figure(width, shown.height * rows + 0.22 * len(title), "\n".join(title))
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-    _draw(shown, grid[: len(shown.panels)], 9)
-    for axes in grid[: len(shown.panels)]:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=8, colors=DARK)
-        axes.xaxis.label.set_fontsize(9)
-        axes.yaxis.label.set_fontsize(9)
-    for axes in grid[len(shown.panels) :]:
-        axes.set_axis_off()
-    return figure
-
-
-def _draw(shown: PaperFigure, grid: list[Axes], letters: float) -> None:
-    for axes, panel in zip(grid, shown.panels, strict=True):
-        panel.draw(axes)
-        if panel.title:
-            axes.set_title(panel.title, fontsize=letters, loc="left", color=DARK)
 
 
 def _csv(panel: Panel) -> bytes:

@@ -64,7 +64,7 @@ def area_sizes(found: AreaSizes) -> PaperFigure:
         "2016 of the EU-28; the paper has the census of 2011 without Slovenia.",
         f"Bars: how many areas have 1 to 20, 21 to 40, .. residents, and how many each country has. {listed}.",
         (by_size, by_country),
-        height=4.4,
+        height=300,
     )
 
 
@@ -85,7 +85,7 @@ def distortions(found: tuple[tuple[Distortions, ...], TailCurves]) -> PaperFigur
         f"counts more than 100 % off, and {small:,.0f} are expected. "
         + " ".join(_distortion_words(each) for each in counted),
         (*panels, _tail_panel(tails)),
-        height=2.7,
+        height=160,
     )
 
 
@@ -164,7 +164,7 @@ def accuracy(found: AccuracyCurves) -> PaperFigure:
                 log_y=True,
             ),
         ),
-        height=3.4,
+        height=230,
     )
 
 
@@ -235,7 +235,7 @@ def bound_map(found: BoundMap) -> PaperFigure:
                 highest=MOST_SETS,
             ),
         ),
-        height=3.6,
+        height=260,
     )
 
 
@@ -265,7 +265,7 @@ def averaging_maps(maps: tuple[AveragingMap, ...], *, optimal: bool = False) -> 
         f"dashed: 68 % by Chebyshev's inequality, which any law exceeds.{second}",
         f"Two heat maps over the noise and the ratio. Where each ratio meets 68 %: {limits}.",
         panels,
-        height=3.7,
+        height=260,
     )
 
 
@@ -336,7 +336,7 @@ def ratios(found: tuple[Ratios, ...]) -> PaperFigure:
         + (" Here the ratio of the best linear estimate instead of k / t^2." if optimal else ""),
         words,
         tuple(panels),
-        height=2.7,
+        height=160,
     )
 
 
@@ -379,7 +379,7 @@ def space(found: Space) -> PaperFigure:
         f"the areas of France. Yellow: with slack, {found.relaxed.basis}, the areas of Malta.{merged}",
         _space_words(found),
         (_plane(found), _line(found)),
-        height=4.6,
+        height=240,
     )
 
 

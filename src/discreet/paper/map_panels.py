@@ -1,6 +1,6 @@
 """Panels of the paper: heat maps and planes.
 
-A heat map with lines over it: what happens over a plane of two numbers, and where it passes a limit.
+A heat map with lines over it: a value over a plane of two numbers, and where it passes a limit.
 
 The plane of variance and bound: which settings every constraint leaves, read strictly and with some slack.
 """
@@ -8,23 +8,26 @@ The plane of variance and bound: which settings every constraint leaves, read st
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.charts.chart import ACCENT, DARK, GREY
-from discreet.paper.curve_panels import BLUE, INK, YELLOW
+from discreet.charts.chart import ACCENT, DARK, GREY, LETTERS, PLAIN, layered, rows, words
+from discreet.paper.curve_panels import BLUE, DASHES, INK, WIDTH, YELLOW, axis, named_colours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from matplotlib.axes import Axes
+    import altair as alt
 
     from discreet.arrays import Floats
     from discreet.paper.curve_panels import Cell
 
 COLOURS = "cividis"
 """Even steps of brightness, also for the colour blind."""
+SHADES = 60
+"""Colours that are told apart; neighbours of one colour are drawn as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,49 +97,83 @@ class HeatMap:
             for x, y in zip(line.x, line.y, strict=True):
                 yield (line.label, x, y, None)
 
-    def draw(self, axes: Axes) -> None:
-        """Draw the map, its colours and its lines."""
-        from matplotlib.colors import LogNorm, Normalize
+    def chart(self) -> alt.LayerChart:
+        """Return the map, its colours and its lines."""
+        import altair as alt
 
+        across, up = _edges(self.x), _edges(self.y, log=self.log_y)
+        x = axis(alt.X, "x", self.x_label, (across[0], across[-1]))
+        y = axis(alt.Y, "y", self.y_label, (up[0], up[-1]), log=self.log_y)
         shown = np.minimum(self.values, self.highest) if self.highest else self.values
-        kind = LogNorm if self.log_values else Normalize
-        scale = kind(vmin=float(np.nanmin(shown)), vmax=float(np.nanmax(shown)))
-        mesh = axes.pcolormesh(self.x, self.y, shown, cmap=COLOURS, norm=scale, shading="nearest", rasterized=True)
-        bar = axes.figure.colorbar(mesh, ax=axes, pad=0.02)
-        bar.set_label(self.value_label)
-        if self.log_y:
-            axes.set_yscale("log")
-        # The lines may lead out of the map: the axes stay with it.
-        limits = axes.get_xlim(), axes.get_ylim()
-        for line in self.lines:
-            self._line(axes, line)
-        axes.set_xlim(limits[0])
-        axes.set_ylim(limits[1])
-        axes.set_xlabel(self.x_label)
-        axes.set_ylabel(self.y_label)
-
-    def _line(self, axes: Axes, line: MapLine) -> None:
-        axes.plot(line.x, line.y, line.style, color="white", lw=3.4, solid_capstyle="round")
-        axes.plot(line.x, line.y, line.style, color=INK, lw=1.8)
-        inside = [
-            (x, y)
-            for x, y in zip(line.x, line.y, strict=True)
-            if self.x[0] <= x <= self.x[-1] and self.y[0] <= y <= self.y[-1]
-        ]
-        if not inside:
-            return
-        x, y = inside[round(line.at * (len(inside) - 1))]
-        axes.annotate(
-            line.label,
-            (x, y),
-            xytext=(6 if line.side == "left" else -6, 5 if line.above else -5),
-            textcoords="offset points",
-            ha=line.side,
-            va="bottom" if line.above else "top",
-            fontsize=9,
-            color=INK,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.82},
+        least, most = float(np.nanmin(shown)), float(np.nanmax(shown))
+        scale = {"scheme": COLOURS, "domain": [least, most], "type": "log" if self.log_values else "linear"}
+        ticks = {"labelExpr": PLAIN, "tickCount": 6} if self.log_values else {"tickCount": 6}
+        look = {"orient": "bottom", "gradientLength": WIDTH, "titleFontWeight": "normal", "titleLimit": WIDTH}
+        look |= {"labelFontSize": LETTERS, "titleFontSize": LETTERS, "labelColor": DARK, "titleColor": DARK}
+        colour = alt.Color("value:Q", title=self.value_label, scale=scale, legend={**look, **ticks})
+        cells = alt.Chart(rows(self._cells(shown, across, up))).mark_rect(aria=False, x2Offset=0.7, y2Offset=-0.7)
+        return layered(
+            [
+                cells.encode(x=x, x2="to_x:Q", y=y, y2="to_y:Q", color=colour),
+                *(each for line in self.lines for each in _over(line, x, y)),
+                *(words("label", x, y, rows([at]), color=INK, **look) for at, look in self._names()),
+            ]
         )
+
+    def _cells(self, shown: Floats, across: Sequence[float], up: Sequence[float]) -> Iterator[dict[str, float]]:
+        """Give the map as rectangles, each as wide as its colour reaches."""
+        scaled = np.log10(shown) if self.log_values else shown
+        least, most = float(np.nanmin(scaled)), float(np.nanmax(scaled))
+        shades = np.round((scaled - least) / ((most - least) or 1.0) * SHADES)
+        for row, shade in enumerate(shades.tolist()):
+            for _, run in groupby(range(len(shade)), lambda column, shade=shade: str(shade[column])):  # type: ignore[misc]
+                columns = list(run)
+                if np.isfinite(shade[columns[0]]):
+                    value = float(shown[row, columns[len(columns) // 2]])
+                    yield {
+                        "x": across[columns[0]],
+                        "to_x": across[columns[-1] + 1],
+                        "y": up[row],
+                        "to_y": up[row + 1],
+                        "value": value,
+                    }
+
+    def _names(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Give the labels of lines that cross the map: point and text, and on which side of the point it stands."""
+        for line in self.lines:
+            inside = [
+                (x, y)
+                for x, y in zip(line.x, line.y, strict=True)
+                if self.x[0] <= x <= self.x[-1] and self.y[0] <= y <= self.y[-1]
+            ]
+            if inside:
+                x, y = inside[round(line.at * (len(inside) - 1))]
+                side = {"align": line.side, "dx": 6 if line.side == "left" else -6, "dy": -11 if line.above else 11}
+                yield {"x": x, "y": y, "label": line.label}, side
+
+
+def _edges(centres: Sequence[float], *, log: bool = False) -> list[float]:
+    """Return the limits of cells around their centres, one more than there are cells.
+
+    >>> _edges((1.0, 2.0, 4.0))
+    [0.5, 1.5, 3.0, 5.0]
+    """
+    at = np.log(centres) if log else np.array(centres)
+    middles = (at[1:] + at[:-1]) / 2
+    found = np.array([2 * at[0] - middles[0], *middles, 2 * at[-1] - middles[-1]])
+    edges: list[float] = (np.exp(found) if log else found).tolist()
+    return edges
+
+
+def _over(line: MapLine, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
+    """Give a line that is seen on every colour: dark over white."""
+    import altair as alt
+
+    points = zip(line.x, line.y, strict=True)
+    data = rows({"x": at, "y": up, "number": number} for number, (at, up) in enumerate(points))
+    for colour, wide in (("white", 3.6), (INK, 1.8)):
+        drawn = alt.Chart(data).mark_line(color=colour, strokeWidth=wide, strokeDash=DASHES[line.style], clip=True)
+        yield drawn.encode(x=x, y=y, order="number:Q")
 
 
 STRICT, RELAXED = "strict", "relaxed"
@@ -214,23 +251,37 @@ class VariancePlane:
             for variance, bound in zip(edge.variance, edge.bound, strict=True):
                 yield (f"edge: {edge.label}", bound, variance, None)
 
-    def draw(self, axes: Axes) -> None:
-        """Draw what is left as bars, the edges over them, and name all below."""
-        for spans, colour in ((self.relaxed, YELLOW), (self.strict, BLUE)):
-            shown = [span for span in spans if span.low <= span.high]
-            widths = [min(span.high, self.widest) - span.low for span in shown]
-            lows, bounds = [span.low for span in shown], [span.bound for span in shown]
-            axes.barh(bounds, widths, left=lows, height=0.8, color=colour)
-        for edge in self.edges:
-            axes.plot(edge.variance, edge.bound, edge.style, color=edge.colour, lw=1.6, label=edge.label)
-        axes.axhline(self.most_bound + 0.5, color=GREY, lw=1, ls=":")
-        axes.set_xlim(0, self.widest)
-        axes.set_ylim(0.4, self.most_bound + 1)
-        axes.set_yticks([span.bound for span in self.strict])
-        axes.set_xlabel(self.x_label)
-        axes.set_ylabel(self.y_label)
+    def chart(self) -> alt.LayerChart:
+        """Return what is left as bars and the edges over them; all are named below."""
+        import altair as alt
+
         left = {name: any(span.low <= span.high for span in spans) for name, spans in self._readings()}
-        name_below(axes, {name: name if some else f"{name}: nothing is left" for name, some in left.items()})
+        called = {name: name if some else f"{name}: nothing is left" for name, some in left.items()}
+        x = axis(alt.X, "x", self.x_label, (0.0, self.widest))
+        y = axis(alt.Y, "y", self.y_label, (0.4, self.most_bound + 1.0))
+        y = y.axis(values=[span.bound for span in self.strict], format="d")
+        bars = rows(
+            {
+                "x": span.low,
+                "to_x": min(span.high, self.widest),
+                "y": span.bound - 0.4,
+                "to_y": span.bound + 0.4,
+                "reading": called[name],
+            }
+            for name, spans in reversed(self._readings())
+            for span in spans
+            if span.low <= min(span.high, self.widest)
+        )
+        areas = alt.Chart(bars).mark_rect().encode(x=x, x2="to_x:Q", y=y, y2="to_y:Q", fill=_areas_below(called))
+        top = alt.Chart(rows([{"y": self.most_bound + 0.5}])).mark_rule(color=GREY, strokeDash=DASHES[":"]).encode(y=y)
+        named = _lines_below({edge.label: (edge.colour, edge.style) for edge in self.edges})
+        edges = rows(
+            {"x": variance, "y": bound, "number": number, "line": edge.label}
+            for edge in self.edges
+            for number, (variance, bound) in enumerate(zip(edge.variance, edge.bound, strict=True))
+        )
+        lines = alt.Chart(edges).mark_line(strokeWidth=1.8, clip=True).encode(x=x, y=y, order="number:Q", **named)
+        return layered([areas, top, lines])
 
     def _readings(self) -> tuple[tuple[str, tuple[Span, ...]], ...]:
         return (STRICT, self.strict), (RELAXED, self.relaxed)
@@ -276,31 +327,39 @@ class EpsilonLine:
             for epsilon in ends:
                 yield (name, epsilon, self.accurate)
 
-    def draw(self, axes: Axes) -> None:
-        """Draw what is left as bands, the limits over them, and name all below."""
-        axes.set_yscale("log")
-        for (low, high), colour in ((self.relaxed, YELLOW), (self.strict, BLUE)):
-            if low <= high:
-                axes.axvspan(low, high, color=colour, lw=0)
-        for (label, epsilon), style in zip(self.most.items(), ("-", "--"), strict=True):
-            axes.axvline(epsilon, color=ACCENT, ls=style, lw=1.6, label=label)
-        for (name, errors), style in zip(self.errors.items(), ("-", "--"), strict=True):
-            axes.plot(self.epsilons, errors, style, color=DARK, lw=1.8, label=name)
-        axes.axhline(self.accurate, color=GREY, lw=1, ls=":")
-        axes.annotate(
-            f"{self.accurate:g} persons",
-            (1, self.accurate),
-            xycoords=("axes fraction", "data"),
-            xytext=(-3, 3),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8.5,
-            color=DARK,
+    def chart(self) -> alt.LayerChart:
+        """Return what is left as bands and the limits over them; all are named below."""
+        import altair as alt
+
+        called = {STRICT: _left(STRICT, self.strict), RELAXED: _left(RELAXED, self.relaxed)}
+        every = [error for errors in self.errors.values() for error in errors]
+        x = axis(alt.X, "x", self.x_label, (self.epsilons[0], self.epsilons[-1]))
+        y = axis(alt.Y, "y", self.y_label, (min(every), max(every)), log=True)
+        bands = rows(
+            {"x": low, "to_x": high, "reading": called[name]}
+            for name, (low, high) in ((RELAXED, self.relaxed), (STRICT, self.strict))
+            if low <= high
         )
-        axes.set_xlim(self.epsilons[0], self.epsilons[-1])
-        axes.set_xlabel(self.x_label)
-        axes.set_ylabel(self.y_label)
-        name_below(axes, {STRICT: _left(STRICT, self.strict), RELAXED: _left(RELAXED, self.relaxed)})
+        styles = ("-", "--")
+        limits = {label: (ACCENT, style) for label, style in zip(self.most, styles, strict=True)}
+        curves = {label: (DARK, style) for label, style in zip(self.errors, styles, strict=True)}
+        named = _lines_below({**limits, **curves})
+        upright = rows({"x": epsilon, "line": label} for label, epsilon in self.most.items())
+        errors = rows(
+            {"x": epsilon, "y": error, "line": label}
+            for label, values in self.errors.items()
+            for epsilon, error in zip(self.epsilons, values, strict=True)
+        )
+        accurate = rows([{"x": self.epsilons[-1], "y": self.accurate, "label": f"{self.accurate:g} persons"}])
+        return layered(
+            [
+                alt.Chart(bands).mark_rect().encode(x=x, x2="to_x:Q", fill=_areas_below(called)),
+                alt.Chart(accurate).mark_rule(color=GREY, strokeDash=DASHES[":"]).encode(y=y),
+                alt.Chart(upright).mark_rule(strokeWidth=1.8).encode(x=x, **named),
+                alt.Chart(errors).mark_line(strokeWidth=1.8, clip=True).encode(x=x, y=y, **named),
+                words("label", x, y, accurate, align="right", dx=-3, dy=-8),
+            ]
+        )
 
 
 def _left(name: str, ends: tuple[float, float]) -> str:
@@ -308,17 +367,25 @@ def _left(name: str, ends: tuple[float, float]) -> str:
     return f"{name}: {low:.3f} to {high:.3f}" if low <= high else f"{name}: nothing is left"
 
 
-def name_below(axes: Axes, readings: dict[str, str]) -> None:
-    """Name every line and area below the axes, where there is room for a formula."""
-    from matplotlib.patches import Patch
+BELOW = {"orient": "bottom", "columns": 1}
 
-    areas = [Patch(color=colour, label=readings[name]) for name, colour in ((STRICT, BLUE), (RELAXED, YELLOW))]
-    lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-    axes.legend(
-        handles=[*areas, *lines],
-        loc="upper left",
-        bbox_to_anchor=(-0.02, -0.15),
-        frameon=False,
-        fontsize=9.5,
-        labelcolor=DARK,
-    )
+
+def _areas_below(called: dict[str, str]) -> alt.Fill:
+    """Return the colours of both readings, named below the axes where there is room for a formula."""
+    import altair as alt
+
+    colours = {called[STRICT]: BLUE, called[RELAXED]: YELLOW}
+    return alt.Fill("reading:N", **named_colours(colours, symbolType="square", **BELOW))
+
+
+def _lines_below(lines: dict[str, tuple[str, str]]) -> dict[str, alt.Stroke | alt.StrokeDash]:
+    """Return the colours and styles of lines by their formulas, named below the axes."""
+    import altair as alt
+
+    colours = named_colours({label: colour for label, (colour, _) in lines.items()}, symbolType="stroke", **BELOW)
+    dashes = {"domain": list(lines), "range": [DASHES[style] for _, style in lines.values()]}
+    look = {**colours["legend"], "symbolStrokeWidth": 2, "symbolSize": 300}
+    return {
+        "stroke": alt.Stroke("line:N", scale=colours["scale"], legend=look),
+        "strokeDash": alt.StrokeDash("line:N", scale=dashes, legend=look),
+    }

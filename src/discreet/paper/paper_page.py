@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError
-from discreet.paper.curve_panels import figure_files, figure_picture
+from discreet.paper.curve_panels import figure_files
 from discreet.paper.figures import figures_of
 from discreet.paper.number_comparison import FORMULA
 from discreet.paper.optimal_attacker_part import CALLED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from discreet.calibration.feasible_region import Allowed
-    from discreet.paper.curve_panels import PaperFigure, Picture
+    from discreet.paper.curve_panels import PaperFigure
     from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.optimal_attacker_part import State
     from discreet.paper.reproduction import Paper
@@ -45,11 +45,11 @@ class PageFigure:
 
     Attributes:
         figure: with caption and files.
-        picture: the drawing.
+        svg: the drawing, an element that can stand in a page.
     """
 
     figure: PaperFigure
-    picture: Picture
+    svg: str
 
 
 def told(value: float | None) -> str:
@@ -77,7 +77,7 @@ def ours(number: NumberComparison) -> str:
 
 def paper_page(paper: Paper) -> str:
     """Return the page as HTML."""
-    return _page(paper, [PageFigure(figure, figure_picture(figure)) for figure in figures_of(paper)])
+    return _page(paper, [PageFigure(figure, figure.page_svg()) for figure in figures_of(paper)])
 
 
 def _page(paper: Paper, shown: Sequence[PageFigure]) -> str:
@@ -209,7 +209,7 @@ def write_paper(paper: Paper, out: Path, *, replace: bool = False, progress: Pro
         for name, content in figure_files(figure).items():
             write_whole(out / FIGURES / name, content)
             names.append(f"{FIGURES}/{name}")
-        shown.append(PageFigure(figure, figure_picture(figure)))
+        shown.append(PageFigure(figure, figure.page_svg()))
         if progress:
             progress("drawing", done, len(figures))
     write_whole(out / NUMBERS, numbers_csv(paper.numbers).encode())
