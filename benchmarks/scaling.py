@@ -64,9 +64,9 @@ def draw(series: list[Series], path: Path) -> None:
     """Draw the series side by side on logarithmic axes, with their exponents."""
     panels = tuple(
         Curves(
-            "",
+            f"exponent {one.exponent:.2f} (last {TAIL})",
             tuple(map(float, one.sizes)),
-            (Curve(f"exponent {one.exponent:.2f} (last {TAIL})", tuple(one.seconds), ACCENT, at=0.5, above=False),),
+            (Curve("", tuple(one.seconds), ACCENT),),
             one.name,
             "wall seconds",
             log_x=True,

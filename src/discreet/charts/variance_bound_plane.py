@@ -92,11 +92,19 @@ class LabelPlacer:
         frame: the picture.
         lines: that are drawn in it.
         marks: points that are marked.
+        widths: pixels of the picture between its axes; a label must be free at each.
     """
 
-    def __init__(self, frame: Frame, lines: Sequence[Sequence[Point]], marks: Sequence[Point] = ()) -> None:
-        self._frame, self._marks = frame, marks
-        self._drawn = [point for line in lines for point in _along(line)]
+    def __init__(
+        self,
+        frame: Frame,
+        lines: Sequence[Sequence[Point]],
+        marks: Sequence[Point] = (),
+        widths: Sequence[float] = WIDTHS,
+    ) -> None:
+        self._frame, self._marks, self._widths = frame, marks, widths
+        drawn = [point for line in lines for point in _along(line)]
+        self._drawn = {width: frame.pixels(drawn, width) for width in widths}
         self._placed: list[Label] = []
 
     def of_mark(self, text: str, at: Point) -> Label:
@@ -108,14 +116,14 @@ class LabelPlacer:
         return self._place([Label(text, *at, side, dx, dy) for at in points for side, dx, dy in BESIDE_POINT])
 
     def _place(self, tried: list[Label]) -> Label:
-        found = min(tried, key=lambda label: sum(self._hits(label, width) for width in WIDTHS))
+        found = min(tried, key=lambda label: sum(self._hits(label, width) for width in self._widths))
         self._placed.append(found)
         return found
 
     def _hits(self, label: Label, width: float) -> int:
         """Return how much is in the way of a label: points of lines, marks, other labels, and the picture's edge."""
         left, top, right, bottom = self._box(label, width)
-        drawn = self._frame.pixels(self._drawn, width)
+        drawn = self._drawn[width]
         within = (drawn > (left, top)).all(axis=1) & (drawn < (right, bottom)).all(axis=1)
         x, y = self._frame.pixels(self._marks, width).T
         marks = (x + MARK > left) & (x - MARK < right) & (y + MARK > top) & (y - MARK < bottom)
@@ -124,7 +132,7 @@ class LabelPlacer:
             for other in (self._box(each, width) for each in self._placed)
         )
         outside = left < 0 or right > width + MARK or top < -LABEL_MARGIN - LINE / 2 or bottom > self._frame.height
-        return int(within.sum()) + SAMPLES * (int(marks.sum()) + others + 10 * outside)
+        return int(within.sum()) + SAMPLES * (int(marks.sum()) + 10 * (others + outside))
 
     def _box(self, label: Label, width: float) -> tuple[float, float, float, float]:
         ((x, y),) = self._frame.pixels([(label.x, label.y)], width)

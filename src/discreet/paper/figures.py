@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.charts.chart import ACCENT, DARK, GREY, LIGHT
 from discreet.paper.curve_panels import BLUE, ORANGE, YELLOW, Bars, Curve, Curves, Mark, NamedBars, PaperFigure, Series
-from discreet.paper.map_panels import EdgeLine, EpsilonLine, HeatMap, MapLine, Span, VariancePlane
+from discreet.paper.map_panels import MAP_HEIGHT, EdgeLine, EpsilonLine, HeatMap, MapLine, Span, VariancePlane
 from discreet.paper.optimal_attacker_part import CALLED
 from discreet.paper.parameter_space_part import PUBLISHED_INPUTS
 from discreet.paper.published_numbers import LAUS
@@ -178,8 +178,6 @@ MOST_SETS = 1e16
 WEIGHERS = {"gap": "who waits for an extreme gap", "likelihood": "who weighs every gap"}
 TOLD = range(5, 11)
 """Bounds whose limits are told in words."""
-WIDE = 12.0
-"""From here on a map is wide, and its labels stand elsewhere."""
 
 
 def power(number: float) -> str:
@@ -198,16 +196,9 @@ def bound_map(found: BoundMap) -> PaperFigure:
     example = found.needed[found.bounds.index(5), found.variances.index(2.0)]
     lines = [
         MapLine(
-            f"{COUNTRY[country]}: {power(many)} sets",
-            found.limits[country],
-            tuple(map(float, found.bounds)),
-            style,
-            at=at,
-            side=side,
+            f"{COUNTRY[country]}: {power(many)} sets", found.limits[country], tuple(map(float, found.bounds)), style
         )
-        for (country, many), style, at, side in zip(
-            found.tuples.items(), ("-", "--"), (0.55, 0.86), ("right", "left"), strict=True
-        )
+        for (country, many), style in zip(found.tuples.items(), ("-", "--"), strict=True)
     ]
     limits = "; ".join(
         f"{COUNTRY[country]}: "
@@ -235,7 +226,7 @@ def bound_map(found: BoundMap) -> PaperFigure:
                 highest=MOST_SETS,
             ),
         ),
-        height=260,
+        height=MAP_HEIGHT,
     )
 
 
@@ -265,44 +256,18 @@ def averaging_maps(maps: tuple[AveragingMap, ...], *, optimal: bool = False) -> 
         f"dashed: 68 % by Chebyshev's inequality, which any law exceeds.{second}",
         f"Two heat maps over the noise and the ratio. Where each ratio meets 68 %: {limits}.",
         panels,
-        height=260,
+        height=MAP_HEIGHT,
     )
 
 
 def _averaging_panel(found: AveragingMap) -> HeatMap:
     x = tuple(found.values.tolist())
     is_variance = found.parameter == "V"
-    is_wide = x[-1] > WIDE
     lines = [
-        MapLine(
-            "68 %, Gaussian",
-            x,
-            tuple(found.gaussian.tolist()),
-            at=0.5 if not is_variance or is_wide else 0.97,
-            side="right",
-        ),
-        MapLine(
-            "68 %, Chebyshev",
-            x,
-            tuple(found.chebyshev.tolist()),
-            "--",
-            at=0.92 if not is_variance else 0.75 if is_wide else 0.3,
-            side="left" if is_variance and not is_wide else "right",
-            above=is_variance and not is_wide,
-        ),
+        MapLine("68 %, Gaussian", x, tuple(found.gaussian.tolist())),
+        MapLine("68 %, Chebyshev", x, tuple(found.chebyshev.tolist()), "--"),
+        *(MapLine(label, x, (ratio,) * len(x), ":") for label, ratio in found.levels.items()),
     ]
-    # Labels of ratios take turns: two that are near each other would cover each other.
-    for number, (label, ratio) in enumerate(sorted(found.levels.items(), key=lambda item: item[1])):
-        lines.append(
-            MapLine(
-                label,
-                x,
-                (ratio,) * len(x),
-                ":",
-                at=0.02 if number % 2 else 0.98,
-                side="left" if number % 2 else "right",
-            )
-        )
     return HeatMap(
         "",
         x,

@@ -7,13 +7,15 @@ The plane of variance and bound: which settings every constraint leaves, read st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.charts.chart import ACCENT, DARK, GREY, LETTERS, PLAIN, layered, rows, words
+from discreet.charts.variance_bound_plane import Frame, LabelPlacer
 from discreet.paper.curve_panels import BLUE, DASHES, INK, WIDTH, YELLOW, axis, named_colours
 
 if TYPE_CHECKING:
@@ -22,12 +24,17 @@ if TYPE_CHECKING:
     import altair as alt
 
     from discreet.arrays import Floats
+    from discreet.charts.variance_bound_plane import Label
     from discreet.paper.curve_panels import Cell
 
 COLOURS = "cividis"
 """Even steps of brightness, also for the colour blind."""
 SHADES = 60
 """Colours that are told apart; neighbours of one colour are drawn as one."""
+MAP_HEIGHT = 320
+"""Pixels of a map between its axes."""
+EVERY = 3
+"""Of so many points of a line one is tried as the place of its label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +46,12 @@ class MapLine:
         x: along the first axis.
         y: along the second.
         style: `-`, `--` or `:`.
-        at: where along the line the label stands, as a share of its points.
-        side: of the point on which the label stands.
-        above: whether the label stands above the line, or below it.
     """
 
     label: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     style: str = "-"
-    at: float = 1.0
-    side: str = "left"
-    above: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,10 @@ class HeatMap:
             [
                 cells.encode(x=x, x2="to_x:Q", y=y, y2="to_y:Q", color=colour),
                 *(each for line in self.lines for each in _over(line, x, y)),
-                *(words("label", x, y, rows([at]), color=INK, **look) for at, look in self._names()),
+                *(
+                    words("label", x, y, rows([{"x": at.x, "y": at.y, "label": at.text}]), color=INK, **_side(at))
+                    for at in self._names()
+                ),
             ]
         )
 
@@ -138,18 +142,27 @@ class HeatMap:
                         "value": value,
                     }
 
-    def _names(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Give the labels of lines that cross the map: point and text, and on which side of the point it stands."""
-        for line in self.lines:
-            inside = [
-                (x, y)
+    def _names(self) -> Iterator[Label]:
+        """Give the labels of lines that cross the map, where no line and no other label is in the way."""
+        up = math.log if self.log_y else float
+        inside = {
+            line.label: [
+                (x, up(y))
                 for x, y in zip(line.x, line.y, strict=True)
                 if self.x[0] <= x <= self.x[-1] and self.y[0] <= y <= self.y[-1]
-            ]
-            if inside:
-                x, y = inside[round(line.at * (len(inside) - 1))]
-                side = {"align": line.side, "dx": 6 if line.side == "left" else -6, "dy": -11 if line.above else 11}
-                yield {"x": x, "y": y, "label": line.label}, side
+            ][::EVERY]
+            for line in self.lines
+        }
+        frame = Frame((self.x[0], self.x[-1]), (up(self.y[0]), up(self.y[-1])), MAP_HEIGHT)
+        places = LabelPlacer(frame, list(inside.values()), widths=(WIDTH,))
+        for text, points in inside.items():
+            if points:
+                label = places.of_line(text, points[::-1])
+                yield replace(label, y=math.exp(label.y)) if self.log_y else label
+
+
+def _side(label: Label) -> dict[str, Any]:
+    return {"align": label.side, "dx": label.dx, "dy": label.dy}
 
 
 def _edges(centres: Sequence[float], *, log: bool = False) -> list[float]:
