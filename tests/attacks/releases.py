@@ -14,7 +14,7 @@ from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
-from discreet.sources import ons_sample as ons
+from discreet.sources.ons_sample import ons_files as ons
 from discreet.synthetic.synthetic_census import synth
 from tests.attacks.scenes import sight_with_law
 from tests.tabulation.small_data import by, programme, topic

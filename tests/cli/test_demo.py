@@ -13,7 +13,7 @@ from discreet.calibration.noise_design import design
 from discreet.cli.demo import Country, DemoFolders, choose, run, said
 from discreet.programme.programme_files import load_programme
 from discreet.release.release import open_release
-from discreet.sources import ons_sample as ons
+from discreet.sources.ons_sample import ons_files as ons
 from tests.cli import town
 
 if TYPE_CHECKING:

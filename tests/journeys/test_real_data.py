@@ -19,7 +19,7 @@ import pytest
 
 from discreet.errors import ReleaseError
 from discreet.release.release import Release, open_release
-from discreet.sources import ons_sample as ons
+from discreet.sources.ons_sample import ons_files as ons
 from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, installed_discreet, true_cells
 from tests.quick import one_in
 

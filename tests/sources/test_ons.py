@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 
 from discreet.programme.programme_files import load_programme
-from discreet.sources.ons_sample import ID, programme, records
+from discreet.sources.ons_sample.ons_files import ID, programme, records
 
 
 def test_the_records_have_the_columns_of_the_programme() -> None:

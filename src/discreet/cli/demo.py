@@ -21,7 +21,7 @@ from discreet.protection.pipeline import protect
 from discreet.records.secret import new_secret, read_secret, write_secret
 from discreet.release.release_folder import check_free, recover
 from discreet.reports.release_report import report as report_on
-from discreet.sources import ons_sample as ons
+from discreet.sources.ons_sample import ons_files as ons
 from discreet.synthetic.synthetic_census import synth
 from discreet.whole_file import check_writable, write_whole
 
