@@ -5,6 +5,7 @@ An entry point of the group names a module; importing it runs its decorators.
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -12,6 +13,7 @@ from discreet.errors import ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -29,6 +31,16 @@ class Registry(Generic[T]):
         self._group, self._kind, self._order = group, kind, order
         self._loaded = False
         self.known: dict[str, T] = {}
+
+    @cached_property
+    def _entries(self) -> tuple[EntryPoint, ...]:
+        """Return the entry points of the group, read once: they are sought in every package that is installed."""
+        return tuple(entry_points(group=self._group))
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names without importing what they stand for: where entry points bear the names of the things."""
+        there = {entry.name for entry in self._entries} | set(self.known)
+        return tuple(sorted(there, key=self._place))
 
     def register(self, name: str) -> Callable[[T], T]:
         """Make a thing known under this name (a decorator)."""
@@ -48,7 +60,7 @@ class Registry(Generic[T]):
         if not self._loaded:
             # Set first: a module that is loaded may ask for the others.
             self._loaded = True
-            for entry in entry_points(group=self._group):
+            for entry in self._entries:
                 entry.load()
         return {name: self.known[name] for name in sorted(self.known, key=self._place)}
 

@@ -73,7 +73,7 @@ def test_chances_sum_to_1_over_the_published_values_of_every_count(name: str) ->
 def test_chances_are_those_of_the_record(name: str) -> None:
     record, noise = RECORDS[name], belief_of(RECORDS[name])
     for count in (0, 1, 2, 3, 4, 5, 6, 7, 20):
-        law = None if name == "exact" else record.law_of(count)
+        law = None if name == "exact" else record.largest_noise.row(count)
         shift = np.arange(-noise.reach, noise.reach + 1)
         expected = (shift == 0).astype(float) if law is None else law.pmf(shift)
         published = count + shift
@@ -110,7 +110,7 @@ def test_size_bound_and_sharing_are_those_of_the_record(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_the_variance_of_every_count_is_that_of_its_law(name: str) -> None:
     record, noise = RECORDS[name], belief_of(RECORDS[name])
-    laws = [None if name == "exact" else record.law_of(count) for count in COUNTS.tolist()]
+    laws = [None if name == "exact" else record.largest_noise.row(count) for count in COUNTS.tolist()]
     expected = [law.variance if law else 0.0 for law in laws]
     assert noise.variance_of(COUNTS) == pytest.approx(expected, abs=1e-6)
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from discreet.calibration import mechanisms_compared
-from discreet.calibration import mechanisms_compared as contenders_module
 from discreet.calibration.mechanisms_compared import contenders
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise import by_name
-from discreet.noise.by_name import CHOICES
+from discreet.mechanisms.mechanism import MECHANISMS
+from discreet.noise.by_name import distribution_names
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.laplace import Laplace
-from discreet.release.record import MECHANISMS
 from discreet.tabulation.static_output import output_of
 from tests.attacks.scenes import town_release
 from tests.protection.town import SEX, all_cells, people
@@ -74,12 +72,12 @@ def test_a_name_is_a_mechanism_a_law_or_both(name: str, *, keyed: bool, mechanis
 
 def test_by_default_there_is_every_mechanism_and_every_law_once() -> None:
     found = contenders(None, keyed=True)
-    assert {each.mechanism for each in found} == set(MECHANISMS) - {"exact"}
-    assert {each.law for each in found} == set(CHOICES)
+    assert {each.mechanism for each in found} == set(MECHANISMS.names()) - {"exact"}
+    assert {each.law for each in found} == set(distribution_names())
     assert len({(each.mechanism, each.law) for each in found}) == len(found)
     without = contenders(None, keyed=False)
-    assert {each.mechanism for each in without} == set(MECHANISMS) - {"exact", "cell-key"}
-    assert {each.law for each in without} == set(CHOICES)
+    assert {each.mechanism for each in without} == set(MECHANISMS.names()) - {"exact", "cell-key"}
+    assert {each.law for each in without} == set(distribution_names())
 
 
 @pytest.mark.parametrize(
@@ -195,10 +193,7 @@ class Rounded(Laplace):
 
 
 def test_a_new_law_is_compared_without_a_word_about_it(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    monkeypatch.setitem(by_name.LAWS, Rounded.name, Rounded)
-    # What the catalogue's readers take from it when they are imported.
-    for module in (by_name, mechanisms_compared, contenders_module):
-        monkeypatch.setattr(module, "CHOICES", (*CHOICES, Rounded.name))
+    monkeypatch.setitem(DISTRIBUTIONS.known, Rounded.name, Rounded)
     assert contenders(None, keyed=True)[-1].name == Rounded.name
     both = [publish(made(named(name)), engine) for name in (Rounded.name, f"fresh:{Rounded.name}")]
     for release in both:

@@ -101,7 +101,7 @@ class Journey:
     @cached_property
     def large(self) -> int:
         """Return the count from which on the last row of the p-table serves."""
-        return len(self.release.record.ptable().rows) - 1
+        return len(self.release.record.noise.rows) - 1
 
     def noise(self, table: str, cell: tuple[str, ...]) -> int:
         return self.published[table].get(cell, 0) - self.truth[table][cell]
@@ -219,7 +219,7 @@ def test_no_count_is_further_from_the_truth_than_was_said_and_zeros_stay(journey
 
 
 def test_noise_of_large_counts_has_mean_0_and_the_variance_that_was_promised(journey: Journey) -> None:
-    law = journey.release.record.noise()
+    law = journey.release.record.noise.large
     assert law.variance == pytest.approx(journey.persons.variance, rel=1e-6)
     noise = np.array([
         journey.noise(table, cell)
@@ -237,7 +237,7 @@ def test_noise_of_large_counts_has_mean_0_and_the_variance_that_was_promised(jou
 
 def test_totals_do_not_add_up_and_the_release_says_so(journey: Journey) -> None:
     assert "totals differ a little from the sums of their parts" in journey.release.description["noise"]["totals"]
-    law, gaps = journey.release.record.noise(), np.array(list(gaps_between_sexes(journey).values()))
+    law, gaps = journey.release.record.noise.large, np.array(list(gaps_between_sexes(journey).values()))
     # Three independent noises: mixed keys leave no relation between a total and its parts.
     assert np.mean(gaps**2) == pytest.approx(3 * law.variance, rel=SIGMAS * sqrt(2 / len(gaps)))
     assert abs(gaps.mean()) < SIGMAS * sqrt(3 * law.variance / len(gaps))

@@ -21,8 +21,6 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import truncated_laplace_for
 from discreet.noise.uniform import Uniform
-from discreet.release import record
-from discreet.release.record import MECHANISMS
 from tests.each import each
 from tests.protection.town import SECRET
 
@@ -73,10 +71,6 @@ def test_files_are_read(tmp_path: Path) -> None:
     assert named("eps-dp", epsilon=2.0, budget=tmp_path / "budget.csv") == EpsDP(Budget(2.0, weights={"*": 1.0}))
     (tmp_path / "budget.csv").write_text("table,epsilon\n*,1\n")
     assert named("eps-dp", budget=tmp_path / "budget.csv") == EpsDP(Budget(per_table={"*": 1.0}))
-
-
-def test_every_mechanism_can_be_written_into_a_record() -> None:
-    assert MECHANISMS == record.MECHANISMS
 
 
 @pytest.mark.parametrize("name", ["fresh", "eps-dp", "exact"])

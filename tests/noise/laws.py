@@ -8,7 +8,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from discreet.noise.by_name import LAWS
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
@@ -21,6 +21,7 @@ from discreet.noise.uniform import Uniform
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
 
+LAWS = DISTRIBUTIONS.all()
 INNER = (Gaussian(sigma=1.0), TwoSidedGeometric(epsilon=0.5), Laplace(scale=2.0))
 """Laws to be cut: the bound is the only parameter that Truncated itself declares."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import discreet.noise
-from discreet.noise import LAWS
 from discreet.noise.distribution import Noise
 from discreet.noise.parameters import parameters
 from tests.each import each
+from tests.noise.laws import LAWS
 
 
 @each(("name", "kind"), LAWS.items(), ids=LAWS)

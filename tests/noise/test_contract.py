@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.noise import LAWS, SeededBits, SystemBits
+from discreet.noise import SeededBits, SystemBits
 from discreet.noise.parameters import parameters
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
-from tests.noise.laws import ends, every_law, is_whole, label, make, stretchable_laws, stretched, symmetric_laws
+from tests.noise.laws import LAWS, ends, every_law, is_whole, label, make, stretchable_laws, stretched, symmetric_laws
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints

@@ -10,10 +10,11 @@ import pytest
 
 from discreet.errors import ParameterError
 from discreet.noise import PTable
+from discreet.noise.by_count import SameNoise
 from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTableRow
-from discreet.noise.published_counts import check_disclosure, posterior_of_one, posteriors_of_one, surest_count
+from discreet.noise.published_counts import check_disclosure, posterior_of_one, posteriors_of_one
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from tests.each import each
@@ -156,7 +157,7 @@ def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
         for value, p in zip(law.table.values.tolist(), law.pmf(law.table.values).tolist(), strict=True):
             reach.setdefault(count + value, []).append(p)
     expected = {y: max(chances) / sum(chances) for y, chances in reach.items() if 1 <= y <= most and max(chances) > 0}
-    published, posterior = surest_count(table)
+    published, posterior = table.surest_count()
     assert posterior == pytest.approx(max(expected.values()), rel=1e-12)
     assert expected[published] == pytest.approx(posterior, rel=1e-12)
 
@@ -178,7 +179,7 @@ def test_the_surest_count_of_a_law_is_that_of_bayes_rule(law: Noise, zeros: bool
     counts = np.arange(0 if zeros else 1, 6_000)
     chances = {y: law.pmf(y - counts) for y in range(1, 20)}
     expected = {y: float(p.max() / p.sum()) for y, p in chances.items() if p.any()}
-    published, posterior = surest_count(law, zeros=zeros)
+    published, posterior = SameNoise(law, zeros).surest_count()
     assert posterior == pytest.approx(max(expected.values()), rel=1e-9)
     assert expected[published] == pytest.approx(posterior, rel=1e-9)
 
@@ -186,8 +187,8 @@ def test_the_surest_count_of_a_law_is_that_of_bayes_rule(law: Noise, zeros: bool
 @pytest.mark.parametrize(("epsilon", "zeros"), [(4.7, False), (5.4, True)])
 def test_a_law_is_refused_from_a_posterior_of_99_percent_on(epsilon: float, zeros: bool) -> None:
     with pytest.raises(ParameterError, match=r"The law geometric does not protect.*--allow-disclosure"):
-        check_disclosure(TwoSidedGeometric(epsilon=epsilon), zeros=zeros)
-    check_disclosure(TwoSidedGeometric(epsilon=epsilon - 0.2), zeros=zeros)
+        check_disclosure(SameNoise(TwoSidedGeometric(epsilon=epsilon), zeros))
+    check_disclosure(SameNoise(TwoSidedGeometric(epsilon=epsilon - 0.2), zeros))
 
 
 def test_plain_keys_may_be_too_few_for_any_noise() -> None:

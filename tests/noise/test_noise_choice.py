@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from discreet.errors import InfeasibleError, InputError, ParameterError, PTableFileError, UnknownNameError
-from discreet.noise.by_name import CHOICES, LAWS, noise_named
+from discreet.noise.by_name import distribution_names, noise_named
 from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
@@ -59,7 +60,7 @@ def test_noise_is_what_its_name_and_parameters_say(
 
 
 def test_every_law_can_be_chosen_but_the_one_made_of_another() -> None:
-    assert set(CHOICES) == set(LAWS) - {"truncated"}
+    assert set(distribution_names()) == set(DISTRIBUTIONS.all()) - {"truncated"}
 
 
 def test_a_ptable_may_come_from_a_file(tmp_path: Path) -> None:
@@ -119,6 +120,6 @@ def test_what_is_wrong_is_said_with_a_way_out(
 
 
 def test_every_law_has_an_example_of_what_it_needs() -> None:
-    for law in CHOICES:
+    for law in distribution_names():
         with pytest.raises(ParameterError, match=f"The law {law} needs --.* Example: --"):
             noise_named(law)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.noise import LAWS
 from discreet.noise.parameters import (
     Domain,
     non_negative,
@@ -23,6 +22,7 @@ from discreet.noise.parameters import (
     share,
 )
 from tests.each import each
+from tests.noise.laws import LAWS
 
 NO_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, True, False, None, "1", 1j, [1], np.nan, np.bool_(True)]
 

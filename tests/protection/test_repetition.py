@@ -16,6 +16,7 @@ from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
+from discreet.mechanisms.mechanism import MECHANISMS
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.geometric import TwoSidedGeometric
@@ -23,7 +24,7 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
 from discreet.protection.repetition import repeat, verify
-from discreet.release.record import MECHANISMS, REPEATABLE, read_record
+from discreet.release.record import read_record
 from tests.each import each
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
 from tests.protection.town import SECRET, TOWN, people
@@ -187,9 +188,12 @@ def test_noise_that_is_drawn_anew_is_not_called_a_repeat(mechanism: Mechanism, t
     assert not (tmp_path / "second").exists()
 
 
+REPEATABLE = [name for name, kind in MECHANISMS.all().items() if kind.repeatable]
+
+
 def test_every_mechanism_is_tried_above() -> None:
     assert {mechanism.name for mechanism in KEYED.values()} == set(REPEATABLE)
-    assert set(MECHANISMS) == {*REPEATABLE, Fresh.name, EpsDP.name}
+    assert set(MECHANISMS.names()) == {*REPEATABLE, Fresh.name, EpsDP.name}
 
 
 # --- Where things are now ---

@@ -18,12 +18,12 @@ from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
+from discreet.mechanisms.mechanism import MECHANISMS
 from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.programme.model import Programme, Table
 from discreet.protection.repetition import MOST_NAMED, verify
-from discreet.release.record import REPEATABLE
 from discreet.release.release import open_release
 from discreet.release.table_files import FORMATS, read_table, write_table
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
@@ -381,7 +381,9 @@ def test_noise_that_is_drawn_anew_cannot_be_repeated_and_that_is_said(
 
 
 def test_every_mechanism_is_tried_above() -> None:
-    assert {mechanism.name for mechanism in KEYED} == set(REPEATABLE)
+    assert {mechanism.name for mechanism in KEYED} == {
+        name for name, kind in MECHANISMS.all().items() if kind.repeatable
+    }
 
 
 def test_the_release_is_looked_for_where_the_data_are_now(out: Path) -> None:

@@ -56,7 +56,7 @@ def test_every_kind_of_noise_is_recorded_with_its_mechanism() -> None:
 
 def test_the_key_space_of_a_p_table_is_kept() -> None:
     small = PTable.max_entropy(variance=3, bound=5, key_space=2**16)
-    assert assess(TOWN, small, measures=["bound"]).case.record.ptable() == small
+    assert assess(TOWN, small, measures=["bound"]).case.record.noise == small
 
 
 def test_a_named_programme_takes_a_mechanism() -> None:

@@ -27,9 +27,7 @@ from discreet.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import NoiseByCount
-    from discreet.noise.distribution import Noise
-    from discreet.noise.ptable import PTable
+    from discreet.noise.by_count import AnyLaw, NoiseByCount
 
 RELATIVE = (0.2, 0.5, 1.0)
 """The relative errors of the paper."""
@@ -126,7 +124,7 @@ def reached(true: Ints, published: Ints, error: Ints) -> tuple[Flags, Flags]:
     return noise >= error, noise <= -error
 
 
-def continuous_tail(noise: PTable | Noise | NoiseByCount, error: Floats) -> Floats | None:
+def continuous_tail(noise: AnyLaw, error: Floats) -> Floats | None:
     """Return the paper's Pr(|x| > E) = exp(-epsilon E) for a Laplace law or its discrete kin, None for others.
 
     >>> continuous_tail(TwoSidedGeometric(epsilon=0.1), np.array([40.0])).round(4).tolist()

@@ -365,7 +365,7 @@ def _warnings(release: Release, known: TrueTables | None) -> Iterator[str]:
     yield WITHOUT_TRUTH if known is None else CURATOR
     if not release.has_record:
         yield GUESSED
-    if release.has_record and release.record.law != "none":
+    if release.has_record and not release.record.is_exact:
         record = release.record
         if record.largest_variance > record.variance * (1 + 1e-9):
             yield UNEVEN

@@ -35,15 +35,14 @@ from discreet.accuracy.distortion import (
 )
 from discreet.accuracy.expected_accuracy import chance_within
 from discreet.errors import ParameterError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import by_count
 from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
     from discreet.accuracy.area_counts import AreaCounts
     from discreet.accuracy.distortion import Distorted
     from discreet.arrays import Flags, Ints
-    from discreet.noise.distribution import Noise
-    from discreet.noise.ptable import PTable
+    from discreet.noise.by_count import AnyLaw
 
 
 @dataclass(frozen=True)
@@ -294,7 +293,7 @@ class SmallAreas(ResultSet):
 
 def small_areas(
     areas: AreaCounts,
-    law: NoiseByCount | Noise | PTable,
+    law: AnyLaw,
     *,
     seed: int = 0,
     sample: bool = True,
@@ -316,7 +315,7 @@ def small_areas(
     0.0
     """
     there = areas.populated
-    by_true = law if isinstance(law, NoiseByCount) else by_count(law)
+    by_true = by_count(law)
     drawn = published is None and sample
     shown = (
         by_true.publish(there.counts, np.random.default_rng([seed, NOISE_STREAM]))
@@ -388,9 +387,7 @@ def _assumptions(areas: AreaCounts, tails: Tails) -> tuple[str, ...]:
     return (*found, *areas.notes)
 
 
-def _single(
-    tails: Tails, noise: NoiseByCount | Noise | PTable, counts: Ints, published: Ints | None, relative: float
-) -> Distorted:
+def _single(tails: Tails, noise: AnyLaw, counts: Ints, published: Ints | None, relative: float) -> Distorted:
     """Return how many counts above 0 are off by more than a share."""
     there = counts > 0
     true, seen = counts[there], None

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
-SHARED = {"cell-key": "participants", "coordinates": "coordinates", "eps-dp": "coordinates", "exact": "participants"}
 """What shares its noise under each mechanism; nothing does under the others."""
 
 
@@ -66,13 +65,13 @@ class AssumedNoise(NoiseByCount):
 
 def belief_of(record: Record) -> AssumedNoise:
     """Return the whole law of a record, as an attacker knows it who knows all but the keys."""
-    if record.law != "none" and record.largest_variance > record.variance * (1 + 1e-9):
+    if not record.is_exact and record.largest_variance > record.variance * (1 + 1e-9):
         raise ParameterError(
             "This release spends its privacy budget unevenly: some counts have less noise than others. The attacks "
             "take all counts to have one law and would find less than there is. Attack one with an even budget.",
             parameter="budget",
         )
-    return _believed(record.by_count(), SHARED.get(record.mechanism, "nothing") if record.spsn else "nothing")
+    return _believed(record.by_count(), record.mechanism_class.same_noise_by if record.spsn else "nothing")
 
 
 def belief_told(told: dict[str, Any]) -> AssumedNoise:

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.mechanism import MECHANISMS
 from discreet.mechanisms.mechanism_by_name import mechanism_named
-from discreet.noise.by_name import CHOICES, LAWS
+from discreet.noise.by_name import distribution_names
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.parameters import parameters, positive_variance, table_bound
 from discreet.noise.random_bits import SeededBits
-from discreet.release.record import MECHANISMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,11 +50,11 @@ def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
     >>> with_variance("laplace", 2.0, 5).keys()
     dict_keys(['scale'])
     """
-    if law not in CHOICES:
-        raise UnknownNameError.among("law", law, CHOICES)
+    if law not in distribution_names():
+        raise UnknownNameError.among("law", law, distribution_names())
     if not positive_variance.contains(variance):
         raise ParameterError.outside("noise", VARIANCE, variance, positive_variance.words, "1 to 10")
-    declared = parameters(LAWS[law])
+    declared = parameters(DISTRIBUTIONS.get(law))
     given: dict[str, float] = {BOUND: bound} if BOUND in declared else {}
     if given and not table_bound.contains(bound):
         raise ParameterError.outside("noise", BOUND, bound, table_bound.words, "2 to 10")
@@ -72,7 +73,7 @@ def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
         return {VARIANCE: variance, **given}
 
     def variance_at(value: float) -> float:
-        return LAWS[law](**{width: value, **given}).variance
+        return DISTRIBUTIONS.get(law)(**{width: value, **given}).variance
 
     return {width: _bisected(variance_at, variance, falling=declared[width].power < 0), **given}
 
@@ -81,7 +82,7 @@ def _nearest(law: str, variance: float) -> int:
     """Return the bound for which the variance is nearest to one, in the ratio; variances grow with the bound."""
 
     def variance_at(bound: int) -> float:
-        return LAWS[law](**{BOUND: bound}).variance
+        return DISTRIBUTIONS.get(law)(**{BOUND: bound}).variance
 
     low, high = 1, 2
     while variance_at(high) < variance:
@@ -187,21 +188,21 @@ def contenders(names: Sequence[str] | None, *, keyed: bool) -> tuple[ComparedMec
 
 def _all(*, keyed: bool) -> list[str]:
     """Return every mechanism with its usual noise, and every other law."""
-    mechanisms = [name for name in MECHANISMS if name not in NOT_COMPARED and (keyed or name != WITH_KEYS)]
-    return [*mechanisms, *(law for law in CHOICES if law != USUAL)]
+    mechanisms = [name for name in MECHANISMS.names() if name not in NOT_COMPARED and (keyed or name != WITH_KEYS)]
+    return [*mechanisms, *(law for law in distribution_names() if law != USUAL)]
 
 
 def _contender(name: str, *, keyed: bool) -> ComparedMechanism:
     mechanism, colon, law = name.partition(":")
-    known = [each for each in MECHANISMS if each not in NOT_COMPARED]
-    if not colon and mechanism in CHOICES:
+    known = [each for each in MECHANISMS.names() if each not in NOT_COMPARED]
+    if not colon and mechanism in distribution_names():
         return ComparedMechanism(name, WITH_KEYS if keyed else WITHOUT_KEYS, mechanism)
-    if mechanism in CHOICES:
+    if mechanism in distribution_names():
         raise ParameterError(
             f"{mechanism} is a law: name the mechanism before it, as in fresh:{mechanism}.", parameter="mechanisms"
         )
     if mechanism not in known:
-        raise UnknownNameError.among("mechanism or law to compare", mechanism, [*known, *CHOICES])
+        raise UnknownNameError.among("mechanism or law to compare", mechanism, [*known, *distribution_names()])
     if mechanism == WITH_KEYS and not keyed:
         raise ParameterError(
             "Cell keys need a key or an id for every record: give --id or --key, or compare coordinates instead.",
@@ -213,6 +214,6 @@ def _contender(name: str, *, keyed: bool) -> ComparedMechanism:
                 f"The mechanism {mechanism} has the law {LAW_OF_BUDGETS}, not {law}.", parameter="mechanisms"
             )
         return ComparedMechanism(name, mechanism, LAW_OF_BUDGETS)
-    if colon and law not in CHOICES:
-        raise UnknownNameError.among(f"law of {mechanism}", law, CHOICES)
+    if colon and law not in distribution_names():
+        raise UnknownNameError.among(f"law of {mechanism}", law, distribution_names())
     return ComparedMechanism(name, mechanism, law or USUAL)

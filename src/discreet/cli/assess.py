@@ -11,7 +11,7 @@ import typer
 
 from discreet.cli.output import answer
 from discreet.errors import ParameterError
-from discreet.noise.by_name import LAWS
+from discreet.noise.by_name import distribution_names
 from discreet.programme.lattice import RULES
 from discreet.release.release_folder import recover
 from discreet.risk.assessment import Assessment
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from discreet.results import Result
 
-ASSESSED = tuple(name for name in LAWS if name != "truncated")
+ASSESSED = distribution_names()
 MOST_SHOWN = 10
 SHORT = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
 """What people see unless they ask for more."""

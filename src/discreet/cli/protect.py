@@ -20,8 +20,9 @@ from discreet.cli.settings_file import with_settings
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning, UnknownNameError
 from discreet.limits import MAX_THREADS
+from discreet.mechanisms.mechanism import MECHANISMS
 from discreet.mechanisms.mechanism_by_name import mechanism_named
-from discreet.noise.by_name import CHOICES
+from discreet.noise.by_name import distribution_names
 from discreet.noise.ptable import KEY_MODES
 from discreet.protection.dry_run import estimate
 from discreet.protection.pipeline import check_protects
@@ -31,7 +32,6 @@ from discreet.protection.sentences import estimate_text, noise_results, protect_
 from discreet.records.category_coding import MISSING
 from discreet.records.record_columns import RecordColumns
 from discreet.records.secret import read_secret, secret_as_given, secret_warnings
-from discreet.release.record import MECHANISMS
 from discreet.release.release_folder import check_free, curator_folder, recover, unfinished_tables
 from discreet.release.run_journal import LOCK_TIMEOUT
 from discreet.release.table_files import FORMATS
@@ -72,7 +72,7 @@ class Face:
         """Print what was made; notes come before other warnings."""
         told = [*notes, *self.stages.warnings]
         told += release.summary.warnings if release.summary else ()
-        told += [TRUE_COUNTS] if release.record.law == "none" else []
+        told += [TRUE_COUNTS] if release.record.is_exact else []
         typer.echo(_json(asked, release, out, told) if self.as_json else protect_text(release, out, told))
 
 
@@ -186,7 +186,7 @@ def _mechanism(flags: Flags, *, with_secret: bool = True) -> Mechanism:
     """Return the mechanism that was asked for, with its noise and the secret; in a dry run with a stand-in for it."""
     path = Path(flags["secret_file"]) if flags["secret_file"] else None
     return mechanism_named(
-        flags["mechanism"] or MECHANISMS[0],
+        flags["mechanism"] or MECHANISMS.names()[0],
         secret=lambda: read_secret(path) if with_secret else STAND_IN,
         law=flags["law"],
         ptable=Path(flags["ptable"]) if flags["ptable"] else None,
@@ -204,7 +204,7 @@ def _mechanism(flags: Flags, *, with_secret: bool = True) -> Mechanism:
 def _check(flags: Flags, face: Face, *, replace: bool) -> None:
     """Refuse in a dry run what the run itself would refuse; the secret, which it need not have at hand, is left out."""
     for kind, flag, known in (
-        ("mechanism", "mechanism", MECHANISMS),
+        ("mechanism", "mechanism", MECHANISMS.names()),
         ("key mode", "key_mode", KEY_MODES),
         ("way with missing values", "missing", MISSING),
         ("format of tables", "format", FORMATS),
@@ -244,7 +244,7 @@ def _json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> str
     )
 
 
-OTHER_LAWS = tuple(name for name in CHOICES if name != "max-entropy")
+OTHER_LAWS = tuple(name for name in distribution_names() if name != "max-entropy")
 KINDS: dict[str, type] = {
     "programme": str, "mechanism": str, "law": str, "variance": float, "bound": int, "threshold": int,
     "perturb_zeros": bool, "epsilon": float, "delta": float, "scale": float, "sigma": float, "ptable": str,
@@ -300,7 +300,7 @@ def protect(
     sigma: Annotated[float | None, typer.Option(metavar="S", help="For the Gaussian laws.")] = None,
     key_mode: Annotated[str | None, typer.Option(metavar="MODE", help=f"Keys: {' or '.join(KEY_MODES)}.")] = None,
     version_label: Annotated[str | None, typer.Option(metavar="LABEL", help="Another label, other keys.")] = None,
-    mechanism: Annotated[str | None, typer.Option(metavar="NAME", help=f"{', '.join(MECHANISMS)}.")] = None,
+    mechanism: Annotated[str | None, typer.Option(metavar="NAME", help=f"{', '.join(MECHANISMS.names())}.")] = None,
     budget: Annotated[Path | None, typer.Option(metavar="FILE", help="eps-dp: weights or epsilons of tables.")] = None,
     spsn: Annotated[bool | None, typer.Option("--spsn/--no-spsn", help="eps-dp: one noise for all tables.")] = None,
     non_negative: Annotated[bool | None, typer.Option("--non-negative", help="Show 0 for less than 0.")] = None,

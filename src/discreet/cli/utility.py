@@ -20,7 +20,7 @@ from discreet.accuracy.small_areas import figure, small_areas
 from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.noise.by_name import CHOICES, noise_named
+from discreet.noise.by_name import distribution_names, noise_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -218,7 +218,7 @@ def utility(
     delta: Annotated[float | None, typer.Option(metavar="D", help="With --epsilon, for truncated laws.")] = None,
     scale: Annotated[float | None, typer.Option(metavar="B", help="For the law laplace.")] = None,
     sigma: Annotated[float | None, typer.Option(metavar="S", help="For the Gaussian laws.")] = None,
-    law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(CHOICES)}.")] = None,
+    law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(distribution_names())}.")] = None,
     ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is simulated.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,

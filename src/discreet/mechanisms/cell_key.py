@@ -6,33 +6,31 @@ participants get the same noise in every table; see docs/guides/keys.md for mixe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.noise.by_name import described_law, noisy, perturbs_zeros
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.noise.by_count import noise_by_count
+from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
-from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
+from discreet.noise.ptable import KEY_MODES
 from discreet.records.record_keys import DIGEST_BITS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import NoiseBatch
+    from discreet.mechanisms.mechanism import DescribedMechanism, MechanismFlags, NoiseBatch
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.distribution import Noise
-    from discreet.tabulation.static_output import StaticOutput
 
 WIDEST_KEY_SPACE = 1 << 32
 EARLIER_BITS = 32
 """Bits of a digest that keys were reduced from where the record of a release has no mark."""
 
 
+@MECHANISMS.register("cell-key")
 @dataclass(frozen=True)
-class CellKey:
+class CellKey(RegisteredMechanism):
     """Noise from cell keys.
 
     Attributes:
@@ -43,22 +41,28 @@ class CellKey:
         perturb_zeros: whether a law gives empty cells noise too, by their coordinates; a p-table says so itself.
         key_bits: bits of an id's digest that its key is reduced from: 64, or 32 to repeat an older release.
 
+    >>> from discreet.noise.ptable import PTable
     >>> CellKey(PTable.max_entropy(variance=2, bound=5), secret=b"a secret of the office").key_space == 2**32
     True
     """
 
-    noise: PTable | Noise
+    noise: NoiseByTrueCount | Noise
     secret: bytes | None = field(default=None, repr=False)
     mode: str = "mixed"
     version: str = "1"
-    perturb_zeros: bool = False
+    perturb_zeros: InitVar[bool] = False
     key_bits: int = DIGEST_BITS
 
     name: ClassVar[str] = "cell-key"
     needs_keys: ClassVar[bool] = True
     spsn: ClassVar[bool] = True
+    same_noise_by: ClassVar[str] = "participants"
+    repeatable: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("key_mode", "version_label", "perturb_zeros")
+    public_method: ClassVar[str] = " with cell keys"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, perturb_zeros: bool) -> None:
+        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
         if self.mode not in KEY_MODES:
             raise UnknownNameError.among("key mode", self.mode, KEY_MODES)
         if self.key_space > WIDEST_KEY_SPACE:
@@ -74,36 +78,26 @@ class CellKey:
     @property
     def key_space(self) -> int:
         """Return K, the p-table's own or 2^32."""
-        return self.noise.key_space if isinstance(self.noise, PTable) else KEY_SPACE
+        return self.by_count.key_space
 
-    @cached_property
+    @property
+    def by_count(self) -> NoiseByTrueCount:
+        """Return the noise of every true count."""
+        return noise_by_count(self.noise)
+
+    @property
     def perturbs_zeros(self) -> bool:
         """Say whether a true 0 may be published as something else."""
-        return perturbs_zeros(self.noise, self.perturb_zeros)
-
-    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
-        """Return itself."""
-        return self
+        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""
-        published = self._by_keys(lot.counts, lot.keys)
+        noise = self.by_count.draw(lot.counts, lot.keys, mode=self.mode, secret=self.secret)
         if self.perturbs_zeros:
             empty = lot.counts == 0
-            words = self._mixer.of_cells(lot.words[empty], lot.counts[empty])
-            published[empty] = noisy(self.noise, lot.counts[empty], words, zeros=True)
-        return published
-
-    def _by_keys(self, counts: Ints, keys: NDArray[np.uint32]) -> Ints:
-        if isinstance(self.noise, PTable):
-            return counts + self.noise.draw(counts, keys, mode=self.mode, secret=self.secret)
-        if self.mode == "mixed":
-            return noisy(self.noise, counts, self._mixer(keys), zeros=False)
-        return counts + np.where(counts > 0, self.noise.draw(keys, self.key_space), 0)
-
-    @cached_property
-    def _mixer(self) -> KeyMixer:
-        return KeyMixer(self.secret)
+            words = KeyMixer(self.secret).of_cells(lot.words[empty], lot.counts[empty])
+            noise[empty] = self.by_count.draw_words(lot.counts[empty], words)
+        return lot.counts + noise
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -116,5 +110,20 @@ class CellKey:
             # A power of two has the same keys by both derivations, and its record no mark.
             "key_bits": self.key_bits if self.key_bits > EARLIER_BITS and self.key_space.bit_count() > 1 else None,
             "perturb_zeros": self.perturbs_zeros,
-            **described_law(self.noise),
+            **described_noise(self.noise),
         }
+
+    @classmethod
+    def from_flags(cls, flags: MechanismFlags) -> Self:
+        """Return the mechanism that flags ask for."""
+        noise = flags.noise()
+        needed = flags.key_mode != "plain" or flags.from_ids or bool(flags.perturb_zeros)
+        secret = flags.office_secret(needed=needed)
+        return cls(noise, secret=secret, mode=flags.key_mode or "mixed", version=flags.version)
+
+    @classmethod
+    def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Self:
+        """Return the mechanism of a record."""
+        version = "1" if record.key_version is None else record.key_version
+        bits = record.key_bits or EARLIER_BITS
+        return cls(record.noise, secret=secret, mode=record.key_mode, version=version, key_bits=bits)

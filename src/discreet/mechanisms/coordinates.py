@@ -7,25 +7,26 @@ count of it. A count that changes gets new noise; cells of the same participants
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError
-from discreet.noise.by_name import described_law, noisy, perturbs_zeros
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.noise.by_count import noise_by_count
+from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import NoiseBatch
+    from discreet.mechanisms.mechanism import DescribedMechanism, MechanismFlags, NoiseBatch
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.distribution import Noise
-    from discreet.noise.ptable import PTable
-    from discreet.tabulation.static_output import StaticOutput
 
 
+@MECHANISMS.register("coordinates")
 @dataclass(frozen=True)
-class Coordinates:
+class Coordinates(RegisteredMechanism):
     """Noise from the coordinates of a cell.
 
     Attributes:
@@ -36,42 +37,41 @@ class Coordinates:
         labelled_total: whether the noise of the grand total depends on label and unit; not so in older releases.
     """
 
-    noise: PTable | Noise
+    noise: NoiseByTrueCount | Noise
     secret: bytes | None = field(repr=False)
     version: str = "1"
-    perturb_zeros: bool = False
+    perturb_zeros: InitVar[bool] = False
     labelled_total: bool = True
 
     name: ClassVar[str] = "coordinates"
     key_space: ClassVar[int] = KEY_SPACE
-    needs_keys: ClassVar[bool] = False
     spsn: ClassVar[bool] = True
+    same_noise_by: ClassVar[str] = "coordinates"
+    repeatable: ClassVar[bool] = True
+    flags: ClassVar[tuple[str, ...]] = ("version_label", "perturb_zeros")
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, perturb_zeros: bool) -> None:
+        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
         if not self.secret:
             raise SecretError("Noise by coordinates needs the office's secret and none was given. Pass the secret.")
         KeyMixer(self.secret)
         if not self.version:
             raise ParameterError("The version label must be a text such as 1.", parameter="version")
-        perturbs_zeros(self.noise, self.perturb_zeros)
 
-    @cached_property
+    @property
+    def by_count(self) -> NoiseByTrueCount:
+        """Return the noise of every true count."""
+        return noise_by_count(self.noise)
+
+    @property
     def perturbs_zeros(self) -> bool:
         """Say whether a true 0 may be published as something else."""
-        return perturbs_zeros(self.noise, self.perturb_zeros)
-
-    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
-        """Return itself."""
-        return self
+        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""
-        words = self._mixer.of_cells(lot.words, lot.counts)
-        return noisy(self.noise, lot.counts, words, zeros=self.perturbs_zeros)
-
-    @cached_property
-    def _mixer(self) -> KeyMixer:
-        return KeyMixer(self.secret)
+        words = KeyMixer(self.secret).of_cells(lot.words, lot.counts)
+        return lot.counts + self.by_count.draw_words(lot.counts, words)
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -81,5 +81,16 @@ class Coordinates:
             "key_version": self.version,
             "perturb_zeros": self.perturbs_zeros,
             "labelled_total": self.labelled_total,
-            **described_law(self.noise),
+            **described_noise(self.noise),
         }
+
+    @classmethod
+    def from_flags(cls, flags: MechanismFlags) -> Self:
+        """Return the mechanism that flags ask for."""
+        return cls(flags.noise(), flags.office_secret(needed=True), version=flags.version)
+
+    @classmethod
+    def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Self:
+        """Return the mechanism of a record."""
+        version = "1" if record.key_version is None else record.key_version
+        return cls(record.noise, secret, version=version, labelled_total=record.labelled_total)

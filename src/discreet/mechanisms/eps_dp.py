@@ -12,15 +12,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, ParameterError
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.mechanisms.privacy_budget import Budget, read_budget
 from discreet.noise.exact_samplers import ExactGeometric
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import NoiseBatch
-    from discreet.mechanisms.privacy_budget import Budget
+    from discreet.mechanisms.mechanism import MechanismFlags, NoiseBatch
     from discreet.noise.random_bits import BitSource
     from discreet.tabulation.plan import PopulationStatistic
     from discreet.tabulation.static_output import StaticOutput
@@ -33,8 +34,9 @@ CONDITION = (
 )
 
 
+@MECHANISMS.register("eps-dp")
 @dataclass(frozen=True)
-class EpsDP:
+class EpsDP(RegisteredMechanism):
     """Two-sided geometric noise within a privacy budget.
 
     Attributes:
@@ -51,10 +53,14 @@ class EpsDP:
 
     name: ClassVar[str] = "eps-dp"
     key_space: ClassVar[int] = KEY_SPACE
-    needs_keys: ClassVar[bool] = False
     secret: ClassVar[None] = None
     version: ClassVar[str] = ""
     perturbs_zeros: ClassVar[bool] = True
+    shares_noise: ClassVar[bool | None] = None
+    same_noise_by: ClassVar[str] = "coordinates"
+    laws: ClassVar[tuple[str, ...]] = ("geometric", "laplace")
+    flags: ClassVar[tuple[str, ...]] = ("budget",)
+    public_method: ClassVar[str] = " within a privacy budget"
 
     def ready_for(self, output: StaticOutput) -> Self:
         """Return the mechanism with its budget split over an output."""
@@ -109,6 +115,22 @@ class EpsDP:
             "perturb_zeros": True,
             "privacy": promise,
         }
+
+    @classmethod
+    def from_flags(cls, flags: MechanismFlags) -> Self:
+        """Return the mechanism that flags ask for: its epsilon is that of the whole output."""
+        given = {name: value for name, value in flags.parameters.items() if value is not None}
+        epsilon = given.pop("epsilon", None)
+        other = ["ptable"] if flags.ptable else list(given)
+        if flags.law not in {None, "geometric"} or other:
+            what = f"--{other[0].replace('_', '-')}" if other else f"--law {flags.law}"
+            raise ParameterError(
+                f"The mechanism eps-dp has two-sided geometric noise, told by --epsilon of the whole output; {what} "
+                "cannot be given too.",
+                parameter=other[0] if other else "law",
+            )
+        budget = Budget(epsilon) if flags.budget is None else read_budget(flags.budget, epsilon)
+        return cls(budget, spsn=flags.spsn is not False)
 
 
 @lru_cache(maxsize=8)

@@ -5,29 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
 from discreet.noise.ptable import KEY_SPACE
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import NoiseBatch
-    from discreet.tabulation.static_output import StaticOutput
+    from discreet.mechanisms.mechanism import DescribedMechanism, MechanismFlags, NoiseBatch
 
 
+@MECHANISMS.register("exact")
 @dataclass(frozen=True)
-class Exact:
+class Exact(RegisteredMechanism):
     """Publishes every count as it is."""
 
     name: ClassVar[str] = "exact"
     key_space: ClassVar[int] = KEY_SPACE
-    needs_keys: ClassVar[bool] = False
     secret: ClassVar[None] = None
     version: ClassVar[str] = ""
     spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
-
-    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
-        """Return itself."""
-        return self
+    same_noise_by: ClassVar[str] = "participants"
+    repeatable: ClassVar[bool] = True
+    laws: ClassVar[tuple[str, ...]] = ("none",)
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return the counts."""
@@ -36,3 +35,13 @@ class Exact:
     def described(self) -> dict[str, Any]:
         """Return the fields of a record: no noise at all."""
         return {"mechanism": self.name, "law": "none", "parameters": {}, "spsn": self.spsn, "key_mode": "plain"}
+
+    @classmethod
+    def from_flags(cls, flags: MechanismFlags) -> Self:  # noqa: ARG003 - true counts need none
+        """Return the mechanism."""
+        return cls()
+
+    @classmethod
+    def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Self:  # noqa: ARG003
+        """Return the mechanism."""
+        return cls()

@@ -5,25 +5,26 @@ The paper's static output without SPSN. Whoever averages the copies of a count c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.noise.by_name import described_law, noisy, perturbs_zeros
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.noise.by_count import noise_by_count
+from discreet.noise.by_name import described_noise
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
-    from discreet.mechanisms.mechanism import NoiseBatch
+    from discreet.mechanisms.mechanism import MechanismFlags, NoiseBatch
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.distribution import Noise
-    from discreet.noise.ptable import PTable
     from discreet.noise.random_bits import BitSource
-    from discreet.tabulation.static_output import StaticOutput
 
 
+@MECHANISMS.register("fresh")
 @dataclass(frozen=True)
-class Fresh:
+class Fresh(RegisteredMechanism):
     """Independent noise for every cell of every table.
 
     Attributes:
@@ -32,32 +33,34 @@ class Fresh:
         bits: where randomness comes from; a seed is for research, never for a publication.
     """
 
-    noise: PTable | Noise
-    perturb_zeros: bool = False
+    noise: NoiseByTrueCount | Noise
+    perturb_zeros: InitVar[bool] = False
     bits: BitSource = field(default=SYSTEM_BITS, repr=False)
 
     name: ClassVar[str] = "fresh"
     key_space: ClassVar[int] = KEY_SPACE
-    needs_keys: ClassVar[bool] = False
     secret: ClassVar[None] = None
     version: ClassVar[str] = ""
     spsn: ClassVar[bool] = False
+    shares_noise: ClassVar[bool | None] = False
+    flags: ClassVar[tuple[str, ...]] = ("perturb_zeros",)
 
-    def __post_init__(self) -> None:
-        perturbs_zeros(self.noise, self.perturb_zeros)
+    def __post_init__(self, perturb_zeros: bool) -> None:
+        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
 
-    @cached_property
+    @property
+    def by_count(self) -> NoiseByTrueCount:
+        """Return the noise of every true count."""
+        return noise_by_count(self.noise)
+
+    @property
     def perturbs_zeros(self) -> bool:
         """Say whether a true 0 may be published as something else."""
-        return perturbs_zeros(self.noise, self.perturb_zeros)
-
-    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
-        """Return itself."""
-        return self
+        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""
-        return noisy(self.noise, lot.counts, self.bits.words(len(lot.counts)), zeros=self.perturbs_zeros)
+        return lot.counts + self.by_count.draw_words(lot.counts, self.bits.words(len(lot.counts)))
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -65,5 +68,10 @@ class Fresh:
             "mechanism": self.name,
             "spsn": self.spsn,
             "perturb_zeros": self.perturbs_zeros,
-            **described_law(self.noise),
+            **described_noise(self.noise),
         }
+
+    @classmethod
+    def from_flags(cls, flags: MechanismFlags) -> Self:
+        """Return the mechanism that flags ask for."""
+        return cls(flags.noise())

@@ -1,7 +1,7 @@
 """Laws of noise for counts, p-tables, and the key grids that draw from them."""
 
-from discreet.noise.by_name import LAWS
 from discreet.noise.discrete_gaussian import DiscreteGaussian
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
@@ -12,7 +12,7 @@ from discreet.noise.truncated import Truncated, TruncatedGaussian, TruncatedLapl
 from discreet.noise.uniform import Uniform
 
 __all__ = [
-    "LAWS",
+    "DISTRIBUTIONS",
     "SYSTEM_BITS",
     "DiscreteGaussian",
     "Gaussian",

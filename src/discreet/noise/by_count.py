@@ -1,21 +1,25 @@
-"""The law of noise for every true count in one array: probabilities, draws and variances of many counts at once."""
+"""Noise by true count: a p-table, or one distribution for all counts; and its probabilities as one matrix."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from discreet.noise.ptable import PTable, PTableRow
+from discreet.errors import ParameterError
+from discreet.noise.distribution import WORDS, Noise
+from discreet.noise.key_lookup import KeyMixer
+from discreet.noise.ptable import KEY_SPACE, PTableRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.arrays import Floats, Ints
-    from discreet.noise.distribution import Noise
+    from numpy.typing import NDArray
+
+    from discreet.arrays import Floats, Ints, Words
     from discreet.noise.ptable_settings import PTableSettings
 
 NEGLIGIBLE = 1e-12
@@ -23,6 +27,160 @@ NEGLIGIBLE = 1e-12
 
 CENTRED = 1e-9
 """A mean that is rounding alone."""
+
+
+RARE = 1e-3
+"""Probability beyond which values of an unbounded distribution are not the likeliest ones of any published count."""
+
+
+class NoiseByTrueCount(Protocol):
+    """Which noise each true count gets: a `PTable`, or a `SameNoise`.
+
+    Attributes:
+        label: what it is, in messages.
+        varies_by_count: whether small counts have noise distributions of their own.
+        rows: the distributions of the true counts 0, 1, 2, ..; None is no noise.
+        repeat: how many of the last rows serve larger counts in turn.
+        large: the distribution of large counts.
+        bound: the largest absolute noise of any count, infinite if there is none.
+        key_space: the number of keys K of plain keys.
+        perturbs_zeros: whether an empty cell may be published as something else.
+        smallest_published: the smallest count above 0 that can be published.
+        is_deterministic: whether every count is always changed in the same way.
+        rounds: whether it is a rounding rule.
+        settings: what a p-table was solved from, where that is known.
+    """
+
+    @property
+    def label(self) -> str: ...  # noqa: D102
+    @property
+    def varies_by_count(self) -> bool: ...  # noqa: D102
+    @property
+    def rows(self) -> Sequence[Noise | None]: ...  # noqa: D102
+    @property
+    def repeat(self) -> int: ...  # noqa: D102
+    @property
+    def large(self) -> Noise: ...  # noqa: D102
+    @property
+    def bound(self) -> float: ...  # noqa: D102
+    @property
+    def key_space(self) -> int: ...  # noqa: D102
+    @property
+    def perturbs_zeros(self) -> bool: ...  # noqa: D102
+    @property
+    def smallest_published(self) -> int: ...  # noqa: D102
+    @property
+    def is_deterministic(self) -> bool: ...  # noqa: D102
+    @property
+    def rounds(self) -> bool: ...  # noqa: D102
+    @property
+    def settings(self) -> PTableSettings | None: ...  # noqa: D102
+
+    def row(self, count: int) -> Noise | None:
+        """Return the distribution of one true count, None where it has no noise."""
+
+    def draw(
+        self, counts: Ints, keys: NDArray[np.unsignedinteger], *, mode: str = "mixed", secret: bytes | None = None
+    ) -> Ints:
+        """Return the noise of cells with these true counts and cell keys."""
+
+    def draw_words(self, counts: Ints, words: Words) -> Ints:
+        """Return the noise of true counts from words that are uniform on 64 bits."""
+
+    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:
+        """Return the published count above 0 that reveals most about its true count, and the posterior of that one."""
+
+
+@dataclass(frozen=True)
+class SameNoise:
+    """One noise distribution for all counts from 1 on, and for empty cells where these get noise.
+
+    Attributes:
+        distribution: of every count that gets noise.
+        perturbs_zeros: whether empty cells get noise too.
+    """
+
+    distribution: Noise
+    perturbs_zeros: bool = False
+
+    varies_by_count: ClassVar[bool] = False
+    repeat: ClassVar[int] = 1
+    key_space: ClassVar[int] = KEY_SPACE
+    smallest_published: ClassVar[int] = 1
+    is_deterministic: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
+    settings: ClassVar[None] = None
+
+    @property
+    def label(self) -> str:
+        """Return the distribution by its name."""
+        return f"law {self.distribution.name}"
+
+    @property
+    def rows(self) -> tuple[Noise | None, Noise]:
+        """Return the distributions of the counts 0 and 1."""
+        return self.row(0), self.distribution
+
+    @property
+    def large(self) -> Noise:
+        """Return the distribution."""
+        return self.distribution
+
+    @property
+    def bound(self) -> float:
+        """Return the largest absolute noise, infinite if there is none."""
+        return self.distribution.bound
+
+    def row(self, count: int) -> Noise | None:
+        """Return the distribution; None for an empty cell that stays empty."""
+        return self.distribution if count or self.perturbs_zeros else None
+
+    def draw(
+        self, counts: Ints, keys: NDArray[np.unsignedinteger], *, mode: str = "mixed", secret: bytes | None = None
+    ) -> Ints:
+        """Return the noise of cells by their keys; empty cells, whose keys are all 0, have none."""
+        if mode == "plain":
+            drawn = self.distribution.draw(keys, KEY_SPACE)
+        else:
+            drawn = self.distribution.draw(KeyMixer(secret)(keys), WORDS)
+        return np.where(counts > 0, drawn, 0)
+
+    def draw_words(self, counts: Ints, words: Words) -> Ints:
+        """Return the noise of true counts from words that are uniform on 64 bits."""
+        drawn = self.distribution.draw(words, WORDS)
+        return drawn if self.perturbs_zeros else np.where(counts > 0, drawn, 0)
+
+    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:  # noqa: ARG002 - one call for all noise
+        """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
+
+        Under a flat prior this is max P(x) / sum P(x) over x <= y - i, for the least true count i with noise.
+        """
+        law = self.distribution
+        edge = int(law.bound) if math.isfinite(law.bound) else max(law.reach(RARE), 1)
+        change = np.arange(-edge, edge + 1)
+        total, likeliest = law.cdf(change), np.maximum.accumulate(law.pmf(change))
+        least = 0 if self.perturbs_zeros else 1
+        posterior = np.divide(likeliest, total, out=np.zeros(len(change)), where=likeliest > 0)
+        posterior[change < 1 - least] = 0
+        worst = int(posterior.argmax())
+        return int(change[worst]) + least, float(posterior[worst])
+
+
+def noise_by_count(noise: NoiseByTrueCount | Noise, *, perturb_zeros: bool = False) -> NoiseByTrueCount:
+    """Return noise by true count, from that or from one distribution for all counts.
+
+    Args:
+        noise: a p-table, or a distribution.
+        perturb_zeros: whether a distribution gives empty cells noise too; a p-table defines that itself.
+    """
+    if isinstance(noise, Noise):
+        return SameNoise(noise, perturb_zeros)
+    if perturb_zeros and not noise.perturbs_zeros:
+        raise ParameterError(
+            "This p-table leaves zeros as they are. Make it with perturb_zeros, or leave perturb_zeros out.",
+            parameter="perturb_zeros",
+        )
+    return noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,41 +291,39 @@ class NoiseByCount:
         return found
 
 
-AnyLaw: TypeAlias = "NoiseByCount | PTable | Noise"
-"""What users may give for a law of noise; `by_count` takes each."""
+AnyLaw: TypeAlias = "NoiseByCount | NoiseByTrueCount | Noise"
+"""What users may give for noise; `by_count` takes each."""
 
 
 def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> NoiseByCount:
-    """Return the law of every true count.
+    """Return the probabilities of noise for every true count.
 
     Args:
-        noise: a p-table, or a law, which is then the same for all counts; None is no noise at all. What is by count
-            already stays as it is.
-        zeros: whether a law gives empty cells noise too; a p-table says so itself.
+        noise: a p-table, or a distribution, which is then the same for all counts; None is no noise at all. What is by
+            count already stays as it is.
+        zeros: whether a distribution gives empty cells noise too; a p-table defines that itself.
         non_negative: whether what would be negative is published as 0.
 
+    >>> from discreet.noise.ptable import PTable
     >>> by_count(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
     [0.0, 1.721, 2.0]
     """
-    if isinstance(noise, NoiseByCount):
-        return noise
     if noise is None:
         return NoiseByCount((np.ones(1),), 0.0, 0.0)
-    if isinstance(noise, PTable):
-        made = _tabulated(noise.rows, noise.large, repeat=noise.repeat, non_negative=non_negative)
-        return replace(made, settings=noise.settings)
-    return _tabulated([noise if zeros else None, noise], noise, non_negative=non_negative)
-
-
-def _tabulated(
-    rows: Sequence[Noise | None], large: Noise, *, repeat: int = 1, non_negative: bool = False
-) -> NoiseByCount:
-    """Return laws as arrays of one length; the bound is that of whichever law has most."""
-    bound = max(law.bound if law else 0 for law in rows)
-    reach = max(_reach(law) if law else 0 for law in rows)
-    noise = np.arange(-reach, reach + 1)
-    laws = [law.pmf(noise) if law else (noise == 0).astype(float) for law in rows]
-    return NoiseByCount(tuple(law / law.sum() for law in laws), large.variance, bound, repeat, non_negative)
+    if isinstance(noise, NoiseByCount):
+        return noise
+    made = SameNoise(noise, zeros) if isinstance(noise, Noise) else noise
+    reach = max(_reach(law) if law else 0 for law in made.rows)
+    noises = np.arange(-reach, reach + 1)
+    laws = [law.pmf(noises) if law else (noises == 0).astype(float) for law in made.rows]
+    return NoiseByCount(
+        tuple(law / law.sum() for law in laws),
+        made.large.variance,
+        made.bound,
+        made.repeat,
+        non_negative,
+        made.settings,
+    )
 
 
 def _reach(law: Noise) -> int:

@@ -1,11 +1,4 @@
-"""Noise by its name: from flags, from a record, and its description.
-
-The laws by their names on the command line.
-
-Noise for counts from 64-bit words, one word per cell, whatever the words come from.
-
-The noise that was asked for by name: a p-table solved, one from a file, or a law.
-"""
+"""Noise by its name: from flags, from a record, and its description for a record."""
 
 from __future__ import annotations
 
@@ -13,85 +6,104 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.errors import ParameterError, UnknownNameError
-from discreet.noise.discrete_gaussian import DiscreteGaussian
-from discreet.noise.distribution import WORDS
+from discreet.noise.by_count import SameNoise, noise_by_count
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.formats.ptable_toml import PTableToml
-from discreet.noise.gaussian import Gaussian
-from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.laplace import Laplace
 from discreet.noise.max_entropy import MaxEntropy, check_room
-from discreet.noise.parameters import required
+from discreet.noise.parameters import parameters, required
 from discreet.noise.ptable import KEY_SPACE, PTable
 from discreet.noise.ptable_settings import PTableSettings
-from discreet.noise.truncated import PROMISED, Truncated, TruncatedGaussian, TruncatedLaplace
-from discreet.noise.uniform import Uniform
+from discreet.noise.truncated import PROMISED, Truncated
 
 if TYPE_CHECKING:
-    from discreet.arrays import Ints, Words
+    from collections.abc import Sequence
+
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.distribution import Noise
 
-LAWS: dict[str, type[Noise]] = {
-    law.name: law
-    for law in (
-        MaxEntropy,
-        TwoSidedGeometric,
-        Laplace,
-        Gaussian,
-        DiscreteGaussian,
-        Uniform,
-        TruncatedLaplace,
-        TruncatedGaussian,
-        Truncated,
-    )
-}
+FROM_FILE = "p-table"
+"""What stands for a distribution in a record where a p-table was given whole."""
+EXAMPLES = {"variance": 3, "bound": 5, "epsilon": 0.5, "scale": 2, "sigma": 1.5}
+"""A usual value of every parameter that one of our distributions cannot do without."""
 
 
-def noisy(noise: PTable | Noise, counts: Ints, words: Words, *, zeros: bool) -> Ints:
-    """Return counts plus noise.
+def distribution_names() -> tuple[str, ...]:
+    """Return the distributions that flags can ask for; that of another cut at a bound is for Python and records."""
+    return tuple(name for name in DISTRIBUTIONS.names() if name != Truncated.name)
+
+
+def described_noise(noise: NoiseByTrueCount | Noise) -> dict[str, Any]:
+    """Return noise by name and parameters for a record; a p-table that was not solved here is written out whole."""
+    if isinstance(noise, PTable):
+        if noise.settings:
+            return {"law": MaxEntropy.name, "parameters": asdict(noise.settings)}
+        return {"law": FROM_FILE, "parameters": {}, "ptable_text": PTableToml().write(noise, Path("record.json"))}
+    law = noise_by_count(noise).large
+    if isinstance(law, Truncated):
+        return {"law": law.name, "parameters": {"of": described_noise(law.law), "bound": law.bound}}
+    return {"law": law.name, "parameters": asdict(law)}  # type: ignore[call-overload]  # each is a dataclass
+
+
+def noise_described(
+    law: str,
+    given: dict[str, Any],
+    *,
+    ptable_text: str | None = None,
+    key_space: int | None = None,
+    perturb_zeros: bool = False,
+) -> NoiseByTrueCount:
+    """Return the noise that a record describes, the inverse of `described_noise`.
 
     Args:
-        noise: a p-table, or a law, which is then the same for all counts.
-        counts: true counts.
-        words: uniform on 64 bits.
-        zeros: whether a law gives empty cells noise too; a p-table says so itself.
+        law: the name of the distribution, `max-entropy` for a p-table that is solved.
+        given: its parameters; for max-entropy the settings of the p-table.
+        ptable_text: for the law `p-table`, the table whole.
+        key_space: K of a p-table that is solved.
+        perturb_zeros: whether a distribution gives empty cells noise too.
     """
-    if isinstance(noise, PTable):
-        return counts + noise.draw_words(counts, words)
-    drawn = noise.draw(words, WORDS)
-    return counts + (drawn if zeros else np.where(counts > 0, drawn, 0))
+    if law == FROM_FILE:
+        return PTableToml().read(ptable_text or "", Path("record.json"))
+    if law == MaxEntropy.name:
+        _check_parameters(law, PTableSettings, given)
+        return PTable.solve(PTableSettings(**given), key_space or KEY_SPACE)
+    return SameNoise(_distribution(law, given), perturb_zeros)
 
 
-def perturbs_zeros(noise: PTable | Noise, asked: bool) -> bool:  # noqa: FBT001 - one flag, named where it is given
-    """Say whether empty cells get noise: as the p-table says, or, of a law, as was asked."""
-    if isinstance(noise, PTable):
-        if asked and not noise.perturbs_zeros:
+def _distribution(law: str, given: dict[str, Any]) -> Noise:
+    if law == Truncated.name:
+        inner = given.get("of")
+        if not isinstance(inner, dict) or not isinstance(inner.get("parameters"), dict):
             raise ParameterError(
-                "This p-table leaves zeros as they are. Make it with perturb_zeros, or leave perturb_zeros out.",
-                parameter="perturb_zeros",
+                "The law truncated needs `of`, the law that is cut, with its `law` and its `parameters`.",
+                parameter="of",
             )
-        return noise.perturbs_zeros
-    return asked
+        of = str(inner.get("law"))
+        if of not in DISTRIBUTIONS.names():
+            raise UnknownNameError.among("law that is truncated", of, DISTRIBUTIONS.names())
+        return Truncated(_distribution(of, inner["parameters"]), given.get("bound", 0))
+    kind = DISTRIBUTIONS.get(law)
+    _check_parameters(law, kind, given)
+    return kind(**given)
 
 
-def described_law(noise: PTable | Noise) -> dict[str, Any]:
-    """Return the law by name and parameters for a record; a p-table that was not solved here is written out whole."""
-    if isinstance(noise, Truncated):
-        return {"law": noise.name, "parameters": {"of": described_law(noise.law), "bound": noise.bound}}
-    if not isinstance(noise, PTable):
-        parameters: dict[str, Any] = asdict(noise)  # type: ignore[call-overload]  # every law is a dataclass
-        return {"law": noise.name, "parameters": parameters}
-    if noise.settings:
-        return {"law": "max-entropy", "parameters": asdict(noise.settings)}
-    return {"law": "p-table", "parameters": {}, "ptable_text": PTableToml().write(noise, Path("record.json"))}
-
-
-CHOICES = tuple(name for name in LAWS if name != "truncated")
-EXAMPLES = {"variance": 3, "bound": 5, "epsilon": 0.5, "scale": 2, "sigma": 1.5}
-"""A usual value of every parameter that a law cannot do without."""
+def _check_parameters(law: str, taker: type, given: dict[str, Any], ways: Sequence[str] = ()) -> None:
+    """Refuse parameters that a distribution does not know, and a distribution without those it needs."""
+    known = [entry.name for entry in fields(taker)]
+    unknown = next((name for name in given if name not in known), None)
+    also = ["delta"] if law in PROMISED and ways else []
+    if unknown is not None:
+        # What the caller has no name for, a flag that does not exist, is no way out.
+        able = [name for name in known if name in ways] or known
+        raise UnknownNameError.among(f"parameter of the law {law}", unknown, [*able, *also])
+    missing = [name for name in required(taker) if name not in given]
+    if missing:
+        usual = {name: each.typical[0] for name, each in parameters(taker).items()} | EXAMPLES
+        example = " ".join(f"--{name} {usual[name]:g}" for name in required(taker))
+        instead = " (or --delta, which finds the bound)" if also and "bound" in missing else ""
+        what = f"The law {law} needs --{' and --'.join(missing)}{instead}. Example: {example}"
+        raise ParameterError(what, parameter=missing[0])
 
 
 def noise_named(
@@ -99,42 +111,30 @@ def noise_named(
     *,
     ptable: Path | None = None,
     key_space: int = KEY_SPACE,
-    **parameters: Any,  # noqa: ANN401 - those of the law
+    **flags: Any,  # noqa: ANN401 - parameters of the distribution
 ) -> PTable | Noise:
-    """Return a p-table or a law.
+    """Return a p-table or a distribution.
 
     Args:
         law: a name; `max-entropy`, a p-table, by default, or `geometric` where epsilon is given.
         ptable: a file with a p-table instead.
         key_space: K of a p-table that is solved here.
-        parameters: of the law, those that were given.
+        flags: parameters of the distribution by name, None where not given.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
+    given = {name: value for name, value in flags.items() if value is not None}
     if ptable is not None:
         _refuse_beside_file(law, given)
         return read_ptable(ptable)
     _check_one_kind(law, given)
-    name = law or ("geometric" if "epsilon" in given else "max-entropy")
-    if name not in CHOICES:
-        raise UnknownNameError.among("law", name, CHOICES)
+    name = law or ("geometric" if "epsilon" in given else MaxEntropy.name)
+    if name not in distribution_names():
+        raise UnknownNameError.among("law", name, distribution_names())
     if name in PROMISED and "delta" in given:
         return _promised(name, given)
-    taker = PTableSettings if name == "max-entropy" else LAWS[name]
-    known = [entry.name for entry in fields(taker)]  # type: ignore[arg-type]  # every law is a dataclass
-    for parameter in given:
-        if parameter not in known:
-            # What the caller has no name for, a flag that does not exist, is no way out.
-            ways = [other for other in known if other in parameters] or known
-            ways += ["delta"] if name in PROMISED else []
-            raise UnknownNameError.among(f"parameter of the law {name}", parameter, ways)
-    missing = [parameter for parameter in required(taker) if parameter not in given]
-    if missing:
-        example = " ".join(f"--{parameter} {EXAMPLES[parameter]}" for parameter in required(taker))
-        instead = " (or --delta, which finds the bound)" if name in PROMISED and "bound" in missing else ""
-        what = f"The law {name} needs --{' and --'.join(missing)}{instead}. Example: {example}"
-        raise ParameterError(what, parameter=missing[0])
-    if name != "max-entropy":
-        return LAWS[name](**given)
+    taker = PTableSettings if name == MaxEntropy.name else DISTRIBUTIONS.get(name)
+    _check_parameters(name, taker, given, tuple(flags) or tuple(required(taker)))
+    if name != MaxEntropy.name:
+        return DISTRIBUTIONS.get(name)(**given)
     if not given.get("equality"):
         check_room(given["variance"], given["bound"])
     return PTable.solve(PTableSettings(**given), key_space)

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.distribution import WIDEST, Noise, ProbabilityTable
+from discreet.noise.distribution import DISTRIBUTIONS, WIDEST, Noise, ProbabilityTable
 from discreet.noise.exact_samplers import exact_discrete_gaussian
 from discreet.noise.parameters import parameter, positive
 from discreet.noise.random_bits import SYSTEM_BITS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.noise.random_bits import BitSource
 
 
+@DISTRIBUTIONS.register("discrete-gaussian")
 @dataclass(frozen=True, kw_only=True)
 class DiscreteGaussian(Noise):
     """Whole-number noise with P(x) proportional to exp(-x^2 / 2 sigma^2); unbounded.

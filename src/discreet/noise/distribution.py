@@ -20,6 +20,7 @@ from discreet.noise.key_lookup import Lookup, in_chunks, keys_in_space
 from discreet.noise.parameters import parameters
 from discreet.noise.random_bits import SYSTEM_BITS
 from discreet.noise.rounded import check_key_space, round_symmetric
+from discreet.registry import Registry
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,6 +35,18 @@ WORDS = 2**64
 WIDEST = 2**22
 """The most values of a law that are tabulated for keyed draws and samples."""
 
+ORDER = (
+    "max-entropy",
+    "geometric",
+    "laplace",
+    "gaussian",
+    "discrete-gaussian",
+    "uniform",
+    "truncated-laplace",
+    "truncated-gaussian",
+    "truncated",
+)
+
 
 class Noise(ABC):
     """The law of one noise term on the whole numbers, centred at 0.
@@ -41,11 +54,13 @@ class Noise(ABC):
     Attributes:
         name: the law's name on the command line.
         bound: the largest absolute noise, infinite for an unbounded law.
+        mean: 0, but for a row of a p-table that is not centred.
         variance: the law's variance.
     """
 
     name: ClassVar[str]
     bound: float = math.inf
+    mean: float = 0.0
 
     if TYPE_CHECKING:
         # Declared for the type checker alone: a law whose variance is a parameter
@@ -147,6 +162,10 @@ class Noise(ABC):
         lines = [(cls.__doc__ or "").split("\n", 1)[0]]
         lines += [f"  {name}: {declared.help()}" for name, declared in parameters(cls).items()]
         return "\n".join(lines)
+
+
+DISTRIBUTIONS: Registry[type[Noise]] = Registry("discreet.noise", "law", order=ORDER)
+"""All noise distributions by name; those of users register like ours."""
 
 
 @lru_cache(maxsize=64)

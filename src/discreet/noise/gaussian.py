@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.arrays import whole
-from discreet.noise.distribution import Noise
+from discreet.noise.distribution import DISTRIBUTIONS, Noise
 from discreet.noise.parameters import parameter, positive
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats
 
 
+@DISTRIBUTIONS.register("gaussian")
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Noise):
     """The continuous law N(0, sigma^2), rounded to the nearest whole number.

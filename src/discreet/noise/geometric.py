@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.arrays import whole
-from discreet.noise.distribution import Noise
+from discreet.noise.distribution import DISTRIBUTIONS, Noise
 from discreet.noise.exact_samplers import exact_geometric
 from discreet.noise.parameters import parameter, positive
 from discreet.noise.random_bits import SYSTEM_BITS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.noise.random_bits import BitSource
 
 
+@DISTRIBUTIONS.register("geometric")
 @dataclass(frozen=True, kw_only=True)
 class TwoSidedGeometric(Noise):
     """Whole-number noise with P(x) = (1 - q) / (1 + q) q^|x|, q = exp(-epsilon / sensitivity).

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.arrays import whole
-from discreet.noise.distribution import Noise
+from discreet.noise.distribution import DISTRIBUTIONS, Noise
 from discreet.noise.parameters import parameter, positive
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats
 
 
+@DISTRIBUTIONS.register("laplace")
 @dataclass(frozen=True, kw_only=True)
 class Laplace(Noise):
     """The continuous law with density exp(-|y|/b) / 2b, rounded to the nearest whole number.

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.distribution import ProbabilityTable, TabulatedNoise
+from discreet.noise.distribution import DISTRIBUTIONS, ProbabilityTable, TabulatedNoise
 from discreet.noise.dual import RowProblem, solve
 from discreet.noise.parameters import parameter, positive, positive_whole
 
@@ -18,6 +18,7 @@ ROUNDING = 1e-9
 """Relative error of a variance that was computed."""
 
 
+@DISTRIBUTIONS.register("max-entropy")
 @dataclass(frozen=True, kw_only=True)
 class MaxEntropy(TabulatedNoise):
     """P(x) proportional to exp(-lambda x^2) on -E..E, lambda set so that the variance is V.

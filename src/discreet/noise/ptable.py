@@ -61,7 +61,7 @@ class PTableRow(TabulatedNoise):
             return ProbabilityTable(values, np.log(np.bincount(place, self.probabilities)))
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> float:  # type: ignore[override]  # a property here, a constant in centred distributions
         """Return the mean before rounding."""
         return float(np.dot(self.values, self.probabilities))
 
@@ -132,6 +132,9 @@ class PTable:
     key_space: int = KEY_SPACE
     repeat: int = 1
     settings: PTableSettings | None = None
+
+    label: ClassVar[str] = "p-table"
+    varies_by_count: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_key_space(self.key_space)
@@ -297,6 +300,10 @@ class PTable:
                 found.append({"i": row.count, "j": row.count + v, "v": v, "p": p, "lower": low, "upper": high})
         return found
 
+    def row(self, count: int) -> PTableRow | None:
+        """Return the row of one true count; None for an empty cell that stays empty."""
+        return self.rows[int(self.row_numbers([count])[0])] if count or self.perturbs_zeros else None
+
     def row_numbers(self, counts: ArrayLike) -> Ints:
         """Return the number of the row that serves each true count."""
         return self._row_numbers(_counts(counts))
@@ -329,6 +336,34 @@ class PTable:
     def draw_words(self, counts: ArrayLike, words: Words) -> Ints:
         """Return the noise of counts from words that are uniform on 64 bits, such as keys that are mixed already."""
         return in_chunks(lambda n, word: self._mixed_lookup(self._row_numbers(n), word), _counts(counts), words)
+
+    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:
+        """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
+
+        The posterior of i is p(i -> y) / sum_k p(k -> y), the sum over all true counts k. Those beyond the last row
+        are served by it, or by the last ones in turn, so that nothing new comes after one turn.
+
+        Args:
+            plain: whether plain keys of the table's own key space draw the noise, instead of words of 64 bits.
+
+        >>> PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,)))).surest_count()
+        (3, 1.0)
+        """
+        change = np.arange(-self.bound, self.bound + 1)
+        published = np.arange(1, len(self.rows) + self.repeat + self.bound)
+        counts = published[:, None] - change
+        laws = [row.rounded(self.key_space).law() for row in self.rows] if plain else None
+        chances = (
+            np.array([[float(law.get(step, 0)) for step in change.tolist()] for law in laws])
+            if laws
+            else np.stack([row.pmf(change) for row in self.rows])
+        )
+        reaching = chances[self._row_numbers(np.maximum(counts, 0)), np.arange(len(change))]
+        reaching[counts < 0] = 0
+        total = reaching.sum(axis=1)
+        posterior = np.divide(reaching.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)
+        worst = int(posterior.argmax())
+        return int(published[worst]), float(posterior[worst])
 
     @cached_property
     def _plain_lookup(self) -> Lookup:

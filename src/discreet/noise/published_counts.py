@@ -11,7 +11,6 @@ What one true count is published as, under any law: every published count with i
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,11 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.noise.distribution import Noise
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import NoiseByCount, NoiseByTrueCount
+    from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
 
 NEGLIGIBLE = 1e-12
@@ -47,67 +46,21 @@ def cut_bias(law: Noise | None, count: int) -> float:
 
 NEARLY_CERTAIN = 0.99
 """A posterior above which a published count discloses its true count."""
-RARE = 1e-3
-"""Probability beyond which values of an unbounded law are not the most likely ones of any published count."""
 
 
-def surest_count(noise: PTable | Noise, *, plain: bool = False, zeros: bool = False) -> tuple[int, float]:
-    """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
-
-    The posterior of i is p(i -> y) / sum_k p(k -> y), the sum over all true counts k. Those beyond the last row are
-    served by it, or by the last ones in turn, so that nothing new comes after one turn.
+def check_disclosure(noise: NoiseByTrueCount, *, plain: bool = False) -> None:
+    """Refuse noise under which some published count above 0 reveals its true count.
 
     Args:
-        noise: a p-table, or a law, which is then the same for all counts from 1 on.
+        noise: by true count.
         plain: whether plain keys of the p-table's own key space draw the noise, instead of words of 64 bits.
-        zeros: whether a law gives empty cells noise too; a p-table says so itself.
-
-    >>> from discreet.noise.ptable import PTable, PTableRow
-    >>> surest_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,)))))
-    (3, 1.0)
     """
-    return _surest_of_law(noise, zeros=zeros) if isinstance(noise, Noise) else _surest_of_rows(noise, plain=plain)
-
-
-def _surest_of_law(law: Noise, *, zeros: bool) -> tuple[int, float]:
-    """Return the same for one law P: max P(x) / sum P(x) over x <= y - i for the least true count i with noise."""
-    edge = int(law.bound) if math.isfinite(law.bound) else max(law.reach(RARE), 1)
-    change = np.arange(-edge, edge + 1)
-    total, likeliest = law.cdf(change), np.maximum.accumulate(law.pmf(change))
-    least = 0 if zeros else 1
-    posterior = np.divide(likeliest, total, out=np.zeros(len(change)), where=likeliest > 0)
-    posterior[change < 1 - least] = 0
-    worst = int(posterior.argmax())
-    return int(change[worst]) + least, float(posterior[worst])
-
-
-def _surest_of_rows(ptable: PTable, *, plain: bool) -> tuple[int, float]:
-    change = np.arange(-ptable.bound, ptable.bound + 1)
-    published = np.arange(1, len(ptable.rows) + ptable.repeat + ptable.bound)
-    counts = published[:, None] - change
-    laws = [row.rounded(ptable.key_space).law() for row in ptable.rows] if plain else None
-    chances = (
-        np.array([[float(law.get(step, 0)) for step in change.tolist()] for law in laws])
-        if laws
-        else np.stack([row.pmf(change) for row in ptable.rows])
-    )
-    reaching = chances[ptable.row_numbers(np.maximum(counts, 0)), np.arange(len(change))]
-    reaching[counts < 0] = 0
-    total = reaching.sum(axis=1)
-    posterior = np.divide(reaching.max(axis=1), total, out=np.zeros(len(total)), where=total > 0)
-    worst = int(posterior.argmax())
-    return int(published[worst]), float(posterior[worst])
-
-
-def check_disclosure(noise: PTable | Noise, *, plain: bool = False, zeros: bool = False) -> None:
-    """Refuse noise under which some published count above 0 reveals its true count; arguments as of surest_count."""
-    published, posterior = surest_count(noise, plain=plain, zeros=zeros)
+    published, posterior = noise.surest_count(plain=plain)
     if posterior > NEARLY_CERTAIN:
-        what, other = (f"law {noise.name}", "") if isinstance(noise, Noise) else ("p-table", "a p-table with ")
         raise ParameterError(
-            f"The {what} does not protect: a published {published} has one true count with probability "
-            f"{posterior:.4g} (limit {NEARLY_CERTAIN}), if every true count is equally likely beforehand. Choose "
-            f"{other}more noise, or give --allow-disclosure to publish nonetheless.",
+            f"The {noise.label} does not protect: a published {published} has one true count with probability "
+            f"{posterior:.4g} (limit {NEARLY_CERTAIN}), if every true count is equally likely beforehand. Choose more "
+            "noise, or give --allow-disclosure to publish nonetheless.",
             parameter="allow_disclosure",
         )
 

@@ -1,8 +1,7 @@
 """Noise with a rival bound, and noise smoothed by an estimation error: what attackers compare.
 
-The noise of large counts with another bound: what an attacker compares who looks for the bound.
-
-Only the bound is to differ. Mean and variance are kept, and so is the shape:
+An attacker who looks for the bound compares the noise of large counts with the same noise under another bound. Only the
+bound is to differ. Mean and variance are kept, and so is the shape:
 
 - A p-table that carries its settings is solved again with the other bound and every other constraint (stay, floor,
   monotone). Objective and threshold concern small counts only.
@@ -13,10 +12,9 @@ Only the bound is to differ. Mean and variance are kept, and so is the shape:
 
 A comparison with a distribution of another shape would find the shape, not the bound.
 
-Noise that is seen with an independent Gaussian error, and how well two noise distributions can then be told apart.
-
-The density of x + N(0, v) under a noise distribution p is f(e) = sum_x p(x) phi((e - x) / sqrt(v)) / sqrt(v). Two noise
-distributions with densities f and g differ by the Bhattacharyya exponent -log of the integral of sqrt(f g).
+Residuals show noise with an independent Gaussian error. The density of x + N(0, v) under a noise distribution p is
+f(e) = sum_x p(x) phi((e - x) / sqrt(v)) / sqrt(v). Two noise distributions with densities f and g differ by the
+Bhattacharyya exponent -log of the integral of sqrt(f g).
 """
 
 from __future__ import annotations
@@ -27,16 +25,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.by_count import NoiseByCount
+from discreet.noise.distribution import Noise
 from discreet.noise.dual import solve
 from discreet.noise.feasibility import variance_limits
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.ptable import PTableRow
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
     from discreet.noise.by_count import AnyLaw
-    from discreet.noise.distribution import Noise
     from discreet.noise.ptable_settings import PTableSettings
 
 REACHED = 1e-6
@@ -57,11 +54,12 @@ def rival(noise: AnyLaw, bound: int) -> Noise | None:
         The distribution, or None where there is none: for noise without a bound, for rounding, and where the variance
         is larger than the bound allows.
 
+    >>> from discreet.noise.ptable import PTable
     >>> found = rival(PTable.max_entropy(variance=2, bound=5, stay=0.6), 6)
     >>> round(found.variance, 6), round(float(found.pmf(0)), 6)
     (2.0, 0.6)
     """
-    law, settings = _large(noise)
+    law, settings = (noise, None) if isinstance(noise, Noise) else (noise.large, noise.settings)
     if not math.isfinite(law.bound) or law.variance <= 0 or bound < 1:
         return None
     if isinstance(law, MaxEntropy):
@@ -69,15 +67,6 @@ def rival(noise: AnyLaw, bound: int) -> Noise | None:
     if settings:
         return _solved(law, settings, bound)
     return _continued(law, bound)
-
-
-def _large(noise: AnyLaw) -> tuple[Noise, PTableSettings | None]:
-    """Return the distribution of large counts, and the settings it was solved from."""
-    if isinstance(noise, PTable):
-        return noise.large, noise.settings
-    if isinstance(noise, NoiseByCount):
-        return noise.large, noise.settings
-    return noise, None
 
 
 def _max_entropy(variance: float, bound: int) -> MaxEntropy | None:

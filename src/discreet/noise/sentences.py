@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.noise.distribution import WORDS
-from discreet.noise.published_counts import NEARLY_CERTAIN, posterior_of_one, surest_count
+from discreet.noise.published_counts import NEARLY_CERTAIN, posterior_of_one
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.noise.distribution import Noise
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.ptable import PTable
 
 
@@ -123,25 +123,17 @@ def _disclosure(ptable: PTable, *, plain: bool) -> list[str]:
     """Return a sentence where a published count is as good as true: there is no noise, or next to none."""
     if ptable.is_deterministic:
         return deterministic_warnings(ptable)
-    return _revealing("p-table", *surest_count(ptable, plain=plain))
+    return revealing(ptable, plain=plain)
 
 
-def law_warnings(law: Noise, *, zeros: bool) -> list[str]:
-    """Return a sentence where a law, the same for all counts, has next to no noise.
-
-    Args:
-        law: the law.
-        zeros: whether empty cells have noise too.
-    """
-    return _revealing(f"law {law.name}", *surest_count(law, zeros=zeros))
-
-
-def _revealing(what: str, published: int, posterior: float) -> list[str]:
+def revealing(noise: NoiseByTrueCount, *, plain: bool = False) -> list[str]:
+    """Return a sentence where a published count is as good as true: there is next to no noise."""
+    published, posterior = noise.surest_count(plain=plain)
     if posterior <= NEARLY_CERTAIN:
         return []
     told = (
         f"A published {published} has one true count with probability {posterior:.4g}, if every true count is equally "
-        f"likely beforehand. The {what} protects next to nothing."
+        f"likely beforehand. The {noise.label} protects next to nothing."
     )
     return [told]
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.noise.discrete_gaussian import DiscreteGaussian
-from discreet.noise.distribution import Noise, ProbabilityTable, TabulatedNoise
+from discreet.noise.distribution import DISTRIBUTIONS, Noise, ProbabilityTable, TabulatedNoise
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.parameters import parameter, positive, positive_whole
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+@DISTRIBUTIONS.register("truncated")
 @dataclass(frozen=True)
 class Truncated(TabulatedNoise):
     """A law given that its absolute value is at most the bound: P(x) / P(|X| <= E)."""
@@ -55,6 +56,7 @@ class Truncated(TabulatedNoise):
         return self.table.variance
 
 
+@DISTRIBUTIONS.register("truncated-gaussian")
 @dataclass(frozen=True, kw_only=True)
 class TruncatedGaussian(TabulatedNoise):
     """P(x) proportional to exp(-x^2 / (2 sigma^2)) on -E..E: the maximum-entropy law, told by sigma instead of V.
@@ -80,6 +82,7 @@ class TruncatedGaussian(TabulatedNoise):
         return self.table.variance
 
 
+@DISTRIBUTIONS.register("truncated-laplace")
 @dataclass(frozen=True, kw_only=True)
 class TruncatedLaplace(TabulatedNoise):
     """P(x) proportional to exp(-epsilon |x|) on -E..E.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from discreet.arrays import whole
-from discreet.noise.distribution import Noise
+from discreet.noise.distribution import DISTRIBUTIONS, Noise
 from discreet.noise.parameters import parameter, positive_whole
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats
 
 
+@DISTRIBUTIONS.register("uniform")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Noise):
     """Every whole number from -E to E with probability 1 / (2E + 1); variance E (E + 1) / 3."""

@@ -25,7 +25,6 @@ from discreet.errors import ReleaseError
 from discreet.limits import read_bounded_json
 from discreet.programme.model import VALUE, WEIGHTED
 from discreet.records.secret import KEYED, keyed_digest
-from discreet.release.record import REPEATABLE
 from discreet.release.release import Release, read_description
 from discreet.release.release_folder import RECORD, RELEASE, curator_folder
 
@@ -111,8 +110,6 @@ MOVING = (
     "can tell better what changed than if the keys were others",
 )
 """What two releases of different data have in common, under the same law and under two, and what that tells."""
-SAME_NOISE = tuple(name for name in REPEATABLE if name != "exact")
-"""Mechanisms that give the same noise again where nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ def releases_beside(out: Path) -> Neighbours:
                 continue
             _check_quick(place)
             release = Release(public, read_description(public))
-            if release.record.law != "none":
+            if not release.record.is_exact:
                 found.releases.append(release)
         except PermissionError:
             # Another user's.
@@ -200,7 +197,7 @@ def warnings_about(
         earlier: releases beside it.
         secret: of the new release; with it the same data are known again.
     """
-    if record.law == "none":
+    if record.is_exact:
         return
     told, more, strange = 0, [], list(earlier.strange)
     for release, same in _certain_first(record, earlier.releases, secret, strange):
@@ -312,7 +309,12 @@ def _same_keys(record: Record, other: Record) -> bool:
     compared_by = ("mechanism", "secret_check", "key_version", "key_bits")
     alike = all(getattr(record, name) == getattr(other, name) for name in compared_by)
     alike &= _ready_made(record) == _ready_made(other)
-    return alike and record.mechanism in SAME_NOISE and not (_older(record) or _older(other))
+    return alike and _repeats(record) and not (_older(record) or _older(other))
+
+
+def _repeats(record: Record) -> bool:
+    """Say whether the mechanism gives the same noise again where nothing has changed."""
+    return record.mechanism_class.repeatable and not record.is_exact
 
 
 def _ready_made(record: Record) -> bool:
@@ -336,7 +338,7 @@ def _other_noise(record: Record, release: Release) -> str | None:
     # A mechanism of another kind may have no keys at all: what else differs is no matter then.
     compared_by = ALIKE if record.mechanism == other.mechanism else {"mechanism": ALIKE["mechanism"]}
     differs = [words for name, words in compared_by.items() if _differs(record, other, name)]
-    if not differs and record.mechanism in SAME_NOISE:
+    if not differs and _repeats(record):
         return None
     if differs == [ALIKE["perturb_zeros"]]:
         return (
@@ -351,12 +353,12 @@ def _other_noise(record: Record, release: Release) -> str | None:
         )
     how = f"another {', another '.join(differs)}" if differs else f"the mechanism {record.mechanism}, which draws anew"
     same_keys = _same_keys(record, other) and record.key_mode == other.key_mode
-    joint = joint_variance(record.noise(), other.noise(), same_keys=same_keys)
+    joint = joint_variance(record.noise.large, other.noise.large, same_keys=same_keys)
     least = min(record.variance, other.variance)
     return (
         f"{_name(release)} was made from the same data with {how}. An attacker who has both can average the two "
         f"noises of a count: variance {joint:.2f} instead of {least:.2f}.{_spent(record, other)} Publish one of "
-        f"them only{', or repeat the earlier one (--again)' if other.mechanism in SAME_NOISE else ''}."
+        f"them only{', or repeat the earlier one (--again)' if _repeats(other) else ''}."
     )
 
 
@@ -374,7 +376,7 @@ def _perhaps_same(record: Record, release: Release) -> str:
     else:
         how = "without a secret" if other.secret_check is None else "with a secret, unlike this release"
     same_keys = _same_keys(record, other) and record.key_mode == other.key_mode
-    joint = joint_variance(record.noise(), other.noise(), same_keys=same_keys)
+    joint = joint_variance(record.noise.large, other.noise.large, same_keys=same_keys)
     records = "its number of records is not known" if other.records is None else "it has as many records"
     return (
         f"{_name(release)} was made {how}, so that it is not known whether it counts the same persons; {records}. If "

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning
 from discreet.noise.max_entropy import check_room
-from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import check_disclosure
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.progress import Progress
     from discreet.protection.record_loading import LoadedRecords
 
@@ -307,8 +307,8 @@ def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
 
 def _check_room(mechanism: Mechanism) -> None:
     """Refuse a variance that the bound does not allow, before any work; a release that exists can be made again."""
-    noise = getattr(mechanism, "noise", None)
-    if isinstance(noise, PTable) and noise.settings and not noise.settings.equality:
+    noise: NoiseByTrueCount | None = getattr(mechanism, "noise", None)
+    if noise and noise.settings and not noise.settings.equality:
         check_room(noise.settings.variance, noise.settings.bound)
 
 
@@ -317,10 +317,9 @@ def check_protects(mechanism: Mechanism) -> None:
 
     A privacy budget has none before it is split over the tables: its record has a warning instead.
     """
-    noise = getattr(mechanism, "noise", None)
-    if noise is not None:
-        plain = getattr(mechanism, "mode", None) == "plain"
-        check_disclosure(noise, plain=plain, zeros=mechanism.perturbs_zeros)
+    noise: NoiseByTrueCount | None = getattr(mechanism, "noise", None)
+    if noise:
+        check_disclosure(noise, plain=getattr(mechanism, "mode", None) == "plain")
 
 
 def _short_of(record: Record) -> Iterator[str]:

@@ -21,14 +21,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from discreet.engines.spill_folder import SpillFolder
 from discreet.errors import ParameterError, RecordFileError, ReleaseError, ReleaseWarning, SecretError
 from discreet.limits import MAX_RELEASE_BYTES, read_bounded
-from discreet.mechanisms.cell_key import EARLIER_BITS, CellKey
-from discreet.mechanisms.coordinates import Coordinates
-from discreet.mechanisms.exact import Exact
 from discreet.noise.key_lookup import SecretAsGiven, bare_secret
 from discreet.programme.programme_json import programme_from_json
 from discreet.protection.pipeline import protect
 from discreet.records.secret import secret_check
-from discreet.release.record import REPEATABLE, Record, read_record
+from discreet.release.record import Record, read_record
 from discreet.release.release import Release, describe, open_release
 from discreet.release.release_folder import RECORD, RELEASE, TABLES, curator_folder
 from discreet.release.run_journal import LOCK_TIMEOUT
@@ -110,8 +107,8 @@ def repeat(
 
 def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
     """Return the mechanism that a record tells of, or refuse another secret than the one it was made with."""
-    if record.mechanism not in REPEATABLE:
-        spent = " and spend its epsilon again" if record.mechanism == "eps-dp" else ""
+    if not record.mechanism_class.repeatable:
+        spent = " and spend its epsilon again" if record.privacy else ""
         raise ParameterError(
             f"The mechanism {record.mechanism} draws new noise in every run, so that its release cannot be made again: "
             f"a second one would let users weigh the two against each other{spent}. Keep a copy of the first; run "
@@ -125,15 +122,7 @@ def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
                 "made with."
             )
         secret = _matching(secret, record.secret_check)
-    if record.mechanism == "exact":
-        return Exact()
-    noise = record.ptable() if record.has_ptable else record.noise()
-    zeros = record.perturb_zeros and not record.has_ptable
-    label = "1" if record.key_version is None else record.key_version
-    if record.mechanism == "coordinates":
-        return Coordinates(noise, secret, version=label, perturb_zeros=zeros, labelled_total=record.labelled_total)
-    bits = record.key_bits or EARLIER_BITS
-    return CellKey(noise, secret=secret, mode=record.key_mode, version=label, perturb_zeros=zeros, key_bits=bits)
+    return record.mechanism_class.from_record(record, secret)
 
 
 def _matching(secret: bytes, check: str) -> bytes:
@@ -261,7 +250,7 @@ def verify(
     older = "" if record.release_digest else f" The record has no digest of {RELEASE}: its sentences were not compared."
     if data is None:
         return Verification(Path(folder), files, described, None, f"{found}.{older}")
-    if record.mechanism not in REPEATABLE:
+    if not record.mechanism_class.repeatable:
         why = f"the mechanism {record.mechanism} draws new noise in every run, as it must"
         return Verification(Path(folder), files, described, None, f"{found}. It cannot be made again: {why}.{older}")
     _check_repeats(release, data, secret, progress)

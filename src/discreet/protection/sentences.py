@@ -27,7 +27,7 @@ SMALL = 0.005
 def noise_results(release: Release) -> list[Result]:
     """Return what the noise of a release is, as results."""
     record = release.record
-    if record.law == "none":
+    if record.is_exact:
         return []
     unit = release.programme.tables[0].unit
     least, typical = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
@@ -40,7 +40,7 @@ def noise_results(release: Release) -> list[Result]:
             sentence=f"A published count is typically {size} away from the true one ({_kind_of_size(record)}).",
             assumptions=(
                 "a count large enough for the last row of the p-table; smaller ones may have less noise"
-                if record.has_ptable
+                if record.noise.varies_by_count
                 else "every count that gets noise has this law",
             ),
             equation="sqrt(V + mean^2)" if abs(record.mean) >= CENTRED else "sqrt(V)",
@@ -56,7 +56,7 @@ def noise_results(release: Release) -> list[Result]:
 
 def _promised(record: Record) -> list[Result]:
     """Return the epsilon and delta of one count under a truncated law, and what voids them."""
-    law = record.noise()
+    law = record.noise.large
     if isinstance(law, TruncatedLaplace):
         epsilon = law.epsilon
     elif isinstance(law, TruncatedGaussian):
@@ -84,10 +84,10 @@ def _bias(record: Record, unit: str) -> list[Result]:
     """Return how much too high counts are on average where nothing negative is published."""
     if not record.non_negative:
         return []
-    if not record.zeros_are_noisy and record.has_ptable:
+    if not record.zeros_are_noisy and record.noise.varies_by_count:
         # No row of such a table leads below 0.
         return []
-    bias = {count: cut_bias(record.law_of(count), count) for count in range(MOST_SHOWN)}
+    bias = {count: cut_bias(record.largest_noise.row(count), count) for count in range(MOST_SHOWN)}
     worst = max(bias, key=bias.__getitem__)
     told = (
         ", ".join(f"of {count} by {bias[count]:.2g}" for count in bias if bias[count] >= SMALL) or "by less than 0.005"
@@ -109,7 +109,7 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
     """Return what was read, made and written, in sentences."""
     made, files = release.summary, release.description["files"]
     assert made is not None  # noqa: S101 - this run made it
-    seconds, exact = made.seconds, release.record.law == "none"
+    seconds, exact = made.seconds, release.record.is_exact
     size, shown = sum(file["bytes"] for file in files), sum(file["rows"] for file in files)
     rate = made.records / max(seconds["reading"], 1e-9)
     dropped = f", {_number(made.dropped, 'other')} dropped for lack of a value" if made.dropped else ""
@@ -155,7 +155,7 @@ def _bytes(size: int) -> str:
 
 def _noise(release: Release) -> str:
     record = release.record
-    if record.law == "none":
+    if record.is_exact:
         return "none: these are true counts"
     least, most = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
     size = f"{most:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"

@@ -11,43 +11,32 @@ import json
 import math
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from discreet.errors import ParameterError, RecordFileError, UnknownNameError, UnreadableFileError
 from discreet.limits import MAX_RELEASE_BYTES, bounded_json, read_bounded
-from discreet.noise.by_count import by_count
-from discreet.noise.by_name import LAWS
-from discreet.noise.formats.ptable_toml import PTableToml
+from discreet.mechanisms.mechanism import MECHANISMS
+from discreet.noise.by_count import SameNoise, by_count
+from discreet.noise.by_name import FROM_FILE, noise_described
+from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.geometric import TwoSidedGeometric
-from discreet.noise.parameters import parameters, required
-from discreet.noise.ptable import KEY_MODES, KEY_SPACE, PTable
-from discreet.noise.ptable_settings import PTableSettings
-from discreet.noise.sentences import law_warnings
+from discreet.noise.ptable import KEY_MODES, PTable
+from discreet.noise.sentences import revealing
 from discreet.noise.sentences import warnings as noise_warnings
-from discreet.noise.truncated import Truncated
 from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_from_json
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByCount
-    from discreet.noise.distribution import Noise
+    from pathlib import Path
+
+    from discreet.mechanisms.mechanism import RegisteredMechanism
+    from discreet.noise.by_count import NoiseByCount, NoiseByTrueCount
     from discreet.programme.model import Programme
 
 SCHEMA = "discreet/1"
 KIND = "record"
-MECHANISMS = ("cell-key", "coordinates", "fresh", "eps-dp", "exact")
-SHARED_NOISE = ("cell-key", "coordinates", "exact")
-"""Mechanisms that give the same participants, or the same coordinates, the same noise."""
-REPEATABLE = ("cell-key", "coordinates", "exact")
-"""Mechanisms whose noise depends on the data and the secret alone."""
-WITHOUT_LAW = ("p-table", "none")
+WITHOUT_LAW = (FROM_FILE, "none")
 """What stands for a law where there is none by name: a p-table from a file, and no noise at all."""
-UNBOUNDED = ("geometric", "laplace")
-METHOD = {"cell-key": " with cell keys", "eps-dp": " within a privacy budget"}
-"""What may be told of a mechanism beside that it adds noise."""
 TRUE_COUNTS = "none: these are true counts, not for publication"
 """The method of a release without noise."""
 ROUNDING = "rounding"
@@ -136,26 +125,28 @@ class Record:
             if not isinstance(getattr(self, name), kind):
                 words = getattr(kind, "__name__", str(kind).replace("None", "null").replace(" |", " or"))
                 raise ParameterError.outside("record", name, getattr(self, name), f"of type {words}")
-        for name, known in (("mechanism", MECHANISMS), ("law", (*LAWS, *WITHOUT_LAW)), ("key_mode", KEY_MODES)):
+        laws = (*DISTRIBUTIONS.names(), *WITHOUT_LAW)
+        for name, known in (("mechanism", MECHANISMS.names()), ("law", laws), ("key_mode", KEY_MODES)):
             if getattr(self, name) not in known:
                 raise UnknownNameError.among(name, str(getattr(self, name)), known)
         if self.privacy is not None:
             self._check_privacy()
-        if self.mechanism != "eps-dp" and self.spsn != (self.mechanism in SHARED_NOISE):
+        kind = self.mechanism_class
+        if kind.shares_noise is not None and self.spsn != kind.shares_noise:
             raise ParameterError(
-                f"The mechanism {self.mechanism} {'gives' if self.mechanism in SHARED_NOISE else 'does not give'} the "
+                f"The mechanism {self.mechanism} {'gives' if kind.shares_noise else 'does not give'} the "
                 f"same participants the same noise; spsn cannot be {str(self.spsn).lower()}. Correct one of them.",
                 parameter="spsn",
             )
-        if self.mechanism == "eps-dp" and self.law not in UNBOUNDED:
+        if (self.law == "none") != ("none" in kind.laws):
+            raise ParameterError("The law none is for the mechanism exact, and only for it.", parameter="law")
+        if kind.laws and self.law not in kind.laws:
             raise ParameterError(
-                f"The mechanism eps-dp needs an unbounded law ({', '.join(UNBOUNDED)}), not {self.law}.",
+                f"The mechanism {self.mechanism} needs an unbounded law ({', '.join(kind.laws)}), not {self.law}.",
                 parameter="law",
             )
-        if (self.mechanism == "exact") != (self.law == "none"):
-            raise ParameterError("The law none is for the mechanism exact, and only for it.", parameter="law")
-        if self.law != "none":
-            self.noise()
+        if not self.is_exact:
+            _ = self.noise
 
     def _check_privacy(self) -> None:
         """Refuse a promise of privacy without its numbers, or without what it rests on."""
@@ -169,144 +160,96 @@ class Record:
             )
 
     @property
-    def has_ptable(self) -> bool:
-        """Say whether every true count has its own law."""
-        return self.law in {"max-entropy", "p-table"}
+    def is_exact(self) -> bool:
+        """Say whether true counts were published, without noise."""
+        return self.law == "none"
 
     @property
     def is_deterministic(self) -> bool:
         """Say whether every count is always changed in the same way, by rounding or by a fixed amount."""
-        return self.law == "p-table" and self.ptable().is_deterministic
+        return not self.is_exact and self.noise.is_deterministic
 
     @property
     def rounds(self) -> bool:
         """Say whether counts are rounded instead of given random noise."""
-        return self.law == "p-table" and self.ptable().rounds
+        return not self.is_exact and self.noise.rounds
+
+    @property
+    def mechanism_class(self) -> type[RegisteredMechanism]:
+        """Return the mechanism that made the noise."""
+        return MECHANISMS.get(self.mechanism)
 
     @property
     def has_plain_keys(self) -> bool:
         """Say whether the noise of a total follows from the keys of its parts."""
-        return self.mechanism == "cell-key" and self.key_mode == "plain"
+        return self.mechanism_class.needs_keys and self.key_mode == "plain"
 
     def published(self) -> Programme:
         """Return the programme that was published, or that is meant."""
         return programme_from_json(self.definition) if self.definition else load_programme(self.programme)
 
-    def noise(self) -> Noise:
-        """Return the law of the noise of large counts."""
-        if self.law == "none":
+    @cached_property
+    def noise(self) -> NoiseByTrueCount:
+        """Return the noise of every true count, solved again from its settings or as it was given."""
+        if self.is_exact:
             what = "This release is exact: it has no noise to assess."
             raise ParameterError(f"{what} Publish it nowhere, and assess one with noise.", parameter="law")
-        if self.has_ptable:
-            return self.ptable().large
-        return self._law(self.law, self.parameters)
-
-    def _law(self, name: str, given: dict[str, Any]) -> Noise:
-        if name == Truncated.name:
-            inner = given.get("of")
-            if not isinstance(inner, dict) or not isinstance(inner.get("parameters"), dict):
-                raise ParameterError(
-                    "The law truncated needs `of`, the law that is cut, with its `law` and its `parameters`.",
-                    parameter="of",
-                )
-            of = str(inner.get("law"))
-            if of not in LAWS:
-                raise UnknownNameError.among("law that is truncated", of, LAWS)
-            return Truncated(self._law(of, inner["parameters"]), given.get("bound", 0))
-        self._check_parameters(LAWS[name], given)
-        made: Noise = LAWS[name](**given)
-        return made
-
-    def ptable(self) -> PTable:
-        """Return the p-table, solved again from its settings or as it was given; once for every record."""
-        return self._ptable
-
-    @cached_property
-    def _ptable(self) -> PTable:
-        if self.law == "p-table":
-            return PTableToml().read(self.ptable_text or "", Path("record.json"))
-        self._check_parameters(PTableSettings, self.parameters)
-        return PTable.solve(PTableSettings(**self.parameters), self.key_space or KEY_SPACE)
-
-    def _check_parameters(self, taker: type, given: dict[str, Any]) -> None:
-        """Refuse parameters that the law does not know, and a law without those it needs."""
-        known, declared = [field.name for field in fields(taker)], parameters(taker)
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            raise UnknownNameError.among(f"parameter of the law {self.law}", unknown[0], known)
-        missing = [name for name in required(taker) if name not in given]
-        if missing:
-            raise ParameterError(
-                f"The law {self.law} needs {' and '.join(missing)}. Give --{missing[0]}: "
-                f"{declared[missing[0]].help() if missing[0] in declared else missing[0]}.",
-                parameter=missing[0],
-            )
+        return noise_described(
+            self.law,
+            self.parameters,
+            ptable_text=self.ptable_text,
+            key_space=self.key_space,
+            perturb_zeros=self.perturb_zeros,
+        )
 
     @property
     def variance(self) -> float:
         """Return the variance of one noise term on a large count."""
-        return self.noise().variance
+        return self.noise.large.variance
 
     @property
     def mean(self) -> float:
         """Return the mean of one noise term on a large count; 0 except for a p-table from a file."""
-        return self.ptable().large.mean if self.law == "p-table" else 0.0
+        return self.noise.large.mean if self.law == FROM_FILE else 0.0
 
     @property
     def bound(self) -> float:
         """Return the largest absolute noise of any count; in a p-table from a file small counts may have more."""
-        return self.ptable().bound if self.has_ptable else self.noise().bound
+        return self.noise.bound
 
     @property
     def zeros_are_noisy(self) -> bool:
         """Say whether an empty cell may have been published as something else."""
-        return self.ptable().perturbs_zeros if self.has_ptable else self.perturb_zeros
+        return not self.is_exact and self.noise.perturbs_zeros
 
     @property
     def smallest_published(self) -> int:
         """Return the smallest count above 0 that can be published: a p-table may leave out the first ones."""
-        return self.ptable().smallest_published if self.has_ptable else 1
+        return self.noise.smallest_published
 
     @property
     def largest_variance(self) -> float:
         """Return the variance of the count with most noise, where a budget is split unevenly; else that of any."""
-        return (self._noisiest or self.noise()).variance
+        return self.largest_noise.large.variance
 
-    @property
-    def _noisiest(self) -> Noise | None:
-        """Return the law of a count with most noise, where counts spend different epsilons."""
+    @cached_property
+    def largest_noise(self) -> NoiseByTrueCount:
+        """Return the noise of a count with most, where a budget is split unevenly; else that of all counts."""
         smallest = (self.privacy or {}).get("smallest_epsilon_of_a_count")
-        return TwoSidedGeometric(epsilon=smallest) if smallest else None
+        return SameNoise(TwoSidedGeometric(epsilon=smallest), self.perturb_zeros) if smallest else self.noise
 
     def noise_warnings(self) -> list[str]:
         """Return what could surprise: no protection; in a p-table also biased rows, negative counts, too few keys."""
-        if self.law == "none":
+        if self.is_exact:
             return []
-        if not self.has_ptable:
-            return law_warnings(self.noise(), zeros=self.zeros_are_noisy)
-        keys = self.key_mode if self.mechanism == "cell-key" else "words"
-        return noise_warnings(self.ptable(), keys, non_negative=self.non_negative)
-
-    def law_of(self, count: int) -> Noise | None:
-        """Return the law of the noise of one true count; None where it has none.
-
-        Where a budget is split unevenly, that of a count with most noise.
-        """
-        if self._noisiest:
-            return self._noisiest
-        if count == 0 and not self.zeros_are_noisy:
-            return None
-        if not self.has_ptable:
-            return self.noise()
-        table = self.ptable()
-        return table.rows[int(table.row_numbers(np.array([count]))[0])]
+        if not isinstance(self.noise, PTable):
+            return revealing(self.noise)
+        keys = self.key_mode if self.mechanism_class.needs_keys else "words"
+        return noise_warnings(self.noise, keys, non_negative=self.non_negative)
 
     def by_count(self) -> NoiseByCount:
         """Return the laws of all true counts; where a budget is split unevenly, that of a count with most noise."""
-        if self.law == "none":
-            return by_count(None)
-        noise = self.ptable() if self.has_ptable else self._noisiest or self.noise()
-        return by_count(noise, zeros=self.zeros_are_noisy, non_negative=self.non_negative)
+        return by_count(None if self.is_exact else self.largest_noise, non_negative=self.non_negative)
 
     def public(self) -> dict[str, Any]:
         """Return what a data user may know: the size of the noise, a vague bound, and what totals do.
@@ -314,7 +257,7 @@ class Record:
         Exact parameters, keys and fingerprints stay with the curator: an exact
         bound helps an attacker (see the measure `bound`).
         """
-        if self.law == "none":
+        if self.is_exact:
             return {"programme": self._public_name, "method": TRUE_COUNTS}
         told: dict[str, Any] = {
             # Its name: where the file lies on the curator's machine is nobody's business.
@@ -348,12 +291,12 @@ class Record:
     def _public_method(self) -> str:
         if self.is_deterministic:
             return ROUNDING if self.rounds else FIXED_CHANGE
-        return "random noise" + METHOD.get(self.mechanism, "")
+        return "random noise" + self.mechanism_class.public_method
 
     @property
     def earlier_bound(self) -> str | None:
         """Return the bound that earlier versions describe: they left more room beside the size."""
-        if self.law == "none":
+        if self.is_exact:
             return None
         return self._vague_bound(max(math.hypot(self.largest_variance**0.5, self.mean) - 0.1, 0.0))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.charts.rendering import as_data, program, static_svg
+from discreet.noise.ptable import PTable
 from discreet.noise.sentences import CENTRED
 from discreet.programme.summary import statistic_label
 from discreet.release.disclosed_noise import told_range, typical_change
@@ -170,9 +171,9 @@ class PTableLine:
 def _ptable(found: ReportResults) -> tuple[tuple[int, ...], tuple[PTableLine, ...]] | None:
     """Return the noises and the rows of the p-table, None where there is none or it is too large to show."""
     record = found.record
-    if record is None or not record.has_ptable or record.bound > WIDEST_PTABLE:
+    table = None if record is None or record.is_exact else record.noise
+    if not isinstance(table, PTable) or table.bound > WIDEST_PTABLE:
         return None
-    table = record.ptable()
     noises = tuple(range(-table.bound, table.bound + 1))
     last = len(table.rows) - 1
     return noises, tuple(
@@ -190,7 +191,7 @@ def _noise(found: ReportResults) -> Iterator[tuple[str, str]]:
     """Give what may be said of the noise: all of it to the curator, what is told to everybody."""
     told, record = found.release.description["noise"], found.record
     yield "method", str(told.get("method", "not told"))
-    if record is not None and record.law != "none":
+    if record is not None and not record.is_exact:
         yield "law", _law(record)
         if record.largest_variance > record.variance:
             yield "most noise of a count", f"variance {record.largest_variance:.4g}"
@@ -295,7 +296,7 @@ def _settings(found: ReportResults) -> Iterator[tuple[str, str]]:
         for name, value in record.parameters.items():
             if not isinstance(value, dict | bool) and value:
                 yield name.replace("_", " "), f"{value:g}" if isinstance(value, float) else str(value)
-        if record.mechanism == "cell-key":
+        if record.mechanism_class.needs_keys:
             yield "keys", f"{record.key_mode}, version {record.key_version}"
         yield "records without a value", record.missing or "none allowed"
     yield "success that an attacker may have", f"{found.confidence:.2%}"

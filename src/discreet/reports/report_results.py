@@ -19,7 +19,7 @@ from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
 from discreet.release.disclosed_noise import disclosed_noise, told_range
 from discreet.release.public_view import public_side, told_record
-from discreet.release.record import FIXED_CHANGE, REPEATABLE, ROUNDING, TRUE_COUNTS
+from discreet.release.record import FIXED_CHANGE, ROUNDING, TRUE_COUNTS
 from discreet.release.release import Release, open_release
 from discreet.release.true_tables import keeps_truth
 from discreet.risk.assessment import SUREST, assess
@@ -170,7 +170,7 @@ def gather(
     tell("assessing", 0, 1)
     mildest, assessments = _assessments(source, record, confidence, absent)
     # The noise is one for all tables, whatever they count: so is what they reveal of its bound.
-    bound = assess(source, measures=("bound",), confidence=confidence) if record and record.law != "none" else None
+    bound = assess(source, measures=("bound",), confidence=confidence) if record and not record.is_exact else None
     design = _design(source, record, bound, confidence, absent)
     tell("assessing", 1, 1)
     return ReportResults(
@@ -229,7 +229,7 @@ def _assessments(
             return None, ()
         worst, mildest = (_most_exposed_first(told_record(release, size), TOLD_MEASURES, confidence) for size in sizes)
         return mildest[0], worst
-    if record.law == "none":
+    if record.is_exact:
         absent["risk"] = EXACT
         return None, ()
     if record.rounds:
@@ -273,7 +273,7 @@ def _attacks(
     if public:
         absent["attacks"] = absent["truth"] = PUBLIC
         return None
-    if release.record.law == "none":
+    if release.record.is_exact:
         absent["attacks"] = EXACT
         return None
     if how["truth"] is None and not keeps_truth(release):
@@ -290,7 +290,7 @@ def _attacks(
 def _again(name: str, record: Record | None, flags: str) -> tuple[str, ...]:
     """Return what to type to make the release again, where its noise can be, to check it, and to make this report."""
     report = f"discreet report {name}{flags} --out report.html"
-    if record is None or record.mechanism not in REPEATABLE:
+    if record is None or not record.mechanism_class.repeatable:
         return (f"discreet verify {name}", report)
     secret = " --secret-file SECRET" if record.secret_check else ""
     return (

@@ -141,7 +141,7 @@ def _averaging(found: ReportResults) -> VerdictLine:
         result, reason = _all_known(), "every count is published as it is"
     elif result is None:
         reason = found.absent.get("risk", "nothing can be averaged")
-    plain = found.record is not None and found.record.key_mode == PLAIN and found.record.mechanism == "cell-key"
+    plain = found.record is not None and found.record.has_plain_keys
     reason += "; keys are plain, and tell her more than this" if plain else ""
     return VerdictLine(
         area,

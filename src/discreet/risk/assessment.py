@@ -10,7 +10,8 @@ from discreet.equations.closed_form import success
 from discreet.errors import ParameterError
 from discreet.limits import MAX_RELEASE_BYTES, read_named
 from discreet.mechanisms.eps_dp import EpsDP
-from discreet.noise.by_name import described_law
+from discreet.noise.by_count import SameNoise, noise_by_count
+from discreet.noise.by_name import described_noise
 from discreet.noise.distribution import Noise
 from discreet.noise.max_entropy import MaxEntropy, check_room
 from discreet.noise.ptable import PTable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.results import Result
 
 
@@ -119,7 +121,7 @@ class Assessment(ResultSet):
 
 def assess(
     source: str | Path | Programme | Record | Release,
-    noise: PTable | Noise | Mechanism | None = None,
+    noise: NoiseByTrueCount | Noise | Mechanism | None = None,
     *,
     measures: Sequence[str] | None = None,
     rule: str = "levels",
@@ -227,11 +229,10 @@ def _of_programme(source: Programme | str, given: dict[str, Any]) -> Record:
 
 def _described(noise: object, source: Programme | str, beside: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a record for a p-table, a noise distribution or a mechanism."""
-    if isinstance(noise, PTable | Noise):
-        spsn = beside.pop("spsn", True)
-        found = {"mechanism": "cell-key" if spsn else "fresh", "spsn": spsn, **described_law(noise)}
-        if isinstance(noise, PTable):
-            found["key_space"] = noise.key_space
+    if isinstance(noise, PTable | SameNoise | Noise):
+        spsn, zeros = beside.pop("spsn", True), noise_by_count(noise).perturbs_zeros
+        found = {"mechanism": "cell-key" if spsn else "fresh", "spsn": spsn, **described_noise(noise)}
+        found |= {"key_space": noise.key_space} if isinstance(noise, PTable) else {"perturb_zeros": zeros}
     elif isinstance(noise, EpsDP):
         # Its budget is split over the tables, which must have their codes for that.
         programme = source if isinstance(source, Programme) else load_programme(source)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import InfeasibleError
+from discreet.noise.by_count import noise_by_count
 from discreet.noise.ptable import PTable
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import DELTA, EPSILON, pairs
@@ -38,7 +39,8 @@ def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) ->
         epsilon: from 0 on.
         key_space: the grid of keys the law is rounded to; None takes the law before rounding.
 
-    >>> from discreet.noise.ptable import PTable
+    >>> from discreet.noise.by_count import noise_by_count
+    from discreet.noise.ptable import PTable
     >>> result = delta_at(PTable.max_entropy(variance=2, bound=5), 1.0)
     >>> print(f"{result.value:.3f}, {result.worst}")
     0.512, counts 0 and 1
@@ -58,7 +60,7 @@ def _delta_result(source: Source, epsilon: float, key_space: int | None, among: 
         value=delta,
         unit="1",
         sentence=f"{said.capitalize()}{flat}.",
-        worst=worst.name if isinstance(source, PTable) else None,
+        worst=worst.name if noise_by_count(source).varies_by_count else None,
         assumptions=_assumptions(source, key_space, worst),
     )
 
@@ -82,7 +84,7 @@ def membership_advantage(source: Source, *, key_space: int | None = None) -> Res
         unit="1",
         sentence="Whoever knows everything but whether one person is in a count, and tosses a coin without it, guesses "
         f"right from the published count with probability {upwards((1 + advantage) / 2)} instead of 0.5.",
-        worst=worst.name if isinstance(source, PTable) else None,
+        worst=worst.name if noise_by_count(source).varies_by_count else None,
         assumptions=_assumptions(source, key_space, worst),
     )
 
@@ -112,7 +114,7 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
         value=epsilon,
         unit="1",
         sentence=sentence,
-        worst=worst.name if isinstance(source, PTable) else None,
+        worst=worst.name if noise_by_count(source).varies_by_count else None,
         assumptions=_assumptions(source, key_space, worst),
     )
 
@@ -175,7 +177,7 @@ def _assumptions(source: Source, key_space: int | None, worst: Pair) -> tuple[st
         "neighbours: one person added or removed, the attacker knows everybody else",
         law_used(key_space),
     ]
-    if not isinstance(source, PTable):
+    if not noise_by_count(source).varies_by_count:
         found.append("the count gets this very law; in a p-table only counts above the bound do")
     if worst.beyond:
         found.append(f"the law is cut where it is rarer than 1e-300; {worst.beyond:.1g} is added to delta for that")

@@ -26,6 +26,7 @@ import numpy as np
 
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError, TooLargeError
+from discreet.noise.by_count import noise_by_count
 from discreet.noise.ptable import PTable
 from discreet.noise.rival_noise import rival
 from discreet.programme.lattice import lattice
@@ -305,16 +306,16 @@ def statistics_of_a_person(case: AssessmentCase) -> int:
 @MEASURES.register("epsilon_delta")
 def epsilon_delta(case: AssessmentCase) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
-    source = case.record.ptable() if case.record.has_ptable else case.record.noise()
-    found = [delta_at(source, EPSILON), membership_advantage(source)]
-    if not case.record.has_ptable and not case.record.zeros_are_noisy and case.record.mechanism != "eps-dp":
+    noise = case.record.noise
+    found = [delta_at(noise, EPSILON), membership_advantage(noise)]
+    if not noise.varies_by_count and not noise.perturbs_zeros and not case.record.privacy:
         found.append(_seen_alone(case.record))
     return found + _promised(case.record)
 
 
 def _seen_alone(record: Record) -> Result:
     """Return delta of the counts 0 and 1 where zeros stay zeros: P(1 is not shown as 0), the same at every epsilon."""
-    law = record.noise()
+    law = record.noise.large
     seen = 1 - float(law.cdf(-1) if record.non_negative else law.pmf(-1))
     return Result(
         name="delta_of_a_person_alone",
@@ -347,8 +348,7 @@ def _promised(record: Record) -> list[Result]:
 @MEASURES.register("composition")
 def composition(case: AssessmentCase) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
-    source = case.record.ptable() if case.record.has_ptable else case.record.noise()
-    found = composed(source, statistics_of_a_person(case))
+    found = composed(case.record.noise, statistics_of_a_person(case))
     return [_of_plain_keys(each) for each in found] if case.record.has_plain_keys else found
 
 
@@ -363,12 +363,13 @@ def composed(source: Source, t: int) -> list[Result]:
 
     The rows of a p-table are composed as they are. The theorems are for one distribution, not for rows in turn.
     """
-    if isinstance(source, PTable):
-        together, law = compose_large(source, t), large_law(source)
+    noise = noise_by_count(source)
+    if isinstance(noise, PTable):
+        together, law = compose_large(noise, t), large_law(noise)
     else:
-        together, law = compose(source, t), source
+        together, law = compose(noise.large, t), noise.large
     results = [sensitivity(t), together.floor(), together.epsilon_above_floor(SLACK)]
-    if isinstance(source, PTable) and source.repeat > 1:
+    if noise.repeat > 1:
         return results
     theorems = [
         basic_composition(law, t),
@@ -384,7 +385,7 @@ def reconstruction(case: AssessmentCase) -> list[Result]:
     if case.records is None:
         return []
     results = [epsilon_of_reconstruction(case.records)]
-    bound = case.record.noise().bound
+    bound = case.record.noise.large.bound
     if math.isfinite(bound):
         cells = sum(int(each.cells[each.published].sum()) for each in case.lattices.values())
         attack = PolynomialAttack(records=case.records, bound=bound, outputs=cells)
@@ -471,12 +472,12 @@ def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
 @MEASURES.register("bound")
 def bound(case: AssessmentCase) -> list[Result]:
     """Return how surely residuals reveal the bound, a limit where counts are known, and the paper's extreme gap."""
-    law = case.record.noise()
+    noise = case.record.noise
+    law = noise.large
     # A rule without random noise has no bound to reveal: anyone may know it.
     if not math.isfinite(law.bound) or case.record.is_deterministic:
         return []
     results = []
-    noise = case.record.ptable() if case.record.has_ptable else law
     if wider := rival(noise, int(law.bound) + 1):
         results += case.noise_terms.results(law, wider, case.confidence)
     offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
@@ -491,7 +492,8 @@ def bound(case: AssessmentCase) -> list[Result]:
 @MEASURES.register("margins")
 def margins(case: AssessmentCase) -> list[Result]:
     """Return how many tuples are forced, and what small published patterns tell about true 1s."""
-    law = case.record.noise()
+    noise = case.record.noise
+    law = noise.large
     offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
     if not math.isfinite(law.bound) or not offered:
         return []
@@ -499,9 +501,8 @@ def margins(case: AssessmentCase) -> list[Result]:
     results = []
     if not case.record.is_deterministic:
         results = [forced_tuples(law, tuples=tuples, categories=categories).result()]
-    if case.record.has_ptable and law.bound <= WIDEST_ENUMERATED:
-        shared = case.record.spsn and case.record.mechanism == "cell-key"
-        noise_by = "participants" if shared else "coordinates"
-        patterns = pattern_table(case.record.ptable(), largest=SMALL, noise_by=noise_by)
+    if isinstance(noise, PTable) and law.bound <= WIDEST_ENUMERATED:
+        shared = case.record.mechanism_class.same_noise_by == "participants"
+        patterns = pattern_table(noise, largest=SMALL, noise_by="participants" if shared else "coordinates")
         results += patterns.results(at_least=RARE)
     return results

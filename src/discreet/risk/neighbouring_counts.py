@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.by_count import noise_by_count
 from discreet.noise.distribution import WIDEST, Noise, ProbabilityTable, TabulatedNoise
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
@@ -35,6 +36,7 @@ from discreet.noise.ptable import PTable
 from discreet.risk.privacy_loss import PrivacyLoss
 
 if TYPE_CHECKING:
+    from discreet.noise.by_count import NoiseByTrueCount
     from discreet.noise.rounded import RoundedRow
 
 positive_share = Domain("above 0 and below 1", lambda value: share.contains(value) and value > 0)
@@ -105,7 +107,7 @@ ONE_PERSON = Neighbours()
 """One person added or removed."""
 
 
-Source: TypeAlias = Noise | PTable
+Source: TypeAlias = "Noise | NoiseByTrueCount"
 """Where noise comes from: one law for every count, or a p-table."""
 
 SMALLEST = 1e-300
@@ -160,9 +162,10 @@ def pairs(source: Source, key_space: int | None = None) -> tuple[Pair, ...]:
         key_space: the number of keys of the grid the law is rounded to; None
             takes the law before rounding.
     """
-    if isinstance(source, PTable):
-        return tuple(row_pair(source, count, key_space) for count in range(len(source.rows)))
-    return (law_pair(source, key_space=key_space),)
+    noise = noise_by_count(source)
+    if isinstance(noise, PTable):
+        return tuple(row_pair(noise, count, key_space) for count in range(len(noise.rows)))
+    return (law_pair(noise.large, key_space=key_space),)
 
 
 def row_pair(ptable: PTable, count: int, key_space: int | None = None) -> Pair:
