@@ -18,7 +18,8 @@ from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, Unkno
 from discreet.limits import MAX_JSON_BYTES, MAX_RELEASE_BYTES, read_bounded, read_bounded_json
 from discreet.programme.programme_json import programme_from_json
 from discreet.release.disclosed_noise import typical_change
-from discreet.release.record import FIXED_CHANGE, ROUNDING, SCHEMA, Record, record_from_json
+from discreet.release.noise_record import FIXED_CHANGE, ROUNDING
+from discreet.release.record import SCHEMA, Record, record_from_json
 from discreet.release.release_folder import EXACT, RECORD, RELEASE, TABLES, curator_folder, recover
 from discreet.release.table_files import TableFile, read_table
 

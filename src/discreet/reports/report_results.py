@@ -18,8 +18,8 @@ from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
 from discreet.release.disclosed_noise import disclosed_noise, told_range
+from discreet.release.noise_record import FIXED_CHANGE, ROUNDING, TRUE_COUNTS
 from discreet.release.public_view import public_side, told_record
-from discreet.release.record import FIXED_CHANGE, ROUNDING, TRUE_COUNTS
 from discreet.release.release import Release, open_release
 from discreet.release.true_tables import keeps_truth
 from discreet.risk.assessment import SUREST, assess

@@ -11,7 +11,7 @@ from discreet.calibration.constraints import HIDDEN_BOUND
 from discreet.calibration.feasible_region import FARTHEST
 from discreet.programme.summary import statistic_label
 from discreet.release.disclosed_noise import typical_change
-from discreet.release.record import FIXED_CHANGE, ROUNDING
+from discreet.release.noise_record import FIXED_CHANGE, ROUNDING
 from discreet.results import Result
 from discreet.risk.bound_disclosure import LEAST_SURE
 from discreet.risk.sentences import downwards, upwards
