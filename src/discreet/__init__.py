@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.accuracy.area_counts import load_areas as load_areas
+    from discreet.accuracy.noisy_counts import count_difference as count_difference
+    from discreet.accuracy.noisy_counts import count_mean as count_mean
+    from discreet.accuracy.noisy_counts import count_ratio as count_ratio
+    from discreet.accuracy.noisy_counts import count_share as count_share
     from discreet.accuracy.release_utility import utility as utility
     from discreet.accuracy.small_areas import small_areas as small_areas
     from discreet.attacks.attack_run import attack as attack
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
     from discreet.risk.composition import compose as compose
     from discreet.risk.epsilon_delta import delta_at as delta_at
     from discreet.risk.epsilon_delta import epsilon_at as epsilon_at
+    from discreet.risk.reconstruction import Reidentification as Reidentification
     from discreet.synthetic.synthetic_census import synth as synth
 
 HOMES = {
@@ -75,6 +80,7 @@ HOMES = {
     "PTable": "noise.ptable",
     "Programme": "programme.model",
     "Record": "release.record",
+    "Reidentification": "risk.reconstruction",
     "Release": "release.release",
     "ReleaseWarning": "errors",
     "Result": "results",
@@ -89,6 +95,10 @@ HOMES = {
     "attack": "attacks.attack_run",
     "compare": "calibration.comparison",
     "compose": "risk.composition",
+    "count_difference": "accuracy.noisy_counts",
+    "count_mean": "accuracy.noisy_counts",
+    "count_ratio": "accuracy.noisy_counts",
+    "count_share": "accuracy.noisy_counts",
     "delta_at": "risk.epsilon_delta",
     "design": "calibration.noise_design",
     "epsilon_at": "risk.epsilon_delta",

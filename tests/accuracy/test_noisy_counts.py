@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.noisy_counts import CONFIDENCE, TAIL, NoisyCount, NoisyEstimate, difference, mean, ratio, share
+from discreet.accuracy.noisy_counts import (
+    CONFIDENCE,
+    TAIL,
+    NoisyCount,
+    NoisyEstimate,
+    count_difference,
+    count_mean,
+    count_ratio,
+    count_share,
+)
 from discreet.errors import ParameterError
 from discreet.noise.by_count import NoiseByCount, by_count
 from discreet.noise.discrete_gaussian import DiscreteGaussian
@@ -59,7 +68,7 @@ def quantiles(values: dict[Fraction | float, float]) -> list[float]:
 
 def test_a_law_can_be_given_as_it_is_and_counts_are_whole() -> None:
     table = PTable.max_entropy(variance=2, bound=5)
-    for function in (difference, ratio, share):
+    for function in (count_difference, count_ratio, count_share):
         assert function(31, 24, table) == function(31, 24, by_count(table))
         with pytest.raises(ParameterError, match="published"):
             function(3.5, 4, table)  # type: ignore[arg-type]  # what a user may do
@@ -90,9 +99,9 @@ def test_differences_are_those_of_enumeration(a: int, b: int, law: NoiseByCount)
     values: dict[Fraction | float, float] = {}
     for n, m, chance in pairs(a, b, law):
         values[n - m] = values.get(n - m, 0.0) + chance
-    found = difference(a, b, law)
+    found = count_difference(a, b, law)
     assert [found.lower, found.value, found.upper] == quantiles(values)
-    turned = difference(b, a, law)
+    turned = count_difference(b, a, law)
     assert (turned.standard_error, turned.upper) == pytest.approx((found.standard_error, -found.lower))
 
 
@@ -105,7 +114,7 @@ def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: NoiseBy
             quotient, part = Fraction(n, m) if m else math.inf, Fraction(n, n + m)
             ratios[quotient] = ratios.get(quotient, 0.0) + chance
             shares[part] = shares.get(part, 0.0) + chance
-    of_ratio, of_share = ratio(a, b, law), share(a, b, law)
+    of_ratio, of_share = count_ratio(a, b, law), count_share(a, b, law)
     assert [of_ratio.lower, of_ratio.value, of_ratio.upper] == pytest.approx(quantiles(ratios))
     assert [of_share.lower, of_share.value, of_share.upper] == pytest.approx(quantiles(shares))
     weight = sum(shares.values())
@@ -125,7 +134,7 @@ def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: NoiseBy
 
 @given(st.integers(200, 5000), st.integers(200, 5000))
 def test_for_large_counts_the_delta_method_agrees(a: int, b: int) -> None:
-    of_ratio, of_share, apart = ratio(a, b, WIDE), share(a, b, WIDE), difference(a, b, WIDE)
+    of_ratio, of_share, apart = count_ratio(a, b, WIDE), count_share(a, b, WIDE), count_difference(a, b, WIDE)
     V, N = WIDE.variance, a + b  # noqa: N806 - the symbols of the formula
     assert apart.value == a - b
     assert apart.standard_error == pytest.approx(math.sqrt(2 * V))
@@ -160,7 +169,9 @@ def covered(
 
 
 @pytest.mark.parametrize(
-    ("function", "true"), [(difference, -20), (ratio, 40 / 60), (share, 0.4)], ids=["difference", "ratio", "share"]
+    ("function", "true"),
+    [(count_difference, -20), (count_ratio, 40 / 60), (count_share, 0.4)],
+    ids=["difference", "ratio", "share"],
 )
 def test_intervals_cover_and_no_longer_when_the_noise_is_30_percent_larger(function: Function, true: float) -> None:
     # Whole numbers cover somewhat more than 95 percent; at this standard deviation not much more.
@@ -176,44 +187,50 @@ def test_intervals_cover_in_a_simulation_over_many_true_counts() -> None:
     usable = (true.sum(axis=1) > 0) & (true[:, 1] > 0)
     hits = []
     for (n, m), (y, z) in zip(true[usable].tolist(), shown[usable].tolist(), strict=True):
-        lower, upper = interval(ratio, y, z, CELL_KEY)
+        lower, upper = interval(count_ratio, y, z, CELL_KEY)
         hits.append(lower - 1e-12 <= n / m <= upper + 1e-12)
     assert np.mean(hits) > CONFIDENCE - 3 * math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / len(hits))
 
 
 def test_single_small_counts_are_covered_less_often_but_not_much() -> None:
-    coverage = {(n, m): covered(ratio, n / m, (n, m), CELL_KEY, CELL_KEY) for n in range(1, 8) for m in range(1, 8)}
+    coverage = {
+        (n, m): covered(count_ratio, n / m, (n, m), CELL_KEY, CELL_KEY) for n in range(1, 8) for m in range(1, 8)
+    }
     assert min(coverage.values()) > 0.9
     assert np.mean(list(coverage.values())) > CONFIDENCE
 
 
 def test_a_denominator_that_may_be_0_leaves_the_ratio_unbounded() -> None:
-    found = ratio(3, 0, CELL_KEY)
+    found = count_ratio(3, 0, CELL_KEY)
     assert (found.upper, found.standard_error) == (math.inf, math.inf)
     assert found.lower > 0
     assert str(found).endswith(f"in 19 of 20 cases at least {found.lower:.4g}, without an upper limit")
     assert str(found).startswith("unbounded, ")
-    assert share(3, 0, CELL_KEY).upper == 1
-    assert ratio(0, 9, CELL_KEY).lower == 0
+    assert count_share(3, 0, CELL_KEY).upper == 1
+    assert count_ratio(0, 9, CELL_KEY).lower == 0
 
 
 def test_without_noise_figures_are_what_they_are() -> None:
-    for found, value in ((difference(7, 3, NONE), 4), (ratio(7, 3, NONE), 7 / 3), (share(7, 3, NONE), 0.7)):
+    for found, value in (
+        (count_difference(7, 3, NONE), 4),
+        (count_ratio(7, 3, NONE), 7 / 3),
+        (count_share(7, 3, NONE), 0.7),
+    ):
         assert (found.lower, found.value, found.upper) == pytest.approx((value, value, value))
         assert found.standard_error == pytest.approx(0, abs=1e-7)
-    assert str(ratio(7, 4, NONE)) == "1.75, in 19 of 20 cases between 1.75 and 1.75"
-    assert ratio(7, 0, NONE).lower == math.inf
+    assert str(count_ratio(7, 4, NONE)) == "1.75, in 19 of 20 cases between 1.75 and 1.75"
+    assert count_ratio(7, 0, NONE).lower == math.inf
 
 
 def test_wide_laws_take_no_long_time() -> None:
     law = by_count(TwoSidedGeometric(epsilon=0.02), zeros=True)
-    found = share(20_000, 60_000, law)
+    found = count_share(20_000, 60_000, law)
     assert found.lower < 0.25 < found.upper
     assert found.standard_error == pytest.approx(math.sqrt(law.variance * (0.75**2 + 0.25**2)) / 80_000, rel=1e-3)
 
 
 def test_the_mean_of_a_hand_made_table() -> None:
-    found = mean([10, 20, 40], [100, 200, 100], CELL_KEY)
+    found = count_mean([10, 20, 40], [100, 200, 100], CELL_KEY)
     middle = (10 * 100 + 20 * 200 + 40 * 100) / 400
     apart = [10 - middle, 20 - middle, 40 - middle]
     V = CELL_KEY.variance  # noqa: N806 - the symbol of the formula
@@ -238,7 +255,7 @@ def simulated_means(law: NoiseByCount, *, tables: int) -> tuple[dict[str, float]
     errors = []
     for _ in range(tables):
         true = random.poisson(means)
-        found = mean(values, law.publish(true, random), WIDE)
+        found = count_mean(values, law.publish(true, random), WIDE)
         counted = float(values @ true / true.sum())
         errors.append(found.value - counted)
         for name, interval_, target in (
@@ -271,7 +288,7 @@ def test_the_bias_of_a_mean_is_that_of_a_simulation() -> None:
     # The part that is linear in the noise has mean 0; without it less is left to chance.
     linear = (shown - true) @ (values - middle) / true.sum()
     second_order = (shown @ values) / shown.sum(axis=1) - middle - linear
-    expected = mean(values, true, WIDE).bias
+    expected = count_mean(values, true, WIDE).bias
     error = second_order.std() / math.sqrt(len(second_order))
     assert abs(second_order.mean() - expected) < 4 * error + 0.05 * abs(expected)
     assert abs(second_order.mean() - 1.3 * expected) > 4 * error + 0.05 * abs(expected)
@@ -279,13 +296,13 @@ def test_the_bias_of_a_mean_is_that_of_a_simulation() -> None:
 
 def test_mistakes_are_refused() -> None:
     with pytest.raises(ParameterError, match="No true count is published as -3 under this law"):
-        difference(-3, 4, CELL_KEY)
+        count_difference(-3, 4, CELL_KEY)
     with pytest.raises(ParameterError, match="Both counts are 0, so they have no ratio"):
-        ratio(0, 0, NONE)
+        count_ratio(0, 0, NONE)
     with pytest.raises(ParameterError, match=r"values have the shape \(2,\), counts \(3,\)"):
-        mean([1, 2], [4, 5, 6], CELL_KEY)
+        count_mean([1, 2], [4, 5, 6], CELL_KEY)
     with pytest.raises(ParameterError, match="counts must be whole numbers"):
-        mean([1, 2], [4.5, 5], CELL_KEY)
+        count_mean([1, 2], [4.5, 5], CELL_KEY)
     with pytest.raises(ParameterError, match="The counts add up to 4 with a noise of typically"):
-        mean([1, 2], [2, 2], CELL_KEY)
-    assert any("published as 0" in text for text in mean([1, 2], [90, 80], CUT_AT_ZERO).assumptions)
+        count_mean([1, 2], [2, 2], CELL_KEY)
+    assert any("published as 0" in text for text in count_mean([1, 2], [90, 80], CUT_AT_ZERO).assumptions)

@@ -182,14 +182,14 @@ def _noisy(published: int, law: AnyLaw) -> NoisyCount:
     return NoisyCount(int(whole(published, "published")), by_count(law))
 
 
-def difference(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
+def count_difference(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     """Return a - b of two published counts.
 
     The value is that of the published counts, unless they lie where only some noises are possible; the standard error
     is sqrt(V_a + V_b).
 
     >>> from discreet.noise.ptable import PTable
-    >>> print(difference(120, 100, PTable.max_entropy(variance=2, bound=5)))
+    >>> print(count_difference(120, 100, PTable.max_entropy(variance=2, bound=5)))
     20, in 19 of 20 cases between 16 and 24
     """
     first, second = _noisy(a, law), _noisy(b, law)
@@ -202,7 +202,7 @@ def difference(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     return NoisyEstimate(value, error, lower, upper, (OWN_NOISE, ALIKE))
 
 
-def ratio(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
+def count_ratio(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     """Return a / b of two published counts; without an upper limit where b is 0 with more than 2.5 percent.
 
     The standard error is that of the ratios with a denominator above 0.
@@ -218,7 +218,7 @@ def ratio(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
     return NoisyEstimate(value, error, lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
-def share(part: int, rest: int, law: AnyLaw) -> NoisyEstimate:
+def count_share(part: int, rest: int, law: AnyLaw) -> NoisyEstimate:
     """Return part / (part + rest) of two published counts; a published total is not the sum of the two.
 
     Args:
@@ -231,7 +231,7 @@ def share(part: int, rest: int, law: AnyLaw) -> NoisyEstimate:
     return NoisyEstimate(value, _share_error(first, second), lower, upper, (OWN_NOISE, ALIKE, NOT_BOTH))
 
 
-def mean(values: ArrayLike, counts: ArrayLike, law: AnyLaw) -> MeanEstimate:
+def count_mean(values: ArrayLike, counts: ArrayLike, law: AnyLaw) -> MeanEstimate:
     """Return the mean of a value over persons who are counted by that value, such as age.
 
     Args:

@@ -1,9 +1,4 @@
-"""What an attack returns: estimates of counts with their confidence.
-
-What an attack returns: estimates, and how sure the attacker is of each. The truth is looked up later.
-
-Estimates of every published cell, population by population, put together into one finding.
-"""
+"""What an attack returns: estimates, and how sure the attacker is of each. The truth is looked up later."""
 
 from __future__ import annotations
 
@@ -54,13 +49,46 @@ class Truth(Protocol):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttackEstimates:
-    """Estimates of one kind.
+class EstimateMethod:
+    """How estimates of one kind were made, and how they are to be scored.
 
     Attributes:
         attack: the name of the attack.
         variant: which of its ways, "" if it has one.
         subject: what is estimated, in words, as in "counts".
+        method: what was done, in a sentence.
+        assumptions: what must be true for the confidence to hold.
+        cut_off: what was left out, "" if nothing was.
+        sentence: what was learnt in one sentence, given the score, where the general one does not do.
+        rerun: whether success is predicted by repeating the attack on simulated releases.
+        sampled: whether target cells alone were estimated (`attacks.targets`).
+        answers: whether estimates are answers, 1 for yes, and no counts that have a size.
+        needs_other: whether the truth of a second release is needed to score it.
+    """
+
+    attack: str
+    subject: str
+    variant: str = ""
+    method: str = ""
+    assumptions: tuple[str, ...] = field(default=())
+    cut_off: str = ""
+    sentence: Callable[[Score], str] | None = None
+    rerun: bool = False
+    sampled: bool = False
+    answers: bool = False
+    needs_other: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return attack and variant."""
+        return f"{self.attack}: {self.variant}" if self.variant else self.attack
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AttackEstimates(EstimateMethod):
+    """Estimates of one kind.
+
+    Attributes:
         estimate: the estimates, whole numbers.
         confidence: the attacker's own probability that each is right.
         actual: looks the true values up.
@@ -71,22 +99,11 @@ class AttackEstimates:
         unknown_of: for every estimate the number of its unknown: rates count cells that are one unknown once.
         predicted: the share that her own model expects to be right, by class of true count (`scoring.CLASSES`).
         class_chances: for every estimate the believed probability of each class, from which `predicted` follows.
-        rerun: whether success is predicted by repeating the attack on simulated releases instead.
-        sampled: whether target cells alone were estimated (`attacks.targets`).
-        answers: whether estimates are answers, 1 for yes, and no counts that have a size.
-        needs_other: whether the truth of a second release is needed to score it.
-        sentence: what was learnt in one sentence, given the score, where the general one does not do.
-        method: what was done, in a sentence.
-        assumptions: what must be true for the confidence to hold.
-        cut_off: what was left out, "" if nothing was.
     """
 
-    attack: str
-    subject: str
     estimate: Ints
     confidence: Floats
     actual: Callable[[Truth], Ints]
-    variant: str = ""
     naive: Ints | None = None
     groups: tuple[str, ...] = ()
     group_of: NDArray[np.signedinteger] | None = None
@@ -94,19 +111,6 @@ class AttackEstimates:
     unknown_of: Ints | None = None
     predicted: Mapping[str, float] = field(default_factory=dict)
     class_chances: Floats | None = None
-    rerun: bool = False
-    sampled: bool = False
-    answers: bool = False
-    needs_other: bool = False
-    sentence: Callable[[Score], str] | None = None
-    method: str = ""
-    assumptions: tuple[str, ...] = field(default=())
-    cut_off: str = ""
-
-    @property
-    def name(self) -> str:
-        """Return attack and variant."""
-        return f"{self.attack}: {self.variant}" if self.variant else self.attack
 
     @property
     def certain(self) -> Flags:
