@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Ints, Words
-    from discreet.tabulation.plan import Statistic
+    from discreet.programme.lattice import Statistic
     from discreet.tabulation.static_output import StaticOutput
 
 
