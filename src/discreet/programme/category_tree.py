@@ -119,6 +119,11 @@ class CategoryTree:
         self._cuts[depth] = tuple(found)
         return self._cuts[depth]
 
+    @property
+    def cuts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the partitions at all depths, coarse to fine."""
+        return tuple(self.cut(depth) for depth in range(1, self.depth + 1))
+
     @cached_property
     def _cuts(self) -> dict[int, tuple[str, ...]]:
         return {}
