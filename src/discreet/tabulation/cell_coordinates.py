@@ -1,10 +1,4 @@
-"""Coordinates of cells: words made from codes, for noise that depends on them.
-
-Keyed hashes of sets of finest codes: one of 64 bits for all sets that are equal, whatever they are called.
-
-Sums of one step per axis: what every cell of a statistic gets from its category along each axis, added up.
-
-A word per cell that depends on its coordinates alone: on who could be in it, by the codes of the programme.
+"""A word of 64 bits per cell that depends on its coordinates alone: on who could be in it, by the programme's codes.
 
 Every topic leaves a set of finest codes: those below the category of the cell that the universe of the table allows.
 With h and g keyed hashes,
@@ -15,7 +9,7 @@ and a set of all codes adds nothing. A cell of which nothing is restricted, the 
 and unit instead of 0. So the word of a cell does not depend on the table it is shown in, nor on how its
 categories are called: a category that is the only one below another, a region of the same areas and a universe that
 leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
-different noise only if nobody is there, and so tell that.
+different noise only if nobody is there, and so disclose that.
 
 A universe that joins topics by `or` may leave combinations of codes that are no product of sets: see `joint_words`.
 """
