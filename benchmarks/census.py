@@ -129,7 +129,7 @@ class Bare:
         found = plan(programme, programme.tables)
         self.queries = []
         for statistic in found.maximal:
-            depths = [(axis.depths[depth - 1][0].name, depth) for axis, depth in zip(found.axes, statistic, strict=True)
+            depths = [(axis.levels[depth - 1], depth) for axis, depth in zip(found.axes, statistic, strict=True)
                       if depth]  # fmt: skip
             columns = ", ".join(loaded.columns[name] for name, _ in depths)
             self.queries.append(

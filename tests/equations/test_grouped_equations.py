@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from discreet.equations.grouped_equations import GroupedEquations, grouped
 from discreet.equations.margin_equations import MarginEquations
+from discreet.programme.axis import axis_of
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.lattice import Axis, lattice
+from discreet.programme.lattice import lattice
+from discreet.programme.model import Level
 from tests.programme.small import with_universes
 from tests.programme.test_lattice import programmes
 
@@ -59,7 +61,8 @@ def test_every_category_is_like_a_representative(first: list[int], more: list[in
     lines += [(f"{code}.{k}", code) for code, size in zip(middle, more, strict=False) for k in range(size)]
     tree = CategoryTree("A", tuple(Category(*line) for line in lines))
     cuts = [tree.cut(depth) for depth in range(1, tree.depth + 1)]
-    axis = Axis("A", tuple(map(str, range(len(cuts)))), tuple(map(len, cuts)), tuple(cuts), tree)
+    levels = [Level("A", str(number), len(codes), codes) for number, codes in enumerate(cuts)]
+    axis = axis_of("A", levels, tree, keep_single=True)
     found = grouped(axis)
     for depth, codes in enumerate(cuts, start=1):
         members, ups = found.members[depth], found.ups[depth]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.equations.leverage import probe_leverages
-from discreet.equations.margin_equations import MarginEquations, containing
+from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
 from tests.equations.test_margin_equations import unequal
 from tests.programme.small import programme
@@ -30,7 +30,7 @@ def hat_diagonal(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
         block = np.ones((1, 1))
         for axis, depth in zip(found.axes, found.depths[statistic].tolist(), strict=True):
             count = 1 if depth == 0 else axis.sizes[depth - 1]
-            above = containing(axis, len(axis.sizes), depth)
+            above = axis.up(len(axis.sizes), depth)
             block = np.kron(block, (above[None, :] == np.arange(count)[:, None]).astype(float))
         rows.append(block)
     cells = np.vstack(rows)

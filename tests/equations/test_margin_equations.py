@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from discreet.equations.closed_form import success
-from discreet.equations.margin_equations import MarginEquations, containing
+from discreet.equations.margin_equations import MarginEquations
 from discreet.errors import ParameterError
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
@@ -34,7 +34,7 @@ def dense_ratios(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
     for statistic in equations.statistics.tolist():
         block = np.ones((1, 1))
         for axis, depth, deep, size in zip(found.axes, found.depths[statistic].tolist(), deepest, sizes, strict=True):
-            above = containing(axis, deep, depth)
+            above = axis.up(deep, depth)
             count = 1 if depth == 0 else axis.sizes[depth - 1]
             member = (above[None, :] == np.arange(count)[:, None]).astype(float)
             assert member.shape == (count, size)

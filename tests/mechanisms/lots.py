@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from discreet.tabulation.plan import Statistic
+    from discreet.programme.lattice import Statistic
 
 
 def lot(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.programme.model import Level, Programme, Table, Topic
 from discreet.programme.programme_files import load_programme
-from discreet.programme.summary import all_category_words, category_words, statistic_label, topic_words
+from discreet.programme.summary import all_category_words, statistic_label, topic_words
 from tests.each import each
 
 LU = load_programme("eu2021:LU")
@@ -27,20 +27,10 @@ def test_a_statistic_in_words(name: str, words: str) -> None:
 def test_a_topic_without_a_label_keeps_its_name() -> None:
     bare = Topic("COLOUR", (Level("COLOUR", "COLOUR", 3),))
     assert topic_words(bare) == "COLOUR"
-    assert category_words(bare, "red") == "red"
     assert statistic_label(Programme("p", {"COLOUR": bare}, (Table("1", ()),)), "COLOUR") == "COLOUR"
 
 
-def test_a_category_in_words() -> None:
-    assert category_words(LU.topics["SEX"], "2") == "female"
-    assert category_words(LU.topics["GEO"], "LU_0504") == "LU_0504"
-    assert category_words(LU.topics["SEX"], "_T") == "_T"
-
-
-def test_all_categories_in_words_are_each_in_words() -> None:
-    found = all_category_words(LU.topics["SEX"])
-    assert found["2"] == "female"
-    assert all(
-        category_words(LU.topics["GEO"], code) == words for code, words in all_category_words(LU.topics["GEO"]).items()
-    )
+def test_all_categories_in_words_are_labels_or_codes() -> None:
+    assert all_category_words(LU.topics["SEX"])["2"] == "female"
+    assert all_category_words(LU.topics["GEO"])["LU_0504"] == "LU_0504"
     assert all_category_words(Topic("COLOUR", (Level("COLOUR", "COLOUR", 3),))) == {}

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from discreet.engines.duckdb import DuckDB
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism, NoiseBatch
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Programme
     from discreet.release.record import Record
     from discreet.release.release import Release, RunSummary
-    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+    from discreet.tabulation.plan import Plan, TablePlan
     from discreet.tabulation.table_rows import StatisticValues
 
 ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)

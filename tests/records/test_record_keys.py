@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError, RecordIdError, RecordKeyError, SecretError
 from discreet.noise import PTable, SeededBits
 from discreet.records.record_keys import (
-    FRACTION_SPACE,
     IdCheck,
     RecordKeys,
     duplicates,
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
 SECRET = b"a secret of the office"
 KEYS = RecordKeys(SECRET)
 CANARY = "canary-0815"
+FRACTION_SPACE = 10**8
+"""The key space of cellKey's fractions, which have eight decimals."""
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 labels = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

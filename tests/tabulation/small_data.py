@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from discreet.engines.engine import Engine
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.programme.lattice import Statistic
+    from discreet.tabulation.plan import Plan
 
 Record = dict[str, str]
 Cell = tuple[str, ...]
@@ -165,8 +166,8 @@ def counted(
 
 def position(given: Programme, plan: Plan, axis: int, depth: int, code: str) -> int:
     """Return the place of a record's category in the partition at a depth of an axis."""
-    tree = given.topics[plan.axes[axis].topic].tree
-    listed = plan.axes[axis].depths[depth - 1][0].codes
+    tree = given.topics[plan.axes[axis].name].tree
+    listed = plan.axes[axis].codes[depth - 1]
     assert tree
     assert listed
     (found,) = [listed.index(step) for step in tree.path(code) if step in listed]
@@ -176,7 +177,7 @@ def position(given: Programme, plan: Plan, axis: int, depth: int, code: str) -> 
 def cell_of(given: Programme, plan: Plan, statistic: Statistic, record: Record) -> tuple[int, ...]:
     """Return the positions of a record along the axes of a statistic."""
     return tuple(
-        position(given, plan, number, depth, record[plan.axes[number].topic])
+        position(given, plan, number, depth, record[plan.axes[number].name])
         for number, depth in enumerate(statistic)
         if depth
     )
@@ -195,10 +196,10 @@ def in_engine(
     """Put records into an engine with a column for every depth of every axis, and one with their number."""
     columns = {
         f"a{number}_{depth}": np.array(
-            [position(given, plan, number, depth, record[axis.topic]) for record in people], dtype=np.uint16
+            [position(given, plan, number, depth, record[axis.name]) for record in people], dtype=np.uint16
         )
         for number, axis in enumerate(plan.axes)
-        for depth in range(1, len(axis.depths) + 1)
+        for depth in range(1, len(axis.partitions) + 1)
     }
     engine.drop("micro")
     columns |= {"k": np.array(keys, dtype=np.uint32), "number": np.arange(len(people), dtype=np.uint32)}

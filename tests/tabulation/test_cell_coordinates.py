@@ -75,8 +75,8 @@ def test_all_other_words_are_those_of_releases_without_the_mark(spec: Programme)
 
 
 def cells_of(plan: Plan, statistic: tuple[int, ...]) -> list[Cell]:
-    axes = [(axis, axis.depths[d - 1][0].codes or ()) for axis, d in zip(plan.axes, statistic, strict=True) if d]
-    return list(product(*([(axis.topic, code) for code in codes] for axis, codes in axes)))
+    axes = [(axis, axis.codes[d - 1] or ()) for axis, d in zip(plan.axes, statistic, strict=True) if d]
+    return list(product(*([(axis.name, code) for code in codes] for axis, codes in axes)))
 
 
 def below(given_topic: Topic, code: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.programme.axis import topic_axes
+from discreet.programme.axis import counted_axes
 from discreet.tabulation import cell_counts as cells_module
 from discreet.tabulation.cell_counts import WIDE, Cells, Step, counts_of, from_groups, grouped, keys_of, packed, roll_up
 from tests.each import each
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from discreet.engines.duckdb import DuckDB
     from discreet.engines.engine import Engine
-    from discreet.programme.axis import TopicAxis
+    from discreet.programme.axis import Axis
     from discreet.programme.model import Topic
 
 # One just below 2^32 in which the sum of two keys does not fit into 32 bits.
@@ -30,8 +30,8 @@ KEY_SPACES = [2**32, 4_000_000_007, 10**8, 4096, 256, 7]
 Sums = dict[tuple[int, ...], tuple[int, int]]
 
 
-def axis_of(given_topic: Topic) -> TopicAxis:
-    return topic_axes(programme([given_topic], [by(given_topic)]))[given_topic.name]
+def axis_of(given_topic: Topic) -> Axis:
+    return counted_axes(programme([given_topic], [by(given_topic)]))[given_topic.name]
 
 
 def by_cell(cells: Cells) -> Sums:
@@ -126,7 +126,7 @@ def check_sums(shape: tuple[int, ...], step: Step, found: Sums, key_space: int, 
 def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engine: DuckDB, data: st.DataObject) -> None:
     # Shuffled levels: the children of one category need not stand side by side.
     axis = axis_of(data.draw(topics("A", shuffled=True)))
-    fine = data.draw(st.integers(0, len(axis.depths)))
+    fine = data.draw(st.integers(0, len(axis.partitions)))
     before = data.draw(st.lists(st.integers(1, 3), max_size=2))
     after = data.draw(st.lists(st.integers(1, 3), max_size=2))
     if not fine:

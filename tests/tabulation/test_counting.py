@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from discreet.engines.duckdb import DuckDB
     from discreet.engines.engine import Engine
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Programme
     from discreet.tabulation.cell_counts import Cells, Step
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
     from tests.tabulation.small_data import Record
 
 KEY_SPACES = [2**32, 10**8, 256]

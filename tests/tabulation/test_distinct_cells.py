@@ -77,7 +77,7 @@ def test_every_cell_is_counted_once(spec: Programme) -> None:
 @settings(max_examples=40)
 def test_masks_have_as_many_cells_as_the_formula(spec: Programme) -> None:
     for tables in spec.populations.values():
-        found = DistinctCells(spec, plan(spec, tables), CellCoordinates(spec, tables[0], ""))
+        found = DistinctCells(plan(spec, tables), CellCoordinates(spec, tables[0], ""))
         for statistic in found.published:
             assert found.own(statistic).shape == found.plan.shape(statistic)
             assert found.own(statistic).sum() == found.number(statistic)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from discreet.programme.lattice import lattice
+from discreet.programme.lattice import contains, lattice
 from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
-from discreet.tabulation.plan import contains
 from discreet.tabulation.plan import plan as plan_tables
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Programme
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
 
 A = topic("A", {"a0": "", "a1": "", "a00": "a0", "a01": "a0"})
 B = topic("B", "b0 b1 b2")
@@ -32,7 +32,7 @@ def plan_of(spec: Programme) -> Plan:
 
 def test_a_statistic_is_a_depth_per_axis() -> None:
     plan = plan_of(programme([A, B], [by(A), by(B)], [by(A, 1, 1)]))
-    assert [axis.topic for axis in plan.axes] == ["A", "B"]
+    assert [axis.name for axis in plan.axes] == ["A", "B"]
     first, second = plan.tables
     assert (first.base, second.base) == ((2, 1), (1, 0))
     assert first.statistics == ((2, 1), (1, 1), (2, 0), (0, 1), (1, 0), (0, 0))
@@ -51,7 +51,7 @@ def test_a_breakdown_without_total_has_no_margins_over_it() -> None:
 def test_the_larger_parent_is_left_alone() -> None:
     plan = plan_of(programme([A, B, C], [by(A), by(B), by(C)]))
     (table,) = plan.tables
-    assert [axis.topic for axis in plan.axes] == ["A", "B", "C"]
+    assert [axis.name for axis in plan.axes] == ["A", "B", "C"]
     # Over A at depth 2 or 1, B or C: the smallest of those one step finer.
     assert plan.parent(table, (0, 0, 0)) == ((1, 0, 0), 0)
     assert plan.parent(table, (0, 1, 0)) == ((1, 1, 0), 0)
@@ -120,12 +120,12 @@ def test_uses_are_counted_as_they_will_be(spec: Programme) -> None:
 )
 def test_axes_follow_the_columns_of_all_tables_where_they_agree(tables: list[list[object]], order: str) -> None:
     plan = plan_of(programme([A, B, C], *tables))  # type: ignore[arg-type]  # breakdowns, through parametrize
-    assert "".join(axis.topic for axis in plan.axes) == order
+    assert "".join(axis.name for axis in plan.axes) == order
 
 
 def test_axes_stand_in_the_order_of_first_use_where_tables_disagree() -> None:
     plan = plan_of(programme([A, B, C], [by(C), by(B)], [by(B), by(C)], [by(A)]))
-    assert [axis.topic for axis in plan.axes] == ["C", "B", "A"]
+    assert [axis.name for axis in plan.axes] == ["C", "B", "A"]
     assert [table.places for table in plan.tables] == [(0, 1), (1, 0), (2,)]
 
 
@@ -144,3 +144,13 @@ def test_statistics_of_the_census_are_those_of_its_lattice() -> None:
         sizes = Counter(plan.size(s) for s in {s for table in plan.tables for s in table.statistics})
         assert sizes == Counter(int(n) for n in found.cells[found.published])
         assert all(table.cells >= math.prod(plan.shape(table.base)) for table in plan.tables)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programmes(universes=False))
+def test_tables_show_the_statistics_that_the_lattice_has_as_published(spec: Programme) -> None:
+    """What an attacker is given must be all that is published: also a total that is shown under the code of a level."""
+    plan, found = plan_of(spec), lattice(spec)
+    order = [[axis.name for axis in plan.axes].index(axis.name) for axis in found.axes]
+    shown = {tuple(statistic[place] for place in order) for table in plan.tables for statistic in table.statistics}
+    assert {tuple(depths) for depths in found.depths[found.published].tolist()} == shown

@@ -22,8 +22,9 @@ from tests.tabulation.small_data import by, position, programme, programmes, top
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Breakdown, Programme, Table
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
 
 Shown = list[tuple[str | int, ...]]
 
@@ -52,7 +53,7 @@ def cell(spec: Programme, plan: Plan, table: Table, codes: tuple[str, ...]) -> t
     """Return the statistic of a cell and its positions by axis."""
     depths, places = [0] * len(plan.axes), {}
     for breakdown, code in zip(table.breakdowns, codes, strict=True):
-        axis = next(n for n, axis in enumerate(plan.axes) if axis.topic == breakdown.topic)
+        axis = next(n for n, axis in enumerate(plan.axes) if axis.name == breakdown.topic)
         holding = [level for level in breakdown.levels if code in (level.codes or ())]
         depths[axis] = plan.axes[axis].depth_of(holding[0]) if holding else 0
         if depths[axis]:

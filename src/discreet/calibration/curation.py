@@ -134,7 +134,7 @@ class CuttableOutput:
             kept = np.where(found.published & (ratios > 0), ratios, np.inf)
             place = int(kept.argmin())
             ratio = float(kept[place])
-        return ratio, _name(found, place)
+        return ratio, found.name(place)
 
     def _inside(self, known: str | None) -> Flags | None:
         """Return which statistics follow from one that is known, whether it is still published or not."""
@@ -291,10 +291,3 @@ def _bought(before: Cut, after: Cut) -> float:
 def _rounded(number: float) -> float:
     """Return a number such that those alike but for rounding are equal."""
     return float(f"{number:.9g}")
-
-
-def _name(lattice: Lattice, place: int) -> str:
-    """Return the name of one statistic, without naming all."""
-    depths = lattice.depths[place].tolist()
-    parts = sorted(axis.levels[depth - 1] for axis, depth in zip(lattice.axes, depths, strict=True) if depth)
-    return " ".join(parts) or "total"

@@ -2,7 +2,7 @@
 
     lambda_b = sum_{s >= b} m_s / N_s,   ratio_a = 1 / N_a^2 sum_{b <= a} prod (N_b - N_{b-1}) / lambda_b
 
-Real blocks are unequal: a surrogate, which the projection of `margins` makes exact cell by cell.
+Real blocks are unequal: a surrogate, which the projection of `margin_equations` makes exact cell by cell.
 """
 
 from __future__ import annotations

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.equations.least_squares import MarginSums, scaled_rows
-from discreet.equations.margin_equations import containing, linked
+from discreet.equations.margin_equations import containing_cells, linked
 from discreet.equations.unknowns import UnknownEquations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.programme.lattice import Axis, Lattice
+    from discreet.programme.axis import Axis
+    from discreet.programme.lattice import Lattice
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,13 @@ class GroupedAxis:
     ups: tuple[Ints, ...]
     first: tuple[Ints, ...]
 
+    def size(self, depth: int) -> int:
+        """Return the number of groups at a depth."""
+        return len(self.members[depth])
+
     def up(self, fine: int, coarse: int) -> Ints:
         """Return for every group at the fine depth the group at the coarse depth that contains it."""
-        found = np.arange(len(self.members[fine]))
+        found = np.arange(self.size(fine))
         for depth in range(fine, coarse, -1):
             found = self.ups[depth][found]
         return found
@@ -61,18 +66,19 @@ def grouped(axis: Axis, marks: Sequence[Ints] | None = None, apart: int | None =
         apart: the finest depth with representatives, by default the finest there is; categories below it are grouped
             without.
 
-    >>> from discreet.programme.lattice import Axis
-    >>> age = Axis("AGE", ("AGE1", "AGE2"), (3, 6), (None, None))
+    >>> from discreet.programme.axis import axis_of
+    >>> from discreet.programme.model import Level
+    >>> age = axis_of("AGE", (Level("AGE", "AGE1", 3), Level("AGE", "AGE2", 6)), None)
     >>> [each.tolist() for each in grouped(age).members]
     [[1], [1, 2], [1, 1, 4]]
     >>> [each.tolist() for each in grouped(age, apart=1).members]
     [[1], [1, 2], [2, 4]]
     """
     deepest = len(axis.sizes)
-    above = [containing(axis, depth, depth - 1) for depth in range(1, deepest + 1)]
-    forms = [marks[-1] if marks else np.zeros(axis.sizes[-1] if deepest else 1, dtype=np.int64)]
+    above = [axis.up(depth, depth - 1) for depth in range(1, deepest + 1)]
+    forms = [marks[-1] if marks else np.zeros(axis.size(deepest), dtype=np.int64)]
     for depth in range(deepest, 0, -1):
-        size = axis.sizes[depth - 2] if depth > 1 else 1
+        size = axis.size(depth - 1)
         below: list[list[int]] = [[] for _ in range(size)]
         for category, own_form in zip(above[depth - 1].tolist(), forms[0].tolist(), strict=True):
             below[category].append(own_form)
@@ -140,7 +146,7 @@ class GroupedEquations(UnknownEquations):
     def shape(self, statistic: int) -> tuple[int, ...]:
         """Return the number of groups per axis of a statistic."""
         depths = self.lattice.depths[statistic].tolist()
-        return tuple(len(axis.members[depth]) for axis, depth in zip(self.axes, depths, strict=True))
+        return tuple(axis.size(depth) for axis, depth in zip(self.axes, depths, strict=True))
 
     @cached_property
     def starts(self) -> Ints:
@@ -256,9 +262,5 @@ class GroupedEquations(UnknownEquations):
         return MarginSums(scaled_rows(matrix)), unknowns
 
     def _parents(self, fine: int, coarse: int) -> Ints:
-        position = np.zeros(1, dtype=np.int64)
         depths = self.lattice.depths
-        for axis, a, b in zip(self.axes, depths[fine].tolist(), depths[coarse].tolist(), strict=True):
-            if a:
-                position = (position[:, None] * len(axis.members[b]) + axis.up(a, b)[None, :]).ravel()
-        return position
+        return containing_cells(self.axes, depths[fine].tolist(), depths[coarse].tolist())

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.equations.least_squares import FreeSums, MarginSums, scaled_rows
-from discreet.equations.margin_equations import MOST_CELLS, MarginEquations, containing
+from discreet.equations.margin_equations import MOST_CELLS, MarginEquations
 from discreet.equations.unknowns import UnknownEquations
 from discreet.errors import InternalError, ProgrammeError, TooLargeError
-from discreet.programme.lattice import Axis, Lattice, lattice
+from discreet.programme.axis import Axis
+from discreet.programme.lattice import Lattice, lattice
+from discreet.programme.model import Level
 from discreet.programme.universe import Universe, finest_codes, universe_of
 
 if TYPE_CHECKING:
@@ -39,28 +41,21 @@ EVERYBODY = Universe()
 
 
 @dataclass(frozen=True, eq=False)
-class JointAxis:
+class UnitAxis(Axis):
     """One topic of the whole unit: the partitions that tables use and that universes need, coarse to fine.
 
     Attributes:
-        axis: its levels, as an axis of the lattice of nodes.
         of: for every depth the category of each finest code.
     """
 
-    axis: Axis
-    of: tuple[Ints, ...]
+    of: tuple[Ints, ...] = ()
 
     def depth(self, size: int) -> int:
         """Return the depth of the partition with a number of categories; nested partitions of one size are equal."""
-        return 0 if size == 1 else 1 + self.axis.sizes.index(size)
+        return 0 if size == 1 else 1 + self.sizes.index(size)
 
-    def shape(self, depth: int) -> int:
-        """Return the number of categories at a depth; the total has one."""
-        return self.axis.sizes[depth - 1] if depth else 1
-
-    def up(self, fine: int, coarse: int) -> Ints:
-        """Return for every category at the fine depth the one at the coarse depth that contains it."""
-        found = np.zeros(self.shape(fine), dtype=np.int64)
+    def _containing(self, fine: int, coarse: int) -> Ints:
+        found = np.zeros(self.size(fine), dtype=np.int64)
         found[self.of[fine]] = self.of[coarse]
         return found
 
@@ -297,7 +292,7 @@ class _World:
     number: int
 
     @cached_property
-    def axes(self) -> dict[str, JointAxis]:
+    def axes(self) -> dict[str, UnitAxis]:
         """Return every topic that a table or a universe uses, by name in order."""
         used: dict[str, dict[int, Ints]] = {}
         for part in self.parts:
@@ -306,7 +301,7 @@ class _World:
         for name, slices in self._slices.items():
             known = used.setdefault(name, {1: np.zeros(len(slices), dtype=np.int64)})
             known.update(_dividing(self.programme.topics[name], slices, known))
-        return {name: _joint_axis(self.programme.topics[name], used[name]) for name in sorted(used)}
+        return {name: _unit_axis(self.programme.topics[name], used[name]) for name in sorted(used)}
 
     @cached_property
     def _slices(self) -> dict[str, Flags]:
@@ -353,7 +348,7 @@ class _World:
                 rows |= {self.depths(part, s) for s in part.equations.statistics.tolist()}
         listed = sorted(_closed(rows))
         closed = np.array(listed, dtype=np.int8).reshape(len(listed), len(self.axes))
-        axes = tuple(each.axis for each in self.axes.values())
+        axes = tuple(self.axes.values())
         return MarginEquations(Lattice(axes, closed, np.ones(len(closed), dtype=np.int64)), spsn=False)
 
     def add_to(self, found: _Assembly) -> None:
@@ -366,7 +361,7 @@ class _World:
         variable = self._variables(found)
         for fine, coarse in self.nodes.pairs:
             below, above = self.nodes.cells_of(fine), self.nodes.cells_of(coarse)
-            found.equate(variable[above], variable[below], self._parents(fine, coarse))
+            found.equate(variable[above], variable[below], self.nodes.parents(fine, coarse))
         for part in self.parts:
             if not part.universe or not part.universe.topics:
                 continue
@@ -376,14 +371,6 @@ class _World:
             for statistic in part.largest:
                 cells, parent = self._inside(part, statistic)
                 found.equate(part.places(statistic), variable[cells], parent)
-
-    def _parents(self, fine: int, coarse: int) -> Ints:
-        """Return for every cell of a node the cell of a coarser one that contains it."""
-        position = np.zeros(1, dtype=np.int64)
-        depths = self.nodes.lattice.depths
-        for axis, a, b in zip(self.axes.values(), depths[fine].tolist(), depths[coarse].tolist(), strict=True):
-            position = (position[:, None] * axis.shape(b) + axis.up(a, b)[None, :]).ravel()
-        return position
 
     def _variables(self, found: _Assembly) -> Ints:
         """Return the variable of every cell of a node: the published cell, or a free one."""
@@ -409,7 +396,7 @@ class _World:
         for (name, axis), depth in zip(self.axes.items(), self.nodes.lattice.depths[node].tolist(), strict=True):
             number = names.get(name)
             own = 0 if number is None else int(part.lattice.depths[statistic, number])
-            above = np.zeros(axis.shape(depth), dtype=np.int64)
+            above = np.zeros(axis.size(depth), dtype=np.int64)
             size = 1
             if own and number is not None:
                 above[axis.of[depth]] = part.of[number][own]
@@ -427,7 +414,7 @@ class _World:
             place = list(self.axes).index(name)
             axis, depth = self.axes[name], int(self.nodes.lattice.depths[node, place])
             # Any finest code of a category stands for all: the node divides by the universe.
-            first = np.zeros(axis.shape(depth), dtype=np.int64)
+            first = np.zeros(axis.size(depth), dtype=np.int64)
             first[axis.of[depth]] = np.arange(len(axis.of[depth]))
             member = np.take(member, first, axis=number)
         order = [list(self.axes).index(name) for name in part.universe.topics]
@@ -496,7 +483,7 @@ class _World:
         found = [np.ones(1, dtype=np.int64), np.ones(1, dtype=np.int64)]
         for (name, axis), depth in zip(self.axes.items(), self.nodes.lattice.depths[node].tolist(), strict=True):
             for which in range(2):
-                own = np.zeros(axis.shape(depth), dtype=np.int64)
+                own = np.zeros(axis.size(depth), dtype=np.int64)
                 np.add.at(own, axis.of[depth], self._weights[name][which])
                 found[which] = (found[which][:, None] * (own % PRIME)[None, :] % PRIME).ravel()
         return found[0] * PRIME + found[1]
@@ -535,17 +522,17 @@ def _refines(fine: Ints, coarse: Ints) -> bool:
     return bool((above[fine] == coarse).all())
 
 
-def _joint_axis(topic: Topic, used: dict[int, Ints]) -> JointAxis:
+def _unit_axis(topic: Topic, used: dict[int, Ints]) -> UnitAxis:
     """Return the axis of a topic with partitions of its finest codes, by their number of categories."""
     sizes = tuple(size for size in sorted(used) if size > 1)
-    axis = Axis(topic.name, tuple(f"{topic.name}/{size}" for size in sizes), sizes)
-    return JointAxis(axis, tuple(used[size] for size in (1, *sizes)))
+    levels = tuple((Level(topic.name, f"{topic.name}/{size}", size),) for size in sizes)
+    return UnitAxis(topic.name, levels, of=tuple(used[size] for size in (1, *sizes)))
 
 
 def _of_leaves(topic: Topic, axis: Axis, depth: int) -> Ints:
     """Return for every finest code the category at a depth; where codes are not known, for every finest category."""
     if any(level.codes is None for level in topic.levels):
-        return containing(axis, len(axis.sizes), depth)
+        return axis.up(len(axis.sizes), depth)
     if depth == 0:
         return np.zeros(len(finest_codes(topic)), dtype=np.int64)
     return _of_level(topic, axis.codes[depth - 1])

@@ -1,16 +1,13 @@
-"""Sparse sums over margins, and conjugate gradients to solve least squares with them.
+"""The vector nearest to a given one that fits margin equations, by conjugate gradients on one sparse matrix.
 
-The vector nearest to a given one that fits margin equations, by conjugate gradients.
+Minimise |z|^2 subject to A (y - D z) = 0, D the standard deviations: the shortest z that solves A D z = A y. A cell
+with D = 0 is known and stays as it is. Every equation is weighed by its own uncertainty first (Jacobi), for cells may
+differ much in theirs. The steps are those of the conjugate gradients for least squares, which end where known cells
+contradict each other.
 
-Minimise |z|^2 subject to A (y - D z) = 0, D the standard deviations: the shortest z that solves A D z = A y.
-A cell with D = 0 is known and stays as it is. Every equation is weighed by its own
-uncertainty first (Jacobi), for cells may differ much in theirs. The steps are those of the
-conjugate gradients for least squares, which end where known cells contradict each other.
-
-The equations parent = sum of children as one sparse matrix, built link by link so that ten million cells fit.
-
-A link says that every cell of a coarse statistic is the sum of cells of a finer one. Its
-equations are rows: 1 for the parent, -1 for each child, scaled to length 1.
+The matrix A is built link by link so that ten million cells fit. A link is the equations between two statistics: every
+cell of the coarse one is the sum of cells of the finer one. Each equation is a row of A, 1 for the parent and -1 for
+each child, scaled to length 1.
 """
 
 from __future__ import annotations

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints
+    from discreet.equations.grouped_equations import GroupedAxis
     from discreet.equations.least_squares import Fit, MarginSums
-    from discreet.programme.lattice import Axis, Lattice
+    from discreet.programme.axis import Axis
+    from discreet.programme.lattice import Lattice
 
 MOST_CELLS = 3 * 10**7
 TOLERANCE = 1e-10
@@ -71,7 +73,7 @@ class MarginEquations:
     def shape(self, statistic: int) -> tuple[int, ...]:
         """Return the number of categories per axis of a statistic; 1 where it is the total."""
         return tuple(
-            1 if depth == 0 else axis.sizes[depth - 1]
+            axis.size(depth)
             for axis, depth in zip(self.lattice.axes, self.lattice.depths[statistic].tolist(), strict=True)
         )
 
@@ -118,17 +120,8 @@ class MarginEquations:
 
     def parents(self, fine: int, coarse: int) -> Ints:
         """Return for every cell of the finer statistic the number of the coarser cell that contains it."""
-        lattice = self.lattice
-        position = np.zeros((1,), dtype=np.int64)
-        for axis, a, b in zip(
-            lattice.axes, lattice.depths[fine].tolist(), lattice.depths[coarse].tolist(), strict=True
-        ):
-            if not a:
-                # Both are the total there: nothing to number.
-                continue
-            size = 1 if b == 0 else axis.sizes[b - 1]
-            position = (position[:, None] * size + containing(axis, a, b)[None, :]).ravel()
-        return position
+        depths = self.lattice.depths
+        return containing_cells(self.lattice.axes, depths[fine].tolist(), depths[coarse].tolist())
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -213,6 +206,16 @@ class MarginEquations:
         return float(((self.spread * row) ** 2).sum())
 
 
+def containing_cells(axes: Sequence[Axis | GroupedAxis], fine: Sequence[int], coarse: Sequence[int]) -> Ints:
+    """Return for every cell of a statistic the number of the cell of a coarser one that contains it, by depths."""
+    position = np.zeros(1, dtype=np.int64)
+    for axis, a, b in zip(axes, fine, coarse, strict=True):
+        # Where both are the total there is nothing to number.
+        if a:
+            position = (position[:, None] * axis.size(b) + axis.up(a, b)[None, :]).ravel()
+    return position
+
+
 def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
     """Yield each published statistic with the published ones directly above it.
 
@@ -251,21 +254,3 @@ def _is_top(depths: NDArray[np.int8], coarse: int, among: Ints, fine: int) -> bo
     """Say whether no other of the statistics lies between two."""
     between = (depths[among] >= depths[coarse]).all(axis=1) & (among != coarse) & (among != fine)
     return not between.any()
-
-
-def containing(axis: Axis, fine: int, coarse: int) -> Ints:
-    """Return for every category at one depth of an axis the number of the category at a coarser depth.
-
-    Where only numbers of categories are known, blocks are as equal as can be.
-    """
-    size = 1 if fine == 0 else axis.sizes[fine - 1]
-    if coarse == 0:
-        return np.zeros(size, dtype=np.int64)
-    if fine == coarse:
-        return np.arange(size)
-    fine_codes, coarse_codes = axis.codes[fine - 1], axis.codes[coarse - 1]
-    if axis.tree and fine_codes and coarse_codes:
-        above = axis.tree.above(coarse_codes, fine_codes)
-        if above is not None:
-            return np.array(above)
-    return np.arange(size) * axis.sizes[coarse - 1] // size

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.arrays import Ints, Words
     from discreet.noise.by_count import NoiseByTrueCount
-    from discreet.tabulation.plan import Statistic
+    from discreet.programme.lattice import Statistic
     from discreet.tabulation.static_output import StaticOutput
 
 

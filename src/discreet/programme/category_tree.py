@@ -119,12 +119,23 @@ class CategoryTree:
         self._cuts[depth] = tuple(found)
         return self._cuts[depth]
 
+    @property
+    def cuts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the partitions at all depths, coarse to fine."""
+        return tuple(self.cut(depth) for depth in range(1, self.depth + 1))
+
     @cached_property
     def _cuts(self) -> dict[int, tuple[str, ...]]:
         return {}
 
     def above(self, codes: Sequence[str], fine: Sequence[str]) -> list[int] | None:
-        """Return for each fine code the position of the code that contains it, or None if one has none."""
+        """Return for each fine code the position of the code that contains it, or None if one has none; made once."""
+        asked = (tuple(codes), tuple(fine))
+        if asked not in self._known_above:
+            self._known_above[asked] = self._above(*asked)
+        return self._known_above[asked]
+
+    def _above(self, codes: tuple[str, ...], fine: tuple[str, ...]) -> list[int] | None:
         place = {code: position for position, code in enumerate(codes)}
         found = []
         for code in fine:
@@ -133,3 +144,7 @@ class CategoryTree:
                 return None
             found.append(containing[0])
         return found
+
+    @cached_property
+    def _known_above(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], list[int] | None]:
+        return {}

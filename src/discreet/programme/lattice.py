@@ -13,7 +13,7 @@ Sums over all finer (or all coarser) statistics are taken axis by axis, so that 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import combinations, product
 from typing import TYPE_CHECKING
@@ -21,34 +21,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import ProgrammeError, UnknownNameError
+from discreet.programme.axis import axis_of, topic_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from discreet.arrays import Flags, Floats, Ints, Words
-    from discreet.programme.category_tree import CategoryTree
-    from discreet.programme.model import Level, Programme, Table
+    from discreet.programme.axis import Axis
+    from discreet.programme.model import Programme, Table
 
     OwnRows = Mapping[int, Flags]
 
 MOST_MARGINS = 1 << 20
 RULES = ("levels", "flat")
 
+Statistic = tuple[int, ...]
+"""The depth on every axis, in the order of the axes."""
 
-@dataclass(frozen=True)
-class Axis:
-    """One coordinate of the lattice: names and sizes of its levels, coarse to fine, without the total.
 
-    `codes` are the categories of every level where they are known, `tree` says which contains which.
-    """
+def contains(fine: Statistic, coarse: Statistic) -> bool:
+    """Say whether every cell of the coarse statistic is a sum of cells of the fine one."""
+    return all(a >= b for a, b in zip(fine, coarse, strict=True))
 
-    name: str
-    levels: tuple[str, ...]
-    sizes: tuple[int, ...]
-    codes: tuple[tuple[str, ...] | None, ...] = field(default=(), repr=False, compare=False)
-    tree: CategoryTree | None = field(default=None, repr=False, compare=False)
+
+def statistic_name(axes: Sequence[Axis], statistic: Statistic) -> str:
+    """Return the name of a statistic: `total`, or its level names sorted and joined by a blank."""
+    parts = [axis.levels[depth - 1] for axis, depth in zip(axes, statistic, strict=True) if depth]
+    return " ".join(sorted(parts)) or "total"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +124,15 @@ class Lattice:
 
     def _all_categories(self, statistic: int) -> list[Ints]:
         sizes = zip(self.axes, self.depths[statistic].tolist(), strict=True)
-        return [np.arange(axis.sizes[depth - 1] if depth else 1) for axis, depth in sizes]
+        return [np.arange(axis.size(depth)) for axis, depth in sizes]
+
+    def name(self, statistic: int) -> str:
+        """Return the name of a statistic by its position."""
+        return statistic_name(self.axes, tuple(self.depths[statistic].tolist()))
 
     def names(self) -> list[str]:
-        """Return the name of every statistic: `total`, or its level names sorted and joined by a blank."""
-        labels = [("", *axis.levels) for axis in self.axes]
-        found = []
-        for row in self.depths.tolist():
-            parts = sorted(labels[number][depth] for number, depth in enumerate(row) if depth)
-            found.append(" ".join(parts) or "total")
-        return found
+        """Return the name of every statistic."""
+        return [statistic_name(self.axes, tuple(row)) for row in self.depths.tolist()]
 
     @cached_property
     def _words(self) -> NDArray[np.bytes_]:
@@ -227,21 +227,18 @@ def lattice(
     coarser one are that level: same participants, same noise. They are merged
     unless `keep_single`.
     """
-    axes, published = _choices(programme, rule, keep_single=keep_single, population=population)
+    axes, tables = _on_axes(programme, rule, keep_single=keep_single, population=population)
     # Where single categories are kept, every level counts as if it had rows of its own.
-    whole = keep_single or rule == "flat"
-    own = None if whole else [_own_rows(programme, table, axes) for table in programme.of(population)]
-    return _close(axes, published, own)
+    return _close(axes, tables, own_rows=not keep_single and rule != "flat")
 
 
 def lattice_by_table(
     programme: Programme, rule: str = "levels", *, population: str | None = None
 ) -> tuple[Lattice, list[Ints]]:
     """Return the lattice of one population's statistics, and the places of those that each of its tables publishes."""
-    axes, published = _choices(programme, rule, keep_single=False, population=population)
-    found = _close(axes, published)
-    names = [axis.name for axis in axes]
-    return found, [found.places(list(_statistics(names, choices))) for choices in published]
+    axes, tables = _on_axes(programme, rule, population=population)
+    found = _close(axes, tables, own_rows=False)
+    return found, [found.places(list(product(*_depths(table, axes)))) for table in tables]
 
 
 def publishes_meets(programme: Programme, *, population: str | None = None) -> bool:
@@ -250,158 +247,96 @@ def publishes_meets(programme: Programme, *, population: str | None = None) -> b
     Then the equations between published statistics imply all there are; else what two tables have in common may be a
     sum that nobody publishes. A table shows every choice of its depths, so that two tables are compared axis by axis.
     """
-    axes, published = _choices(programme, "levels", keep_single=False, population=population)
-    names = [axis.name for axis in axes]
-    shown = {depths for choices in published for depths in _statistics(names, choices)}
-    own = {tuple(tuple(choices.get(name, [0])) for name in names) for choices in published}
+    axes, tables = _on_axes(programme, "levels", population=population)
+    own = {_depths(table, axes) for table in tables}
+    shown = {statistic for depths in own for statistic in product(*depths)}
     return all(
-        depths in shown
+        statistic in shown
         for first, second in combinations(sorted(own), 2)
-        for depths in product(
+        for statistic in product(
             *(sorted({min(a, b) for a in mine for b in other}) for mine, other in zip(first, second, strict=True))
         )
     )
 
 
-def _choices(
-    programme: Programme, rule: str, *, keep_single: bool, population: str | None
-) -> tuple[list[Axis], list[dict[str, list[int]]]]:
-    """Return the axes, and the depths that every table publishes on each."""
+def _on_axes(
+    programme: Programme, rule: str, *, keep_single: bool = False, population: str | None
+) -> tuple[tuple[Axis, ...], tuple[Table, ...]]:
+    """Return the axes of a population, in the order of their names, and its tables with breakdowns by these axes."""
     if rule not in RULES:
         raise UnknownNameError.among("rule", rule, RULES)
     tables = programme.of(population)
-    axes = _flat_axes(tables) if rule == "flat" else _level_axes(programme, tables)
-    if not keep_single:
-        axes = {name: _merged(levels) for name, levels in axes.items()}
-    published = [_depth_choices(table, axes, rule) for table in tables]
-    return [_axis(programme, name, depths) for name, depths in axes.items() if depths], published
+    if rule == "flat":
+        tables = tuple(_flat(table) for table in tables)
+        levels = {b.code: b.levels for table in tables for b in table.breakdowns if b.levels}
+        trees = {code: programme.topics[level.topic].tree for code, (level,) in levels.items()}
+        axes = {code: axis_of(code, levels[code], trees[code], keep_single=keep_single) for code in levels}
+    else:
+        axes = topic_axes(programme, tables, keep_single=keep_single)
+    return tuple(axes[name] for name in sorted(axes) if axes[name].partitions), tables
 
 
-def _statistics(names: Sequence[str], choices: dict[str, list[int]]) -> Iterator[tuple[int, ...]]:
-    """Give the statistics of a table as depths on the axes named."""
-    return product(*(choices.get(name, [0]) for name in names))
-
-
-@dataclass(frozen=True)
-class _Depth:
-    """One depth of an axis: its name, and the levels that are this one partition."""
-
-    name: str
-    size: int
-    levels: tuple[Level, ...]
-
-
-_Axes = dict[str, list[_Depth]]
-
-
-def _flat_axes(tables: Sequence[Table]) -> _Axes:
-    """Return an axis per breakdown with its finest level, called after the breakdown."""
-    found = {b.code: b.levels[-1] for table in tables for b in table.breakdowns if b.levels}
-    return {code: [_Depth(code, found[code].size, (found[code],))] for code in sorted(found)}
-
-
-def _level_axes(programme: Programme, tables: Sequence[Table]) -> _Axes:
-    """Return an axis per topic with every level that some table uses."""
-    used = {level for table in tables for b in table.breakdowns for level in b.levels}
-    return {
-        topic: [_Depth(v.name, v.size, (v,)) for v in programme.topics[topic].levels if v in used]
-        for topic in sorted({level.topic for level in used})
-    }
-
-
-def _merged(depths: list[_Depth]) -> list[_Depth]:
-    """Join levels of one size, which are one partition because levels are nested, and drop those of size 1."""
-    found: list[_Depth] = []
-    for depth in depths:
-        if found and found[-1].size == depth.size:
-            found[-1] = _Depth(found[-1].name, depth.size, found[-1].levels + depth.levels)
-        elif depth.size > 1:
-            found.append(depth)
-    return found
-
-
-def _depth_choices(table: Table, axes: _Axes, rule: str) -> dict[str, list[int]]:
-    """Return the depths a table publishes per axis, the total among them unless the breakdown has none."""
-    choices = {}
-    for breakdown in table.breakdowns:
-        axis = breakdown.code if rule == "flat" else breakdown.topic
-        offered = set(breakdown.levels[-1:] if rule == "flat" else breakdown.levels)
-        depths = [d for d, depth in enumerate(axes.get(axis, ()), start=1) if offered.intersection(depth.levels)]
-        choices[axis] = [0, *depths] if breakdown.total or not depths else depths
-    return choices
-
-
-def _axis(programme: Programme, name: str, depths: list[_Depth]) -> Axis:
-    levels = [depth.levels[0] for depth in depths]
-    tree = programme.topics[levels[0].topic].tree
-    return Axis(
-        name,
-        tuple(depth.name for depth in depths),
-        tuple(depth.size for depth in depths),
-        tuple(level.codes for level in levels),
-        tree,
+def _flat(table: Table) -> Table:
+    """Return a table whose breakdowns are axes of their own, each with its finest level, called after the breakdown."""
+    return replace(
+        table,
+        breakdowns=tuple(
+            replace(b, topic=b.code, levels=tuple(replace(level, name=b.code) for level in b.levels[-1:]))
+            for b in table.breakdowns
+        ),
     )
 
 
-def _check_size(choices: dict[str, list[int]]) -> None:
+def _depths(table: Table, axes: Sequence[Axis]) -> tuple[tuple[int, ...], ...]:
+    """Return the depths that a table publishes on every axis; its statistics are all choices of them."""
+    breakdowns = {breakdown.topic: breakdown for breakdown in table.breakdowns}
+    return tuple(axis.depths_of(breakdowns[axis.name]) if axis.name in breakdowns else (0,) for axis in axes)
+
+
+def _check_size(table: Table, finest: Statistic) -> None:
     """Refuse a table with more margins than can be listed."""
-    margins = math.prod(max(depths) + 1 for depths in choices.values())
+    margins = math.prod(depth + 1 for depth in finest)
     if margins > MOST_MARGINS:
         raise ProgrammeError(
-            f"A table by {', '.join(list(choices)[:5])}, .. has {margins:,} margins; at most {MOST_MARGINS:,} are "
-            "counted. Break it down by fewer topics.",
+            f"A table by {', '.join([b.topic for b in table.breakdowns][:5])}, .. has {margins:,} margins; at most "
+            f"{MOST_MARGINS:,} are counted. Break it down by fewer topics.",
             topic="",
         )
 
 
-def _own_rows(programme: Programme, table: Table, axes: Sequence[Axis]) -> dict[tuple[int, int], Flags]:
-    """Return by axis and depth which categories a table shows in rows of their own, where not all of them.
-
-    A code that two levels of a breakdown share, because its category is not split further, has one row.
-    """
+def _own_rows(table: Table, axes: Sequence[Axis]) -> dict[int, dict[int, Flags]]:
+    """Return by axis and depth which categories a table shows in rows of their own, where not all of them."""
     found = {}
-    numbers = {axis.name: number for number, axis in enumerate(axes)}
-    for breakdown in table.breakdowns:
-        number, tree = numbers.get(breakdown.topic), programme.topics[breakdown.topic].tree
-        if number is None or tree is None:
+    breakdowns = {breakdown.topic: breakdown for breakdown in table.breakdowns}
+    for number, axis in enumerate(axes):
+        breakdown = breakdowns.get(axis.name)
+        if breakdown is None or axis.tree is None or None in (*axis.codes, *(v.codes for v in breakdown.levels)):
             continue
-        own: dict[int, Flags] = {}
-        seen: set[str] = set()
-        for level in breakdown.levels:
-            depth = axes[number].sizes.index(level.size) + 1 if level.size > 1 else 0
-            counted = axes[number].codes[depth - 1] if depth else None
-            places = tree.above(counted, level.codes) if counted and level.codes else None
-            if places is not None and level.codes is not None:
-                new = np.zeros(level.size, dtype=bool)
-                new[places] = [code not in seen for code in level.codes]
-                own[depth] = own[depth] | new if depth in own else new
-            seen.update(level.codes or ())
-        found.update({(number, depth): flags for depth, flags in own.items() if not flags.all()})
+        if own := axis.column(breakdown).own:
+            found[number] = own
     return found
 
 
-def _close(
-    axes: Sequence[Axis],
-    published: Sequence[dict[str, list[int]]],
-    own: Sequence[dict[tuple[int, int], Flags]] | None = None,
-) -> Lattice:
+def _close(axes: tuple[Axis, ...], tables: Sequence[Table], *, own_rows: bool) -> Lattice:
     """Count how many tables publish each statistic, and in which rows, and add the coarser ones between."""
-    names = [axis.name for axis in axes]
-    times: dict[tuple[int, ...], int] = {}
-    closure: set[tuple[int, ...]] = set()
-    repeated: dict[tuple[int, ...], dict[tuple[tuple[int, bytes], ...], tuple[int, OwnRows]]] = {}
-    for choices, partly in zip(published, own or [{}] * len(published), strict=True):
-        _check_size(choices)
-        for depths in _statistics(names, choices):
-            times[depths] = times.get(depths, 0) + 1
-            if flags := {n: partly[n, depth] for n, depth in enumerate(depths) if (n, depth) in partly}:
-                alike = repeated.setdefault(depths, {})
+    times: dict[Statistic, int] = {}
+    closure: set[Statistic] = set()
+    repeated: dict[Statistic, dict[tuple[tuple[int, bytes], ...], tuple[int, OwnRows]]] = {}
+    for table in tables:
+        shown = _depths(table, axes)
+        finest = tuple(depths[-1] for depths in shown)
+        _check_size(table, finest)
+        partly = _own_rows(table, axes) if own_rows else {}
+        for statistic in product(*shown):
+            times[statistic] = times.get(statistic, 0) + 1
+            if flags := {n: own[statistic[n]] for n, own in partly.items() if statistic[n] in own}:
+                alike = repeated.setdefault(statistic, {})
                 key = tuple((n, each.tobytes()) for n, each in flags.items())
                 alike[key] = (alike.get(key, (0,))[0] + 1, flags)
         # Everything coarser than the finest cell of the table, whether its breakdowns say so or not.
-        closure.update(product(*(range(max(choices.get(name, [0])) + 1) for name in names)))
+        closure.update(product(*(range(depth + 1) for depth in finest)))
     rows = sorted(closure)
-    matrix = np.array(rows, dtype=np.int8).reshape(len(rows), len(names))
-    tables = np.array([times.get(row, 0) for row in rows])
+    matrix = np.array(rows, dtype=np.int8).reshape(len(rows), len(axes))
+    counts = np.array([times.get(row, 0) for row in rows])
     shown_before = {place: tuple(repeated[row].values()) for place, row in enumerate(rows) if row in repeated}
-    return Lattice(tuple(axes), matrix, tables, shown_before)
+    return Lattice(axes, matrix, counts, shown_before)

@@ -1,9 +1,4 @@
-"""The model of a table programme: topics, levels, breakdowns, tables.
-
-Topics, levels, breakdowns, tables and the programme they make: a static output as data.
-
-Names that every published table has: the code of a total, and the columns of values.
-"""
+"""The model of a table programme: topics, levels, breakdowns, tables, and names that every published table has."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import ProgrammeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from discreet.programme.category_tree import CategoryTree
 
@@ -39,6 +34,24 @@ class Level:
     name: str
     size: int
     codes: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+
+
+def levels_by_depth(
+    topic: str, partitions: Sequence[tuple[str, ...] | int], names: Mapping[int, str] | None = None
+) -> tuple[Level, ...]:
+    """Return the levels of a topic from coarse to fine; the finest is called after it, others as named or by depth.
+
+    Args:
+        topic: the name of the topic.
+        partitions: for every depth from 1 on its categories, or their number where only that is known.
+        names: names of levels by depth.
+    """
+    found = []
+    for depth, each in enumerate(partitions, start=1):
+        name = topic if depth == len(partitions) else (names or {}).get(depth, f"{topic}:{depth}")
+        size, codes = (each, None) if isinstance(each, int) else (len(each), each)
+        found.append(Level(topic, name, size, codes))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A programme by its name: a TOML file, an SDMX definition, or one that ships with the package.
 
-A user's table programme in TOML, with errors that name file, line and the nearest right spelling.
+Errors of a TOML file name its line and the nearest right spelling. A file has these keys:
 
 name = "Small town"
 areas = "GEO"                 # the topic whose categories are areas; recognised by its name if left out
@@ -27,8 +27,6 @@ id = "1"
 columns = ["GEO", "SEX", "AGE.L"]
 unit = "persons"              # persons if left out
 universe = "EMP = 1"          # everyone if left out
-
-A programme by its name: a TOML file, an SDMX definition, or one that comes with the package.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ from discreet.errors import ProgrammeError, ProgrammeFileError, UnknownNameError
 from discreet.limits import bounded_toml, read_named
 from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.eu2021.census import census_named, countries, grid
-from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.model import Breakdown, Programme, Table, Topic, levels_by_depth
 from discreet.programme.regions import csv_rows
 from discreet.programme.sdmx_definition import programme_from_dsd
 from discreet.programme.universe import narrowed_universe, universe_of
@@ -92,7 +90,7 @@ class _Reader:
             name = str(self.content.get("name", self.path.stem))
             found = Programme(name, self.topics, tables, tuple(notes), self._areas)
         except ProgrammeError as error:
-            raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+            raise self.error(error.topic, str(error), "") from error
         self._check_universes(found)
         return found
 
@@ -124,7 +122,7 @@ class _Reader:
             found = {name: self._topic(name, entry) for name, entry in entries.items()}
             return found | {name: _zero_or_one(name) for name in self._counted if name not in found}
         except ProgrammeError as error:
-            raise ProgrammeFileError.at(self.path, self._line(error.topic), str(error), "") from error
+            raise self.error(error.topic, str(error), "") from error
 
     @property
     def _counted(self) -> list[str]:
@@ -140,24 +138,13 @@ class _Reader:
         column = self.content.get("columns", {}).get(name)
         labels = _labels(entry.get("label"))
         sizes = entry.get("sizes", [entry["size"]] if "size" in entry else None)
-        if sizes is not None:
-            if not isinstance(sizes, list) or not all(type(size) is int for size in sizes):
-                raise self.error(name, f"topic {name}: size must be a whole number.", "Correct it.")
-            return Topic(
-                name, tuple(self._level(name, d, len(sizes), n) for d, n in enumerate(sizes, 1)), None, labels, column
-            )
-        tree = self._tree(name, entry)
-        levels = []
-        for depth in range(1, tree.depth + 1):
-            codes = tree.cut(depth)
-            levels.append(self._level(name, depth, tree.depth, len(codes), codes))
-        return Topic(name, tuple(levels), tree, labels, column)
-
-    def _level(self, topic: str, depth: int, deepest: int, size: int, codes: tuple[str, ...] | None = None) -> Level:
-        """Return a level, called after the topic, after a breakdown that ends there, or by its depth."""
-        named = {d: f"{topic}.{short}" for short, d in self._cuts(topic).items()}
-        name = topic if depth == deepest else named.get(depth, f"{topic}:{depth}")
-        return Level(topic, name, size, codes)
+        if sizes is not None and not (isinstance(sizes, list) and all(type(size) is int for size in sizes)):
+            raise self.error(name, f"topic {name}: size must be a whole number.", "Correct it.")
+        tree = self._tree(name, entry) if sizes is None else None
+        # A level may be called after a breakdown that ends there.
+        named = {depth: f"{name}.{short}" for short, depth in self._cuts(name).items()}
+        levels = levels_by_depth(name, tree.cuts if tree else sizes or (), named)
+        return Topic(name, levels, tree, labels, column)
 
     def _cuts(self, topic: str) -> dict[str, int]:
         cuts = self.content["topics"].get(topic, {}).get("breakdowns", {})
@@ -287,9 +274,8 @@ class _Reader:
 
 def _zero_or_one(name: str) -> Topic:
     """Return the topic of a variable that says of every record whether it counts."""
-    codes = ("0", "1")
-    tree = CategoryTree(name, tuple(Category(code) for code in codes))
-    return Topic(name, (Level(name, name, len(codes), codes),), tree)
+    tree = CategoryTree(name, (Category("0"), Category("1")))
+    return Topic(name, levels_by_depth(name, tree.cuts), tree)
 
 
 def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML

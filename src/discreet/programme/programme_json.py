@@ -77,8 +77,7 @@ def _level_to_json(level: Level, tree: CategoryTree | None) -> dict[str, Any]:
     found = {"name": level.name, "size": level.size}
     if level.codes is None:
         return found
-    depths = range(1, tree.depth + 1) if tree else ()
-    depth = next((depth for depth in depths if tree and tree.cut(depth) == level.codes), None)
+    depth = next((depth for depth, cut in enumerate(tree.cuts if tree else (), 1) if cut == level.codes), None)
     return found | ({"codes": list(level.codes)} if depth is None else {"depth": depth})
 
 

@@ -1,8 +1,4 @@
-"""Regions of the office's own: a CSV file that maps areas to them.
-
-Rows of small CSV files that belong to a programme, whichever delimiter their header has.
-
-Regions of a user's own: a file maps areas to regions, and every table by area is made by region too.
+"""Regions of the office's own: a CSV file maps areas to regions, and every table by area is made by region too.
 
 A region is a category like any other: its count and its cell key are sums over the records of its areas, so that it
 gets one noise, and not the sum of the noises of its areas. Areas that the file does not name are left out.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import ProgrammeError, ProgrammeFileError
 from discreet.limits import bounded_xml, read_named
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.model import Breakdown, Programme, Table, Topic, levels_by_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -221,12 +221,7 @@ def _tree(name: str, codes: tuple[Category, ...]) -> CategoryTree | None:
 
 
 def _topic(tree: CategoryTree, labels: Mapping[str, str]) -> Topic:
-    name = tree.topic
-    levels = []
-    for depth in range(1, tree.depth + 1):
-        codes = tree.cut(depth)
-        levels.append(Level(name, name if depth == tree.depth else f"{name}:{depth}", len(codes), codes))
-    return Topic(name, tuple(levels), tree, labels)
+    return Topic(tree.topic, levels_by_depth(tree.topic, tree.cuts), tree, labels)
 
 
 def _notes(

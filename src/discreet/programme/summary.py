@@ -1,9 +1,4 @@
-"""Sizes of tables, shared statistics, and labels of statistics.
-
-What a programme publishes, counted: sizes, shared statistics, maximal tables.
-
-Statistics in words: labels of topics instead of the names of levels.
-"""
+"""What a programme publishes, for readers: sizes of tables, statistics that tables share, and labels of statistics."""
 
 from __future__ import annotations
 
@@ -95,14 +90,6 @@ def topic_words(topic: Topic) -> str:
     """Return the label of a topic as it stands within a sentence, or its name where it has none."""
     label = topic.labels.get(LANGUAGE, "")
     return f"{label[0].lower()}{label[1:]}" if label else topic.name
-
-
-def category_words(topic: Topic, code: str) -> str:
-    """Return the label of a category, or its code where it has none."""
-    if topic.tree is None:
-        return code
-    labels = next((category.labels for category in topic.tree.categories if category.code == code), {})
-    return labels.get(LANGUAGE, "") or code
 
 
 def all_category_words(topic: Topic) -> dict[str, str]:

@@ -1,8 +1,4 @@
-"""Universes: conditions on categories that restrict a table, and how they are written.
-
-The text of a universe, read from left to right into conditions; `universe` gives them their meaning.
-
-The universe of a table: which records it counts, as conditions on topics.
+"""The universe of a table: the records that it counts, written as conditions on topics.
 
     EMP = 1 and (AGE >= Y15-29 or STUDENT = 1)
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import DisagreementError
-from discreet.programme.axis import codes
+from discreet.programme.lattice import contains, statistic_name
 from discreet.tabulation.counting import ROWS, CodedRecords
-from discreet.tabulation.plan import contains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from discreet.arrays import Ints
     from discreet.engines.engine import Engine
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.programme.lattice import Statistic
+    from discreet.tabulation.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,9 @@ class Agreement:
             index, apart = self._difference(one, other, statistic)
             if len(index):
                 cell = self._cell(statistic, int(index[0]))
-                raise DisagreementError.between(one, other, self._name(statistic), cell, abs(int(apart[0])))
+                raise DisagreementError.between(
+                    one, other, statistic_name(self.plan.axes, statistic), cell, abs(int(apart[0]))
+                )
 
     def _difference(self, one: str, other: str, statistic: Statistic) -> tuple[Ints, Ints]:
         """Return the cells of a statistic in which two tables differ, and by how much."""
@@ -103,20 +105,16 @@ class Agreement:
 
     def _records(self, table: str) -> CodedRecords:
         def column(axis: int, depth: int) -> str:
-            return self.columns[self.plan.axes[axis].depths[depth - 1][0].name]
+            return self.columns[self.plan.axes[axis].levels[depth - 1]]
 
         return CodedRecords(self.engine, lambda _: self.places[table], column, None, 1, ROWS)
-
-    def _name(self, statistic: Statistic) -> str:
-        shown = zip(self.plan.axes, statistic, strict=True)
-        return " ".join(sorted(axis.depths[depth - 1][0].name for axis, depth in shown if depth)) or "total"
 
     def _cell(self, statistic: Statistic, index: int) -> str:
         """Return the codes of a cell, as `SEX F, AGE Y15-29`; nothing for the total."""
         shown = [(axis, depth) for axis, depth in zip(self.plan.axes, statistic, strict=True) if depth]
         places = np.unravel_index(index, self.plan.shape(statistic)) if shown else ()
         named = zip(shown, places, strict=True)
-        return ", ".join(f"{axis.topic} {codes(axis.depths[depth - 1][0])[place]}" for (axis, depth), place in named)
+        return ", ".join(f"{axis.name} {axis.codes_at(depth)[place]}" for (axis, depth), place in named)
 
 
 def _apart(names: list[str], alike: list[list[str]]) -> Iterator[str]:

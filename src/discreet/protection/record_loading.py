@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from discreet.errors import NothingToCountError, ParameterError, UnknownNameError
-from discreet.programme.axis import in_counted_order, topic_axes
+from discreet.programme.axis import counted_axes
 from discreet.programme.model import TOTAL
 from discreet.programme.selection import with_missing_category
 from discreet.programme.universe import universe_of
@@ -308,7 +308,7 @@ def level_columns(programme: Programme, missing: str, tables: Sequence[Table] | 
 
     A column has the same name whichever of the programme's tables are asked for.
     """
-    axes, wanted = topic_axes(programme), {table.id for table in tables or programme.tables}
+    axes, wanted = counted_axes(programme), {table.id for table in tables or programme.tables}
     found: dict[str, LevelColumn] = {}
     needed: set[str] = set()
     for table in programme.tables:
@@ -316,12 +316,11 @@ def level_columns(programme: Programme, missing: str, tables: Sequence[Table] | 
             axis = axes[breakdown.topic]
             depth = max((axis.depth_of(level) for level in breakdown.levels), default=0)
             if depth:
-                first = axis.depths[depth - 1][0]
-                codes = in_counted_order(programme.topics[breakdown.topic], axis, first)
+                name, codes = axis.levels[depth - 1], axis.codes_at(depth)
                 # The category for missing values, the last, is no code of the data.
                 known = codes[:-1] if missing == "category" else codes
-                found.setdefault(first.name, LevelColumn(f"c{len(found)}", breakdown.topic, known))
-                needed.update({first.name} if table.id in wanted else ())
+                found.setdefault(name, LevelColumn(f"c{len(found)}", breakdown.topic, known))
+                needed.update({name} if table.id in wanted else ())
     return {name: column for name, column in found.items() if name in needed}
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Table
     from discreet.progress import Progress
     from discreet.protection.record_loading import LoadedRecords
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from discreet.release.release_writer import ReleaseWriter
     from discreet.tabulation.cell_batch import CellBatch
     from discreet.tabulation.counting import CountedTable
-    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+    from discreet.tabulation.plan import Plan, TablePlan
     from discreet.tabulation.table_rows import StatisticValues
 
 
@@ -178,7 +179,7 @@ class TablePublisher:
 
     def _records(self, plan: Plan, universe: str | None) -> CodedRecords:
         def column(axis: int, depth: int) -> str:
-            return self.loaded.columns[plan.axes[axis].depths[depth - 1][0].name]
+            return self.loaded.columns[plan.axes[axis].levels[depth - 1]]
 
         condition = self.loaded.conditions[universe or None]
         sums = ROWS if self.roles.count else PERSONS

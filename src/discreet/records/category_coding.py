@@ -1,12 +1,8 @@
-"""Categories of records as numbers, and which column holds which topic.
+"""Category codes of records as small whole numbers, with a report per column of what is not in order.
 
-Which column of the data holds which topic.
-
-Category codes to small whole numbers, once, and a report per column of what is not in order.
-
-Every level that some table needs becomes a column of positions: the place of the
-record's category in that level. A data code may be finer than the level (its category
-above is taken) but not coarser.
+Every level that some table needs becomes a column of positions: the place of the record's category in that level. A
+data code may be finer than the level (its category above is taken) but not coarser. The column of a topic is the one
+that the programme binds to it, or the one of its name.
 """
 
 from __future__ import annotations
@@ -110,8 +106,6 @@ class _Seen:
 UNKNOWN, COARSE = -1, -2
 WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 """A whole number written with decimals, as a program writes a column of numbers in which some are missing."""
-MISSING_CODE = "_U"
-"""The code of a missing value where that is a category."""
 
 
 class TopicCoder:

@@ -1,8 +1,4 @@
-"""Columns with a role: id, key, count and weight.
-
-The columns of the data that are no topics: what a record is known by, and what it stands for.
-
-Rows that stand for several persons, and persons that stand for several: counts and weights of rows.
+"""The columns of the data that are no topics: id and key of a record, and the count and weight of the persons in a row.
 
 Counts are whole. Weights are kept as whole multiples of 2^-20, so that their sums are exact and the same in any order.
 """

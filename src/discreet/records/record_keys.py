@@ -1,11 +1,7 @@
-"""Record keys: made from ids with the secret, or brought along by the data.
+"""The key of every record: a keyed hash of its id, or a key that the data bring along.
 
-Record keys: a keyed hash of the id of every record, or keys that the data bring along.
-
-Keys depend on the secret, the version label and the id, and on nothing else: a
-record keeps its key whatever other records come, go or change places.
-
-The key of every record, batch after batch.
+Keys depend on the secret, the version label and the id, and on nothing else: a record keeps its key whatever other
+records come, go or change places.
 """
 
 from __future__ import annotations
@@ -29,9 +25,6 @@ if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Words
     from discreet.records.record_columns import RecordColumns
     from discreet.sources.source import Source
-
-FRACTION_SPACE = 10**8
-"""The key space of cellKey's fractions, which have eight decimals."""
 
 DIGEST_BITS = 64
 """Bits of a digest, all of which decide the key."""

@@ -22,7 +22,6 @@ from discreet.equations.closed_form import best_ratios
 from discreet.equations.grouped_equations import GroupedEquations
 from discreet.equations.joint_equations import JointEquations
 from discreet.equations.leverage import probe_leverages
-from discreet.equations.margin_equations import containing
 from discreet.errors import TooLargeError
 from discreet.programme.lattice import lattice, publishes_meets
 from discreet.programme.programme_json import programme_to_json
@@ -327,7 +326,7 @@ class _Search:
         fine = int(place.lattice.depths[place.statistic, axis])
         if isinstance(self.equations, GroupedEquations):
             return self.equations.axes[axis].up(fine, coarse)
-        return containing(place.lattice.axes[axis], fine, coarse)
+        return place.lattice.axes[axis].up(fine, coarse)
 
     @staticmethod
     def _ranked(found: dict[int, float]) -> list[int]:

@@ -1,9 +1,4 @@
-"""Values of columns as codes and as numbers.
-
-Columns of numbers that are no codes: keys, counts and weights, from any type that can hold them.
-
-Values as the text of category codes.
-"""
+"""Values of columns as text of category codes or as numbers, from any type that can hold them."""
 
 from __future__ import annotations
 

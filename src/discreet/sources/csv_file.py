@@ -1,9 +1,4 @@
-"""CSV files, and how they are read.
-
-How files are read.
-
-CSV files: text with a header line, in UTF-8 unless another encoding is named, plain or gzipped.
-"""
+"""CSV files: text with a header line, in UTF-8 unless another encoding is named, plain or gzipped."""
 
 from __future__ import annotations
 

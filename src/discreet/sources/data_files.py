@@ -1,9 +1,4 @@
-"""Data in files: one, several, a folder or a pattern.
-
-Which files a path, a folder, a pattern or a list of these stands for.
-
-Data in one file or several with the same columns.
-"""
+"""Data in one file or several with the same columns, given by a path, a folder, a pattern or a list of these."""
 
 from __future__ import annotations
 

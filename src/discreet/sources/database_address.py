@@ -1,9 +1,4 @@
-"""Which database, and which of its tables.
-
-Names of tables in databases: `census.duckdb#persons` and `postgresql://user@host/census#persons`.
-
-Which table or view of a database is meant.
-"""
+"""Which table or view of a database is meant: `census.duckdb#persons`, `postgresql://user@host/census#persons`."""
 
 from __future__ import annotations
 

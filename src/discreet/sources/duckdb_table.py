@@ -1,8 +1,6 @@
-"""Tables of a DuckDB database, and what its errors mean.
+"""Data in a table or view of a DuckDB database, which is opened for reading only.
 
-What is said of a DuckDB database that cannot be read; DuckDB's own words may show values of records.
-
-Data in a table or view of a DuckDB database, which is opened for reading only.
+Errors are described in our words, because DuckDB's own may show values of records.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Tables of a PostgreSQL database: session, reading, and what its errors mean.
+"""Data in a table or view of a PostgreSQL database, read by connections that all see it as it was at one moment.
 
-What is said of a PostgreSQL table that cannot be read; the server's own words may show values of records.
-
-Connections to a PostgreSQL server that all see the data as they were at one moment.
-
-Data in a table or view of a PostgreSQL database.
+Errors are described in our words, because the server's own may show values of records.
 """
 
 from __future__ import annotations

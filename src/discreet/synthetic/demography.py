@@ -1,9 +1,4 @@
-"""Ages, sexes and household roles.
-
-Ages and sexes: the target table of the synthetic census, and persons drawn from it.
-
-What persons are in their household: shares by age and sex, from which households are formed.
-"""
+"""Ages, sexes and household roles of synthetic persons: the target tables, and persons drawn from them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Education, activity, occupation and industry.
+"""Education, activity, occupation, industry and place of work of synthetic persons.
 
-Jobs: occupation by education, industry and status by occupation, place of work by place of residence.
-
-Education and work: shares by age and sex, then occupation, industry and place of work of those employed.
+Education and activity have shares by age and sex. Those employed get an occupation by their education, an industry and
+a status by their occupation, and a place of work by their place of residence.
 """
 
 from __future__ import annotations

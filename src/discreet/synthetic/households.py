@@ -1,14 +1,7 @@
-"""Households: how persons join, as couples, parents and children, and what follows from it.
+"""Households of synthetic persons (families, persons alone or sharing, institutions) and what follows from them.
 
-Partners find each other: of similar age, most of them of opposite sex, most of them married.
-
-Households while they are being formed.
-
-Children find parents: couples, or persons without a partner, who become lone parents by it.
-
-Households: families, persons alone or sharing, and institutions.
-
-How persons live: household status, family status, marital status, housing.
+Partners find each other: of similar age, most of them of opposite sex, most of them married. Children find parents:
+couples, or persons without a partner, who become lone parents by it.
 """
 
 from __future__ import annotations

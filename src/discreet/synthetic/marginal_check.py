@@ -1,11 +1,4 @@
-"""Marginals of a synthetic census compared with their targets.
-
-Shares of a sample beside the shares it was meant to have.
-
-Whether households drawn live in the LAUs and cells that the geography plans for them.
-
-Whether persons drawn have the marginals that the tables of the synthetic census state.
-"""
+"""Whether a sample of the synthetic census has the marginals that its tables and its geography state."""
 
 from __future__ import annotations
 

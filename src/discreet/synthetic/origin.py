@@ -1,8 +1,6 @@
-"""Where persons come from: birth, citizenship, year of arrival.
+"""Where synthetic persons come from: place of birth, citizenship, year of arrival, residence a year ago.
 
-The countries people come from: a few are common, most are rare.
-
-Where persons come from: place of birth, citizenship, year of arrival, residence a year ago.
+Of the countries people come from a few are common and most are rare.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Random choices by shares, repeatable from one seed.
-
-Random numbers that depend on nothing but what they are asked for.
-
-Choices among categories by their shares, as look-ups in a table: quick for millions of persons.
-"""
+"""Random choices by shares, repeatable from one seed: look-ups in a table, quick for millions of persons."""
 
 from __future__ import annotations
 

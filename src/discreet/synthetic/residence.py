@@ -1,15 +1,8 @@
-"""Where persons live: area, locality and grid cell.
+"""Where synthetic households live: in which area, in how large a locality, and in which cell of the 1 km2 grid.
 
-Hilbert's curve: it fills a square and keeps near what is near along it.
-
-The 1 km2 grid: where in its LAU a household lives. All positions are made up.
-
-The LAUs lie one after the other along Hilbert's curve, region by region, so that each is one piece of land and those of
-one region are near each other. The grid is laid over that land askew: borders cut its cells, as they do in life.
-
-How many residents the LAUs of a country really have, from Eurostat's list.
-
-Places: which area a household lives in, how large its locality is, and in which cell of the grid it lies.
+Numbers of residents of LAUs are real, from Eurostat's list; all positions are synthetic. The LAUs lie one after the
+other along Hilbert's curve, region by region, so that each is one piece of land and those of one region are near each
+other. The grid is laid over that land askew: borders cut its cells, as they do in life.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""A synthetic census, made in blocks of persons and written batch by batch.
+"""The synthetic census of a country, made in blocks of persons and written batch by batch to Parquet or CSV.
 
-The synthetic census of a country block by block: every block by itself, from the seed and its number.
-
-Files of persons: Parquet or CSV, written batch by batch beside their place and moved there when they are whole.
-
-The synthetic census of a country, written to a file block by block.
+Every block is made by itself, from the seed and its number. A file is written beside its place and moved there when it
+is whole.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Floats, Ints, Words
+    from discreet.programme.lattice import Statistic
     from discreet.tabulation.cell_coordinates import CellCoordinates
     from discreet.tabulation.counting import CountedTable
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)

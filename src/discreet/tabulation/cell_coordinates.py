@@ -1,10 +1,4 @@
-"""Coordinates of cells: words made from codes, for noise that depends on them.
-
-Keyed hashes of sets of finest codes: one of 64 bits for all sets that are equal, whatever they are called.
-
-Sums of one step per axis: what every cell of a statistic gets from its category along each axis, added up.
-
-A word per cell that depends on its coordinates alone: on who could be in it, by the codes of the programme.
+"""A word of 64 bits per cell that depends on its coordinates alone: on who could be in it, by the programme's codes.
 
 Every topic leaves a set of finest codes: those below the category of the cell that the universe of the table allows.
 With h and g keyed hashes,
@@ -15,7 +9,7 @@ and a set of all codes adds nothing. A cell of which nothing is restricted, the 
 and unit instead of 0. So the word of a cell does not depend on the table it is shown in, nor on how its
 categories are called: a category that is the only one below another, a region of the same areas and a universe that
 leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
-different noise only if nobody is there, and so tell that.
+different noise only if nobody is there, and so disclose that.
 
 A universe that joins topics by `or` may leave combinations of codes that are no product of sets: see `joint_words`.
 """
@@ -29,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.programme.axis import codes
 from discreet.programme.universe import finest_codes, universe_of
 from discreet.tabulation.joint_words import JointAxis, joint_words
 
@@ -39,12 +32,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Flags, Ints, Words
-    from discreet.programme.axis import TopicAxis
+    from discreet.programme.axis import Axis
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Programme, Table, Topic
     from discreet.programme.universe import Factor
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
 
-    AxisDepth = tuple[TopicAxis, int]
+    AxisDepth = tuple[Axis, int]
 
 # The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
 MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
@@ -198,7 +192,7 @@ class CellCoordinates:
             every = every[~self._of_factor(factor, shown)[1][self._at(factor, shown, every)]]
         return every
 
-    def left_empty(self, axis: TopicAxis, depth: int) -> Flags:
+    def left_empty(self, axis: Axis, depth: int) -> Flags:
         """Say of every category at a depth whether the universe leaves nobody in it."""
         if not depth or self._column(axis) not in self._alone:
             return np.zeros(axis.size(depth), dtype=bool)
@@ -227,8 +221,8 @@ class CellCoordinates:
     def _shown(plan: Plan, statistic: Statistic) -> list[AxisDepth]:
         return [(axis, depth) for axis, depth in zip(plan.axes, statistic, strict=True) if depth]
 
-    def _column(self, axis: TopicAxis) -> str:
-        return column_of(self._programme.topics[axis.topic])
+    def _column(self, axis: Axis) -> str:
+        return column_of(self._programme.topics[axis.name])
 
     def _columns(self, factor: Factor) -> list[str]:
         return [column_of(self._programme.topics[name]) for name in factor.topics]
@@ -248,7 +242,7 @@ class CellCoordinates:
     def _of_factor(self, factor: Factor, shown: Sequence[AxisDepth]) -> tuple[Words, Flags]:
         """Return the word of every combination of categories of a factor, and a mark on those left empty."""
         levels = [None if number is None else shown[number] for number in self._axes(factor, shown)]
-        key = (*factor.topics, *((axis.topic, depth) for axis, depth in filter(None, levels)))
+        key = (*factor.topics, *((axis.name, depth) for axis, depth in filter(None, levels)))
         if key not in self._known_joint:
             axes = [
                 self._joint_axis(self._programme.topics[name], level)
@@ -267,24 +261,24 @@ class CellCoordinates:
             category, size = np.array([within.get(code, -1) for code in finest]), axis.size(depth)
         return JointAxis(column_of(topic), np.array([hashes[code] for code in finest], dtype=np.uint64), category, size)
 
-    def _categories(self, axis: TopicAxis, depth: int) -> dict[str, int]:
+    def _categories(self, axis: Axis, depth: int) -> dict[str, int]:
         """Return the number of the category at a depth that holds each finest code."""
-        topic = self._programme.topics[axis.topic]
-        place = {code: number for number, code in enumerate(codes(axis.depths[depth - 1][0]))}
+        topic = self._programme.topics[axis.name]
+        place = {code: number for number, code in enumerate(axis.codes_at(depth))}
         return {leaf: next(place[step] for step in _path(topic, leaf) if step in place) for leaf in finest_codes(topic)}
 
-    def _of_axis(self, axis: TopicAxis, depth: int) -> tuple[Words, NDArray[np.uint8]]:
+    def _of_axis(self, axis: Axis, depth: int) -> tuple[Words, NDArray[np.uint8]]:
         """Return the word of every category at a depth, and a mark on those that the universe leaves empty."""
-        if (axis.topic, depth) not in self._known:
-            topic = self._programme.topics[axis.topic]
+        if (axis.name, depth) not in self._known:
+            topic = self._programme.topics[axis.name]
             within = self._categories(axis, depth)
             below: list[list[str]] = [[] for _ in range(axis.size(depth))]
             for leaf in self._allowed(topic):
                 below[within[leaf]].append(leaf)
             words = [self._word(topic, leaves) for leaves in below]
             empty = [not leaves for leaves in below]
-            self._known[axis.topic, depth] = np.array(words, dtype=np.uint64), np.array(empty, dtype=np.uint8)
-        return self._known[axis.topic, depth]
+            self._known[axis.name, depth] = np.array(words, dtype=np.uint64), np.array(empty, dtype=np.uint8)
+        return self._known[axis.name, depth]
 
     @cached_property
     def _of_universe(self) -> dict[str, int]:

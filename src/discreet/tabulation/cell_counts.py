@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from discreet.arrays import Ints, Words
     from discreet.engines.engine import Engine
-    from discreet.programme.axis import TopicAxis
+    from discreet.programme.axis import Axis
 
 DENSE_MOST = 20_000_000
 """Cells of the largest statistic that is kept dense; above it empty cells cost more than they save."""
@@ -105,7 +105,7 @@ class Step:
     """One axis summed up: which of a statistic's axes, its topic, the depth it has and the depth it gets."""
 
     place: int
-    axis: TopicAxis
+    axis: Axis
     fine: int
     coarse: int
 

@@ -152,16 +152,6 @@ class JointLayout:
         parts = zip(self.layouts, starts[:-1], strict=True)
         return np.concatenate([layout.statistic_of + start for layout, start in parts])
 
-    def statistics_called(self, name: str) -> list[slice]:
-        """Return where the cells of a statistic stand, in every population that publishes it."""
-        found, start = [], 0
-        for layout in self.layouts:
-            if name in layout.names:
-                cells = layout.equations.cells_of(layout.lattice.position(name))
-                found.append(slice(start + cells.start, start + cells.stop))
-            start += layout.cells
-        return found
-
     def vector_of(self, laid_out: Callable[[TableGrid], Ints]) -> Floats:
         """Return the value of every cell from tables that are laid out."""
         return np.concatenate([layout.vector_of(laid_out) for layout in self.layouts])

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.engines.engine import Engine
+    from discreet.programme.lattice import Statistic
     from discreet.tabulation.cell_counts import Cells
-    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+    from discreet.tabulation.plan import Plan, TablePlan
 
 AHEAD = 2
 """How many GROUP BYs may run ahead of the summing up: the engine counts while numpy sums."""

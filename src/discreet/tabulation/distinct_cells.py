@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.programme.axis import in_counted_order
 from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.plan import plan
 
@@ -32,9 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from discreet.arrays import Flags, Ints
-    from discreet.programme.axis import TopicAxis
+    from discreet.programme.axis import Axis
+    from discreet.programme.lattice import Statistic
     from discreet.programme.model import Programme
-    from discreet.tabulation.plan import Plan, Statistic
+    from discreet.tabulation.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def programme_size(programme: Programme) -> ProgrammeSize:
     statistics = cells = 0
     for tables in programme.populations.values():
         planned = plan(replace(programme, tables=tables), tables)
-        distinct = DistinctCells(programme, planned, CellCoordinates(programme, tables[0], ""))
+        distinct = DistinctCells(planned, CellCoordinates(programme, tables[0], ""))
         statistics += len(distinct.published)
         cells += sum(distinct.number(statistic) for statistic in distinct.published)
     return ProgrammeSize(statistics, cells)
@@ -67,12 +67,10 @@ class DistinctCells:
     """The cells of one population.
 
     Attributes:
-        programme: the programme with the categories of every topic.
         plan: the tables of the population.
         places: the combinations that its universe rules out.
     """
 
-    programme: Programme
     plan: Plan
     places: CellCoordinates
 
@@ -136,9 +134,8 @@ class DistinctCells:
                 found[coarse] = shared
         return found
 
-    def _codes(self, axis: TopicAxis, depth: int) -> list[set[str]]:
-        topic = self.programme.topics[axis.topic]
-        listed = [in_counted_order(topic, axis, level) for level in axis.depths[depth - 1]]
+    def _codes(self, axis: Axis, depth: int) -> list[set[str]]:
+        listed = [axis.codes_of(level) for level in axis.partitions[depth - 1]]
         return [set(codes) for codes in zip(*listed, strict=True)]
 
 

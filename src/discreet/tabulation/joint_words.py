@@ -1,7 +1,7 @@
 """Words of cells where the universe joins topics by `or`: for sets of combinations of codes that are no product.
 
 What the universe leaves in a cell is written as the product of as many factors as possible. A factor of one column
-has the word of its set of codes (`coordinates`), a factor of several columns
+has the word of its set of codes (`cell_coordinates`), a factor of several columns
 
     g(columns, sum of m(h(column 1, code 1), h(column 2, code 2), ..) over its combinations)
 

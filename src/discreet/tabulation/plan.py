@@ -15,16 +15,15 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from discreet.programme.axis import columns, topic_axes
+from discreet.programme.axis import counted_axes
+from discreet.programme.lattice import Statistic, contains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.programme.axis import TableColumn, TopicAxis
+    from discreet.programme.axis import Axis, TableColumn
     from discreet.programme.model import Programme, Table
 
-Statistic = tuple[int, ...]
-"""The depth on every axis, in the order of the plan's axes."""
 PopulationStatistic = tuple[str, Statistic]
 """A population and one of its statistics."""
 
@@ -59,8 +58,7 @@ class TablePlan:
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
         """Return the statistics of the table, every finer one before those it sums up to."""
-        depths = [sorted({level.depth for level in column.levels}) for column in self.columns]
-        found = {self.statistic(choice) for choice in product(*depths)} | {self.base}
+        found = {self.statistic(choice) for choice in product(*(column.depths for column in self.columns))}
         return tuple(sorted(found, key=lambda statistic: (-sum(statistic), statistic)))
 
     @property
@@ -78,7 +76,7 @@ class Plan:
         tables: the tables in the order in which they are made.
     """
 
-    axes: tuple[TopicAxis, ...]
+    axes: tuple[Axis, ...]
     tables: tuple[TablePlan, ...]
 
     def shape(self, statistic: Statistic) -> tuple[int, ...]:
@@ -140,20 +138,15 @@ class Plan:
         return (*statistic[:place], finer, *statistic[place + 1 :]), place
 
 
-def contains(fine: Statistic, coarse: Statistic) -> bool:
-    """Say whether every cell of the coarse statistic is a sum of cells of the fine one."""
-    return all(a >= b for a, b in zip(fine, coarse, strict=True))
-
-
 def plan(programme: Programme, tables: Sequence[Table]) -> Plan:
     """Return the plan for tables of one population; axes have the levels of all tables of the programme."""
-    by_topic = topic_axes(programme)
+    by_topic = counted_axes(programme)
     order = _axis_order(tables)
     axes = tuple(by_topic[topic] for topic in order)
     place = {topic: number for number, topic in enumerate(order)}
     found = []
     for table in tables:
-        shown = columns(table, programme, by_topic)
+        shown = tuple(by_topic[breakdown.topic].column(breakdown) for breakdown in table.breakdowns)
         found.append(TablePlan(table, shown, tuple(place[column.topic] for column in shown), len(axes)))
     return Plan(axes, tuple(found))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InputError
+from discreet.programme.lattice import statistic_name
 from discreet.programme.model import TOTAL, VALUE, WEIGHTED
 from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.distinct_cells import DistinctCells
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.arrays import Flags, Ints
-    from discreet.programme.axis import ColumnLevel, Runs, TableColumn, TopicAxis
+    from discreet.programme.axis import Axis, ColumnLevel, Runs, TableColumn
     from discreet.programme.model import Programme, Table
     from discreet.tabulation.plan import TablePlan
 
@@ -80,7 +81,7 @@ class TableGrid:
     """
 
     plan: TablePlan
-    axes: tuple[TopicAxis, ...]
+    axes: tuple[Axis, ...]
     distinct: DistinctCells
 
     @property
@@ -88,7 +89,7 @@ class TableGrid:
         """Return the columns of the table."""
         return self.plan.columns
 
-    def axis(self, column: int) -> TopicAxis:
+    def axis(self, column: int) -> Axis:
         """Return the axis of a column's topic."""
         return self.axes[self.plan.places[column]]
 
@@ -135,8 +136,7 @@ class TableGrid:
 
     def name(self, choice: LevelChoice) -> str:
         """Return the name of a statistic, as the lattice of the programme gives it."""
-        levels = [self.axis(number).depths[choice.depths[number] - 1][0].name for number in choice.kept]
-        return " ".join(sorted(levels)) or "total"
+        return statistic_name(self.axes, self.plan.statistic(choice.depths))
 
     @cached_property
     def folds(self) -> tuple[LevelSum, ...]:
@@ -172,7 +172,7 @@ class TableGrid:
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
     """Return the layouts of the tables of one population; their statistics share their depths."""
     found = plan(replace(programme, tables=tuple(tables)), tables)
-    distinct = DistinctCells(programme, found, CellCoordinates(programme, tables[0], ""))
+    distinct = DistinctCells(found, CellCoordinates(programme, tables[0], ""))
     return tuple(TableGrid(each, found.axes, distinct) for each in found.tables)
 
 

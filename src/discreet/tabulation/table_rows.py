@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from discreet.arrays import Ints
     from discreet.programme.axis import ColumnLevel
-    from discreet.tabulation.plan import Plan, Statistic, TablePlan
+    from discreet.programme.lattice import Statistic
+    from discreet.tabulation.plan import Plan, TablePlan
 
 
 @dataclass(frozen=True)

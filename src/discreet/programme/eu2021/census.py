@@ -1,17 +1,13 @@
-"""The programme of the 2021 EU census of a country, and its 1 km² grid.
+"""The table programme of the 2021 EU census for one country, and its 1 km2 grid.
 
-The table programme of the 2021 EU census for one country.
+Tables are those of Regulation (EU) 2017/712 and breakdowns those of 2017/543. Levels follow the code trees: every depth
+of a breakdown's tree is a level, and equal partitions are one level, whichever breakdown offers them. Areas are those
+of NUTS 2021 and LAU 2020 unless asked otherwise.
 
-Regulations (EU) 2017/712 (tables) and 2017/543 (breakdowns). Levels follow the code
-trees: every depth of a breakdown's tree is a level, and equal partitions are one
-level, whichever breakdown offers them. NUTS 2021 and LAU 2020 unless asked otherwise.
-
-The 2021 census on the European 1 km2 grid, Commission Implementing Regulation (EU) 2018/1799.
-
-Per grid cell: the total, sex, age in three groups, employed persons, place of birth and
-place of residence one year before in three groups each. The grid is not crossed with
-administrative areas and has no total of its own. The number of populated cells is not in
-the regulation: it is given with the country, as in `grid2021:DE:360000`.
+The grid is that of Commission Implementing Regulation (EU) 2018/1799. Per grid cell it has the total, sex, age in three
+groups, employed persons, place of birth and place of residence one year before in three groups each. It is not crossed
+with administrative areas and has no total of its own. The number of populated cells is not in the regulation: it is
+given with the country, as in `grid2021:DE:360000`.
 """
 
 from __future__ import annotations
@@ -137,9 +133,8 @@ def _level_codes(name: str) -> dict[tuple[str, ...], str]:
     """
     named: dict[tuple[str, ...], str] = {}
     for code, tree in _sources()[name].breakdowns.items():
-        for depth in range(1, tree.depth + 1):
+        for depth, cut in enumerate(tree.cuts, start=1):
             finest = depth == tree.depth
-            cut = tree.cut(depth)
             if cut not in named or (finest and ":" in named[cut]):
                 named[cut] = code if finest else f"{code}:{depth}"
     return dict(sorted(named.items(), key=lambda item: len(item[0])))
@@ -155,8 +150,7 @@ def _breakdowns(topics: dict[str, Topic], areas: CountryAreas) -> dict[str, Brea
         if name == "LPW":
             continue
         for code, tree in source.breakdowns.items():
-            cuts = {tree.cut(depth) for depth in range(1, tree.depth + 1)}
-            levels = tuple(level for level in topics[name].levels if level.codes in cuts)
+            levels = tuple(level for level in topics[name].levels if level.codes in tree.cuts)
             found[code] = Breakdown(code, name, levels)
     return found
 
