@@ -1,14 +1,7 @@
-"""The command `compare`.
-
-What `discreet compare` prints: what was held equal, what to make of it, and one table.
-
-`discreet compare`: several mechanisms on the same output, risk and utility side by side.
-"""
+"""`discreet compare`: several mechanisms on the same output, risk and utility side by side."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +11,8 @@ from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANCE
 from discreet.calibration.comparison import compare as compare_mechanisms
 from discreet.charts.rendering import save_chart
+from discreet.cli import output
 from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.output import answer, check_picture
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.records.category_coding import MISSING
@@ -32,7 +25,6 @@ if TYPE_CHECKING:
     from discreet.calibration.comparison import Comparison
     from discreet.reports.calibration_charts import ComparisonColumn
 
-WIDEST = 120
 CELL = 8
 HEAD = 10
 PASSED_OVER = ("the law is cut where it is rarer than", "the prediction takes as given")
@@ -41,47 +33,34 @@ PASSED_OVER = ("the law is cut where it is rarer than", "the prediction takes as
 
 def show(found: Comparison, plot: Path | None) -> None:
     """Print a comparison; the table in two parts where the terminal is too narrow for one."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    typer.echo(textwrap.fill(found.opening(), width))
-    for sentence in found.sentences():
-        typer.echo(textwrap.fill(sentence, width))
+    for sentence in (found.opening(), *found.sentences()):
+        output.paragraph(sentence)
     whole = (*RISK, *LOSS)
     names = max(len(each.name) for each in found.compared) + 1
-    for columns in [whole] if names + 12 + CELL * len(whole) <= width else [RISK, LOSS]:
+    for columns in [whole] if names + 12 + CELL * len(whole) <= output.width() else [RISK, LOSS]:
         _show_table(found, columns, names)
     typer.echo("")
     for column in whole:
-        typer.echo(_labelled(column.head, column.meaning, width))
+        output.labelled(column.head, column.meaning, HEAD)
     typer.echo("\nAssumed:")
     for column in RISK:
-        _show_assumptions(found, column, width)
-    for warning in found.warnings:
-        typer.echo(textwrap.fill(f"Note: {warning}", width))
+        shown = [result for each in found.compared if (result := each.find(*column.names))]
+        if assumed := output.assumptions(shown, without=PASSED_OVER):
+            output.labelled(column.head, f"{assumed}.", HEAD)
+    output.notes(found.warnings)
     if plot:
         typer.echo(f"Picture: {plot}")
 
 
 def _show_table(found: Comparison, columns: Sequence[ComparisonColumn], names: int) -> None:
     """Print some columns, a line per mechanism."""
-    heads = "".join(f"{column.head:>{CELL}}" for column in columns)
-    typer.echo(f"\n{'':<{names}}{'V':>7}{'E':>5}{heads}")
+    rows = []
     for each in found.compared:
         bound = f"{each.record.bound:g}" if each.record.bound != float("inf") else "-"
-        told = "".join(f"{column.told(each):>{CELL}}" for column in columns)
-        typer.echo(f"{each.name:<{names}}{each.record.variance:>7.2f}{bound:>5}{told}")
-
-
-def _show_assumptions(found: Comparison, column: ComparisonColumn, width: int) -> None:
-    """Print what one column rests on."""
-    shown = [result for each in found.compared if (result := each.find(*column.names))]
-    texts = dict.fromkeys(text for result in shown for text in result.assumptions)
-    told = "; ".join(text for text in texts if not text.startswith(PASSED_OVER))
-    if told:
-        typer.echo(_labelled(column.head, f"{told}.", width))
-
-
-def _labelled(head: str, text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent=f"{head:<{HEAD}}", subsequent_indent=" " * HEAD)
+        rows.append([each.name, f"{each.record.variance:.2f}", bound, *(column.told(each) for column in columns)])
+    typer.echo("")
+    heads = ((column.head, f">{CELL}") for column in columns)
+    output.table([("", f"<{names}"), ("V", ">7"), ("E", ">5"), *heads], rows)
 
 
 def compare(
@@ -132,9 +111,8 @@ def compare(
     """
     if not data:
         raise ParameterError("--data is missing: the records to publish. Example: --data persons.csv", parameter="data")
-    if plot:
-        check_picture(plot, replace=replace)
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    output.check_picture(plot, replace=replace)
+    with ProgressBars(shown=not quiet) as stages:
         found = compare_mechanisms(
             data,
             programme,
@@ -167,8 +145,7 @@ def compare(
             "bound": bound,
             "seed": seed,
         }
-        own = {**found.to_json(), "plot": None if plot is None else str(plot)}
-        typer.echo(answer("compare", settings, found.results, found.warnings, **own))
+        output.answer("compare", settings, found.results, found.warnings, **found.to_json(), plot=plot)
     else:
         show(found, plot)
 

@@ -1,13 +1,7 @@
-"""The command `design`.
-
-What `discreet design` prints: the answer, why, what it risks and costs, and what else could be done.
-
-`discreet design`: which noise a programme needs, and why.
-"""
+"""`discreet design`: which noise a programme needs, and why."""
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +13,7 @@ from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as choose_noise
 from discreet.charts.rendering import check_figures, save_chart
-from discreet.cli.output import answer, check_picture
+from discreet.cli import output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
@@ -29,20 +23,17 @@ from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from discreet.calibration.curation import Cut
     from discreet.calibration.noise_design import NoiseDesign
     from discreet.results import Result
 
-WIDEST = 120
 MOST_CUTS = 5
-LEFT = "left"
 PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_above_floor")
 """What is told of epsilon and delta; --json has the rest."""
 
 
 def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list[Path]) -> None:
-    """Print a design.
+    """Print a design: the answer, why, what it risks and costs, and what else could be done.
 
     Args:
         found: the design.
@@ -52,37 +43,36 @@ def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list
     """
     alarms = list(found.on_data.alarms(found.confidence)) if found.on_data else []
     for sentence in (found.answer, *found.reasons, *alarms):
-        _say(sentence)
+        output.paragraph(sentence)
     if not found.feasible:
-        _part("To go on, relax one of these:", (each.sentence for each in found.relaxations))
+        output.items("To go on, relax one of these:", (each.sentence for each in found.relaxations))
     _show_region(found)
     if found.feasible:
         _show_setting(found)
-    _part(found.line_answer, (each.sentence for each in found.line_relaxations))
+    output.items(found.line_answer, (each.sentence for each in found.line_relaxations))
     _show_curation(found)
     _show_confidence(found)
     typer.echo("")
     limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
     _show_assumptions([*limits, *found.risk])
-    for warning in found.warnings[len(alarms) :]:
-        _say(f"Note: {warning}")
+    output.notes(found.warnings[len(alarms) :])
     if pictures:
-        _say(f"Pictures: {', '.join(map(str, pictures))}")
+        output.paragraph(f"Pictures: {', '.join(map(str, pictures))}")
     if settings:
-        _say(f"Settings: {settings}")
+        output.paragraph(f"Settings: {settings}")
     if found.feasible:
-        _say(f"Next: discreet protect {protect} --secret-file FILE --out release")
+        output.paragraph(f"Next: discreet protect {protect} --secret-file FILE --out release")
 
 
 def _show_setting(found: NoiseDesign) -> None:
     """Print what attackers, users and persons get of the setting that is recommended."""
-    _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
-    _part("What users get:", (each.sentence for each in found.utility))
+    output.items("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
+    output.items("What users get:", (each.sentence for each in found.utility))
     promised = [each for each in found.promised if each.name in PROMISED]
-    _part("What a person is promised:", (each.sentence for each in promised))
+    output.items("What a person is promised:", (each.sentence for each in promised))
     if found.on_data:
         what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
-        _part(what, (each.sentence for each in found.on_data.told()))
+        output.items(what, (each.sentence for each in found.on_data.told()))
 
 
 def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
@@ -116,14 +106,16 @@ def _toml(value: str | float) -> str:
 
 def _show_region(found: NoiseDesign) -> None:
     """Print by bound what is left of the variance, and what binds."""
-    typer.echo(f"\n{'bound':>5} {'V at least':>11}  {'V at most':>10}  {LEFT}")
+    rows = []
     for row in found.plane.rows:
         if row.feasible:
             left = f"{row.low:.3g} to {row.high:.3g}"
         else:
             left = f"nothing: {row.low_by} against {phrase(row.high_by)}"
         here = "  <- recommended" if found.recommended and found.recommended.bound == row.bound else ""
-        typer.echo(f"{row.bound:>5} {row.low:>11.3g}  {row.high:>10.3g}  {left}{here}")
+        rows.append([f"{row.bound}", f"{row.low:.3g}", f"{row.high:.3g}", f"  {left}{here}"])
+    typer.echo("")
+    output.table([("bound", ">5"), ("V at least", ">12"), ("V at most", ">12"), ("  left", "")], rows)
 
 
 def _show_curation(found: NoiseDesign) -> None:
@@ -132,24 +124,27 @@ def _show_curation(found: NoiseDesign) -> None:
         return
     whole = found.curation.whole
     typer.echo(f"\nWhat publishing less would buy (now {whole.cells:,} cells, variance {whole.variance:.3g} needed):")
-    typer.echo(f"  {'V needed':>8}  {'cells kept':>10}  cut alone")
-    for cut in found.curation.alone[:MOST_CUTS]:
-        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}")
+    enough = () if whole.feasible else found.curation.enough[-1:]
+
+    def row(cut: Cut, mark: str = "") -> list[str]:
+        return [f"{cut.variance:.3g}", f"{cut.cells / whole.cells:.1%}", f"  {cut.words}{mark}"]
+
+    rows = [row(cut) for cut in found.curation.alone[:MOST_CUTS]]
     if found.curation.path:
-        typer.echo(f"  {'':>8}  {'':>10}  one after the other, most for what is given up first")
-    for cut in found.curation.path:
-        mark = "  <- then something is left" if cut in found.curation.enough[-1:] and not whole.feasible else ""
-        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}{mark}")
+        rows.append(["", "", "  one after the other, most for what is given up first"])
+    rows += [row(cut, "  <- then something is left" if cut in enough else "") for cut in found.curation.path]
+    output.table([("V needed", ">10"), ("cells kept", ">12"), ("  cut alone", "")], rows)
 
 
 def _show_confidence(found: NoiseDesign) -> None:
     """Print what other confidences would ask for."""
     typer.echo("\nIf an attacker may be right more or less often:")
-    typer.echo(f"  {'right in':>8}  {'V needed':>8}  {'least bound':>11}")
+    rows = []
     for at in found.by_confidence:
         bound = "none" if at.bound is None else str(at.bound)
         here = "  <- asked" if at.confidence == found.confidence else ""
-        typer.echo(f"  {at.confidence:>8.1%}  {at.variance:>8.3g}  {bound:>11}{here}")
+        rows.append([f"{at.confidence:.1%}", f"{at.variance:.3g}", bound, here])
+    output.table([("right in", ">10"), ("V needed", ">10"), ("least bound", ">13"), ("", "")], rows)
 
 
 def _show_assumptions(results: list[Result]) -> None:
@@ -158,19 +153,7 @@ def _show_assumptions(results: list[Result]) -> None:
     for each in results:
         names.setdefault(each.assumptions, []).append(each.name.replace("_", " "))
     for assumptions, those in names.items():
-        _say(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
-
-
-def _part(head: str, sentences: Iterable[str]) -> None:
-    typer.echo("")
-    _say(head)
-    for sentence in sentences:
-        _say(sentence, "- ", "  ")
-
-
-def _say(text: str, first: str = "", then: str = "") -> None:
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    typer.echo(textwrap.fill(text, width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False))
+        output.paragraph(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
 
 
 def design(
@@ -224,8 +207,7 @@ def design(
     """
     if out_settings:
         check_writable(out_settings, replace=replace)
-    if plot:
-        check_picture(plot, replace=replace)
+    output.check_picture(plot, replace=replace)
     if figures:
         check_figures(figures, replace=replace)
     reading = {
@@ -235,7 +217,7 @@ def design(
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
     about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         found = choose_noise(
             programme,
             data=data or None,
@@ -273,11 +255,11 @@ def design(
         write_whole(out_settings, settings_text(found, asked, out_settings).encode())
     if as_json:
         files = {
-            "out_settings": str(out_settings) if out_settings and found.feasible else None,
-            "plot": None if plot is None else str(plot),
-            "figures": [str(path) for path in drawn],
+            "out_settings": out_settings if found.feasible else None,
+            "plot": plot,
+            "figures": list(drawn),
         }
-        typer.echo(answer("design", asked, found.results, found.warnings, **found.to_json(), **files))
+        output.answer("design", asked, found.results, found.warnings, **found.to_json(), **files)
     else:
         settings = out_settings if found.feasible else None
         noise = f"--settings {settings}" if settings else _noise(found, programme)

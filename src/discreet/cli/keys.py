@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import output
 from discreet.errors import SecretError
 from discreet.records.key_file import COLUMN, add_keys
 from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
@@ -67,7 +67,7 @@ def add(
     )
     if as_json:
         settings = {"data": data, "id": id_column, "version_label": version_label, "column": column}
-        typer.echo(answer("keys add", settings, [], warnings, records=made.records, written=str(made.path)))
+        output.answer("keys add", settings, [], warnings, records=made.records, written=made.path)
         return
     typer.echo(
         f"Wrote {made.path}: {made.records:,} records with their keys (version {version_label}) in {column}. "

@@ -1,9 +1,4 @@
-"""The command `protect`.
-
-What `discreet protect` does with its flags: a run, one repeated from its record, or a look at what it would take.
-
-`discreet protect`: from records to a published release. Here are its flags; what they do is in `protect_runs`.
-"""
+"""`discreet protect`: from records to a published release; one repeated from its record; or what it would take."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.cli.settings_file import with_settings
 from discreet.engines.duckdb import DuckDB
@@ -73,7 +68,10 @@ class Face:
         told = [*notes, *self.stages.warnings]
         told += release.summary.warnings if release.summary else ()
         told += [TRUE_COUNTS] if release.record.law == "none" else []
-        typer.echo(_json(asked, release, out, told) if self.as_json else protect_text(release, out, told))
+        if self.as_json:
+            _print_json(asked, release, out, told)
+        else:
+            typer.echo(protect_text(release, out, told))
 
 
 def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
@@ -135,7 +133,7 @@ def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *
             progress=stages,
             engine=engine,
         )
-    asked = {"again": str(curator), **({"data": data} if data else {})}
+    asked = {"again": curator, **({"data": data} if data else {})}
     face.tell(asked, release, out, secret_warnings(secret, flags["secret_file"]))
 
 
@@ -155,7 +153,7 @@ def print_estimate(data: list[str], flags: Flags, face: Face, *, replace: bool) 
         from_ids=bool(flags["id"]),
     )
     if face.as_json:
-        typer.echo(answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json()))
+        output.answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json())
     else:
         typer.echo(estimate_text(found))
 
@@ -165,8 +163,7 @@ def _tables(flags: Flags) -> list[str] | None:
 
 
 def _asked(data: list[str], flags: Flags) -> Flags:
-    given = {name: value for name, value in flags.items() if value is not None}
-    return {"data": data, **{name: str(value) if isinstance(value, Path) else value for name, value in given.items()}}
+    return {"data": data, **{name: value for name, value in flags.items() if value is not None}}
 
 
 def _engine(flags: Flags) -> DuckDB:
@@ -221,16 +218,16 @@ def _check(flags: Flags, face: Face, *, replace: bool) -> None:
         check_free(face.out, replace=replace, lock_timeout=face.lock_timeout)
 
 
-def _json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> str:
+def _print_json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> None:
     made, files = release.summary, release.description["files"]
     assert made is not None  # noqa: S101 - this run made it
-    return answer(
+    output.answer(
         "protect",
         asked,
         noise_results(release),
         warnings,
-        release=str(out),
-        curator=str(curator_folder(out)),
+        release=out,
+        curator=curator_folder(out),
         read={"records": made.records, "dropped": made.dropped, "margins": made.margins, "topics": made.topics},
         written={
             "tables": len(files),

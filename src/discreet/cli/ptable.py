@@ -1,9 +1,4 @@
-"""The command `ptable`.
-
-A p-table for the terminal: sentences, a table, and a small bar picture of every row.
-
-`discreet ptable`: make a p-table, show one, convert one.
-"""
+"""`discreet ptable`: make a p-table, show one with a small bar picture of every row, convert one."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from discreet.cli.output import answer, check_picture
+from discreet.cli import output
 from discreet.errors import ParameterError
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.ptable_format import FORMATS
@@ -212,7 +207,7 @@ def convert(
     after = write_ptable(fitted, target, name, replace=replace)
     wish = {"in": str(source), "out": str(target), "to": name}
     if as_json:
-        typer.echo(_json(after, "ptable convert", wish))
+        _print_json(after, "ptable convert", wish)
         return
     grid = (
         "the same key space" if after.key_space == before.key_space else f"rounded again from {before.key_space} keys"
@@ -245,8 +240,7 @@ def _refuse_options_before(context: typer.Context) -> None:
 
 def _refuse_overwriting(out: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuse before any work what writing would refuse after it."""
-    if plot:
-        check_picture(plot, replace=replace)
+    output.check_picture(plot, replace=replace)
     if out and plot and out.absolute() == plot.absolute():
         raise ParameterError("--out and --plot name the same file. Give each its own.", parameter="plot")
     if out:
@@ -262,7 +256,7 @@ def _show(
 
         save_chart(ptable_chart(made), plot)
     if as_json:
-        typer.echo(_json(made, command, wish))
+        _print_json(made, command, wish)
         return
     typer.echo(describe(made))
     typer.echo(table(made))
@@ -272,8 +266,8 @@ def _show(
             typer.echo(f"Wrote {path}.")
 
 
-def _json(made: PTable, command: str, wish: dict[str, Any]) -> str:
-    return answer(
+def _print_json(made: PTable, command: str, wish: dict[str, Any]) -> None:
+    output.answer(
         command,
         wish,
         results(made),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.attacks.target_cells import BUDGET
+from discreet.cli import output
 from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.output import answer
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.reports.release_report import report as report_on
@@ -19,8 +17,6 @@ from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
     from discreet.reports.release_report import Report
-
-WIDEST = 120
 
 
 def report(
@@ -54,7 +50,7 @@ def report(
     """
     if out is None:
         raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         written = report_on(
             release,
             out,
@@ -70,7 +66,7 @@ def report(
         )
     if as_json:
         settings = {
-            "release": str(release),
+            "release": release,
             "public": public,
             "truth": written.found.utility.truth,
             "confidence": confidence,
@@ -78,24 +74,20 @@ def report(
             "areas": written.found.utility.areas and written.found.utility.areas.topic,
             "seed": seed,
         }
-        typer.echo(answer("report", settings, written.results, written.warnings, **written.to_json()))
+        output.answer("report", settings, written.results, written.warnings, **written.to_json())
     else:
         _show(written)
 
 
 def _show(written: Report) -> None:
     """Print the report in short, where it is, and what is not in it."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
     for sentence in written.summary.sentences:
-        typer.echo(textwrap.fill(sentence, width))
+        output.paragraph(sentence)
+    typer.echo("")
     whose = "for everybody" if written.found.is_public else "for the curator alone"
-    typer.echo(
-        "\n" + textwrap.fill(f"{written.path} holds the report, one file that needs nothing else, {whose}.", width)
-    )
+    output.paragraph(f"{written.path} holds the report, one file that needs nothing else, {whose}.")
     if written.figures:
-        many = f"{len(written.charts)} charts as PNG and SVG"
-        typer.echo(textwrap.fill(f"{written.figures[0].parent} holds its {many}.", width))
-    for sentence in written.missing:
-        typer.echo(textwrap.fill(f"Note: {sentence}", width))
+        output.paragraph(f"{written.figures[0].parent} holds its {len(written.charts)} charts as PNG and SVG.")
+    output.notes(written.missing)
     if not written.found.is_public and not written.found.is_exact:
         typer.echo("Next: discreet report --public, for a page that everybody may read.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import output
 from discreet.synthetic.synthetic_census import synth as write_synthetic
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def synth(
     with _bar(shown=sys.stderr.isatty() and not quiet) as progress:
         made = write_synthetic(out, country=country, persons=persons, seed=seed, replace=replace, progress=progress)
     if as_json:
-        settings = {"country": country, "persons": persons, "seed": seed, "out": str(out)}
-        own = {"persons": made.persons, "households": made.households, "written": str(made.written)}
-        typer.echo(answer("synth", settings, [], [made.sentence], **own))
+        settings = {"country": country, "persons": persons, "seed": seed, "out": out}
+        own = {"persons": made.persons, "households": made.households, "written": made.written}
+        output.answer("synth", settings, [], [made.sentence], **own)
         return
     typer.echo(_closing(made, country))
 

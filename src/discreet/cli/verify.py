@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
@@ -27,11 +27,11 @@ def verify(
     Example: discreet verify release --data census.parquet --secret-file office.secret
     """
     secret = secret_as_given(secret_file) if data else None
-    with ProgressBars(shown=not quiet and bool(data), log=None) as stages:
+    with ProgressBars(shown=not quiet and bool(data)) as stages:
         found = verify_release(release, data=data or None, secret=secret, progress=stages)
     warnings = secret_warnings(secret, secret_file)
     if not as_json:
         typer.echo("\n".join([found.title, *(f"Warning: {text}" for text in warnings)]))
         return
-    settings = {"release": str(release), "data": data or None, "secret_file": str(secret_file) if secret_file else None}
-    typer.echo(answer("verify", settings, found.results, warnings, **found.to_json()))
+    settings = {"release": str(release), "data": data or None, "secret_file": secret_file}
+    output.answer("verify", settings, found.results, warnings, **found.to_json())
