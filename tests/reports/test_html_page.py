@@ -15,7 +15,8 @@ from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES
 from discreet.reports.html_page import SECTIONS, document, limit_words, share_words, value_words
 from discreet.reports.release_charts import charts_of
-from discreet.reports.verdicts import Verdict, summary_of
+from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import Verdict
 from discreet.results import Result
 
 if TYPE_CHECKING:

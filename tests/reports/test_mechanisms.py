@@ -21,7 +21,8 @@ from discreet.protection.pipeline import protect
 from discreet.release.record import MECHANISMS
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.verdicts import Verdict, summary_of
+from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import Verdict
 from tests.cli import town
 from tests.reports.test_html_page import page_of
 

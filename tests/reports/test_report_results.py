@@ -16,7 +16,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_range
 from discreet.protection.pipeline import protect
 from discreet.reports.report_results import MEASURES, TOLD_MEASURES, VILLAGE, gather
-from discreet.reports.verdicts import summary_of
+from discreet.reports.sentences import summary_of
 from discreet.risk.assessment import assess
 from tests.cli import town
 

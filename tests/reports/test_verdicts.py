@@ -12,7 +12,8 @@ import pytest
 from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES
 from discreet.calibration.constraints import bound_disclosure_limit
-from discreet.reports.verdicts import ACCEPTED_LOSS, Verdict, best_outcome, summary_of
+from discreet.reports.sentences import best_outcome, summary_of
+from discreet.reports.verdicts import ACCEPTED_LOSS, Verdict
 from discreet.risk.residual_bound import rivals
 from discreet.risk.sentences import upwards
 

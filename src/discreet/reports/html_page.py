@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
     from discreet.release.record import Record
     from discreet.reports.report_results import ReportResults
-    from discreet.reports.verdicts import ReportSummary, VerdictLine
+    from discreet.reports.sentences import ReportSummary
+    from discreet.reports.verdicts import VerdictLine
     from discreet.results import Result
 
 TEMPLATES, PAGE = "templates", "report.html"

@@ -109,6 +109,8 @@ def check_tuples(*, tuples: int, categories: int) -> None:
         raise ParameterError.outside("additive tuples", "categories", categories, "a whole number from 2 on")
 
 
+PARTS = "independent noise of parts and total"
+"""What sets of parts and their total are taken to have."""
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
 
@@ -279,7 +281,7 @@ def bound_disclosure(
         worst=worst,
         assumptions=(
             which,
-            "independent noise of parts and total, independent tuples",
+            f"{PARTS}, independent tuples",
             "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples",
             "no true count is known from elsewhere",
         ),
@@ -330,7 +332,7 @@ def likelihood_disclosure(
         assumptions=(
             "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
             "all counts above the bound",
-            "independent noise of parts and total, independent tuples",
+            f"{PARTS}, independent tuples",
             "an upper limit of how often the attacker is right, and a lower one of what she needs",
         ),
     )

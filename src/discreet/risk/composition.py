@@ -32,7 +32,17 @@ from discreet.risk.neighbouring_counts import (
     row_pair,
 )
 from discreet.risk.privacy_loss import ComposedLoss, SteppedLoss, spacing
-from discreet.risk.sentences import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
+from discreet.risk.sentences import (
+    INDEPENDENT,
+    condition,
+    counted_in,
+    downwards,
+    law_used,
+    promise,
+    rounding,
+    seen_alone,
+    upwards,
+)
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
@@ -268,8 +278,7 @@ def _where_large(ptable: PTable) -> str:
     where = f"every one of these counts exceeds {len(ptable.rows) - ptable.repeat}"
     if ptable.perturbs_zeros:
         return where
-    alone = downwards(row_pair(ptable, 0).floor)
-    return f"{where}; a person alone in a cell is seen there with probability {alone}, whatever epsilon is"
+    return f"{where}; {seen_alone(row_pair(ptable, 0).floor)}, whatever epsilon is"
 
 
 def _rounded_losses(
@@ -308,7 +317,4 @@ def _bracket(low: float, high: float, digits: int = 3) -> str:
 
 
 def _common(statistics: int) -> tuple[str, ...]:
-    return (
-        f"t = {statistics}, the number of distinct participant sets that contain the person",
-        INDEPENDENT,
-    )
+    return (counted_in(statistics), INDEPENDENT)

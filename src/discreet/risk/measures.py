@@ -41,7 +41,7 @@ from discreet.risk.most_exposed import ExposedCell, most_exposed
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
 from discreet.risk.residual_bound import noise_terms, noise_terms_in
 from discreet.risk.sensitivity import sensitivity
-from discreet.risk.sentences import INDEPENDENT, downwards, upwards
+from discreet.risk.sentences import INDEPENDENT, seen_alone, upwards
 from discreet.risk.tuple_patterns import pattern_table
 
 if TYPE_CHECKING:
@@ -320,8 +320,8 @@ def _seen_alone(record: Record) -> Result:
         name="delta_of_a_person_alone",
         value=seen,
         unit="1",
-        sentence=f"A person alone in a cell is seen there with probability {downwards(seen)}: empty cells are "
-        "published as 0, so that anything else means somebody.",
+        sentence=f"{seen_alone(seen).capitalize()}: empty cells are published as 0, so that anything else means "
+        "somebody.",
         assumptions=("zeros stay zeros", "a law that every count from 1 on has"),
         equation=f"delta = 1 - P(X {'<=' if record.non_negative else '='} -1)",
     )
