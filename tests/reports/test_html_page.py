@@ -107,8 +107,9 @@ def areas(found: ReportResults) -> ReportResults:
 
 def constraints(found: ReportResults) -> ReportResults:
     assert found.design
-    changed = tuple(replace(each, limit=lambda _: ODD) for each in found.design.constraints)
-    return replace(found, design=replace(found.design, constraints=changed))
+    region = found.design.region
+    changed = replace(region, constraints=tuple(replace(each, limit=lambda _: ODD) for each in region.constraints))
+    return replace(found, design=replace(found.design, region=changed))
 
 
 def expected(found: ReportResults) -> ReportResults:

@@ -94,8 +94,8 @@ def test_the_village_is_that_of_the_ptable(gathered: ReportResults) -> None:
 
 def test_the_design_is_of_the_programme_that_was_published(gathered: ReportResults) -> None:
     assert gathered.design
-    assert gathered.design.programme == gathered.release.programme
-    assert gathered.design.confidence == gathered.confidence
+    assert gathered.design.question.programme == gathered.release.programme
+    assert gathered.design.question.confidence == gathered.confidence
 
 
 def test_everybody_gets_what_follows_from_what_is_told(told: ReportResults) -> None:
@@ -124,7 +124,7 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     assert found.assessment
     assert found.design
     assert (found.attacks.seed, found.attacks.budget) == (3, 2000)
-    assert found.assessment.case.confidence == found.design.confidence == 0.9
+    assert found.assessment.case.confidence == found.design.question.confidence == 0.9
     assert found.utility.areas
     assert found.utility.areas.topic == "AREA"
     assert found.about == "Nobody in it is real."

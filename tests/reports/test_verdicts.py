@@ -114,7 +114,7 @@ def test_the_light_of_the_bound_agrees_with_the_design(gathered: ReportResults, 
     assert gathered.bound
     variance, bound = gathered.record.variance, int(gathered.record.bound)
     terms = gathered.bound.case.noise_terms
-    assert gathered.design.terms is terms
+    assert gathered.design.exposure.terms is terms
     for closer in (0.98, 1.0, 1.02):
         # The confidence at which the light is about to change, and a little to both sides.
         alpha = confidence if closer == 1.0 else min(terms.success(*rivals(variance, bound)) * closer, 0.99)
@@ -129,7 +129,7 @@ def test_a_bound_at_risk_comes_with_noise_that_hides_it(gathered: ReportResults)
     assert gathered.design
     variance, bound = gathered.record.variance, int(gathered.record.bound)
     light = with_bound(gathered, estimate=np.array([bound]))
-    (hidden,) = [each for each in gathered.design.constraints if each.name == "hidden bound"]
+    (hidden,) = [each for each in gathered.design.region.constraints if each.name == "hidden bound"]
     wider = int(re.search(r"a bound of at least (\d+)", light.remedy)[1])  # type: ignore[index]
     allowed = float(re.search(r"variance of at most ([\d.]+) at bound", light.remedy)[1])  # type: ignore[index]
     assert hidden.allows(variance, wider)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.calibration.constraints import ATTACKERS
-from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as choose_noise
+from discreet.calibration.sentences import phrase
 from discreet.charts.rendering import check_figures, save_chart
 from discreet.cli import output
 from discreet.cli.progress_bars import ProgressBars
@@ -25,6 +25,7 @@ from discreet.whole_file import check_writable, write_whole
 if TYPE_CHECKING:
     from discreet.calibration.curation import Cut
     from discreet.calibration.noise_design import NoiseDesign
+    from discreet.calibration.recommendation import Recommendation
     from discreet.results import Result
 
 MOST_CUTS = 5
@@ -41,20 +42,21 @@ def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list
         settings: the file of settings that was written, if any.
         pictures: where pictures were drawn.
     """
-    alarms = list(found.on_data.alarms(found.confidence)) if found.on_data else []
+    made = found.recommendation
+    alarms = list(made.on_data.alarms(found.question.confidence)) if made and made.on_data else []
     for sentence in (found.answer, *found.reasons, *alarms):
         output.paragraph(sentence)
-    if not found.feasible:
-        output.items("To go on, relax one of these:", (each.sentence for each in found.relaxations))
+    if made is None:
+        output.items("To go on, relax one of these:", (each.sentence for each in found.region.relaxations))
     _show_region(found)
-    if found.feasible:
-        _show_setting(found)
-    output.items(found.line_answer, (each.sentence for each in found.line_relaxations))
+    if made is not None:
+        _show_recommendation(made)
+    output.items(found.line_answer, (each.sentence for each in found.region.line_relaxations))
     _show_curation(found)
     _show_confidence(found)
     typer.echo("")
     limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
-    _show_assumptions([*limits, *found.risk])
+    _show_assumptions([*limits, *(made.risk if made else ())])
     output.notes(found.warnings[len(alarms) :])
     if pictures:
         output.paragraph(f"Pictures: {', '.join(map(str, pictures))}")
@@ -64,15 +66,15 @@ def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list
         output.paragraph(f"Next: discreet protect {protect} --secret-file FILE --out release")
 
 
-def _show_setting(found: NoiseDesign) -> None:
+def _show_recommendation(made: Recommendation) -> None:
     """Print what attackers, users and persons get of the setting that is recommended."""
-    output.items("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
-    output.items("What users get:", (each.sentence for each in found.utility))
-    promised = [each for each in found.promised if each.name in PROMISED]
+    output.items("What an attacker gets:", dict.fromkeys(each.sentence for each in made.risk))
+    output.items("What users get:", (each.sentence for each in made.utility))
+    promised = [each for each in made.promised if each.name in PROMISED]
     output.items("What a person is promised:", (each.sentence for each in promised))
-    if found.on_data:
-        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
-        output.items(what, (each.sentence for each in found.on_data.told()))
+    if made.on_data:
+        what = f"Tried on the data, with noise by {made.on_data.mechanism.replace('-', ' ')}:"
+        output.items(what, (each.sentence for each in made.on_data.told()))
 
 
 def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
@@ -80,7 +82,7 @@ def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
     lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
     wanted = ", ".join(_as_flag(name.replace("_", "-"), value) for name, value in asked.items() if value is not None)
     lines += [f"# {line}" for line in textwrap.wrap(f"Asked for: {wanted}.", 110)]
-    unit = found.programme.of(found.populations[0])[0].unit
+    unit = found.question.programme.of(found.question.populations[0])[0].unit
     flags = {"programme": _programme(asked["programme"], path), "unit": unit, **found.settings}
     lines += [f"{name} = {_toml(value)}" for name, value in flags.items()]
     return "\n".join(lines) + "\n"
@@ -107,7 +109,7 @@ def _toml(value: str | float) -> str:
 def _show_region(found: NoiseDesign) -> None:
     """Print by bound what is left of the variance, and what binds."""
     rows = []
-    for row in found.plane.rows:
+    for row in found.region.plane.rows:
         if row.feasible:
             left = f"{row.low:.3g} to {row.high:.3g}"
         else:
@@ -120,19 +122,19 @@ def _show_region(found: NoiseDesign) -> None:
 
 def _show_curation(found: NoiseDesign) -> None:
     """Print what cuts buy, alone and one after the other."""
-    if not found.curation.alone:
+    if not found.region.curation.alone:
         return
-    whole = found.curation.whole
+    whole = found.region.curation.whole
     typer.echo(f"\nWhat publishing less would buy (now {whole.cells:,} cells, variance {whole.variance:.3g} needed):")
-    enough = () if whole.feasible else found.curation.enough[-1:]
+    enough = () if whole.feasible else found.region.curation.enough[-1:]
 
     def row(cut: Cut, mark: str = "") -> list[str]:
         return [f"{cut.variance:.3g}", f"{cut.cells / whole.cells:.1%}", f"  {cut.words}{mark}"]
 
-    rows = [row(cut) for cut in found.curation.alone[:MOST_CUTS]]
-    if found.curation.path:
+    rows = [row(cut) for cut in found.region.curation.alone[:MOST_CUTS]]
+    if found.region.curation.path:
         rows.append(["", "", "  one after the other, most for what is given up first"])
-    rows += [row(cut, "  <- then something is left" if cut in enough else "") for cut in found.curation.path]
+    rows += [row(cut, "  <- then something is left" if cut in enough else "") for cut in found.region.curation.path]
     output.table([("V needed", ">10"), ("cells kept", ">12"), ("  cut alone", "")], rows)
 
 
@@ -140,9 +142,9 @@ def _show_confidence(found: NoiseDesign) -> None:
     """Print what other confidences would ask for."""
     typer.echo("\nIf an attacker may be right more or less often:")
     rows = []
-    for at in found.by_confidence:
+    for at in found.region.by_confidence:
         bound = "none" if at.bound is None else str(at.bound)
-        here = "  <- asked" if at.confidence == found.confidence else ""
+        here = "  <- asked" if at.confidence == found.question.confidence else ""
         rows.append([f"{at.confidence:.1%}", f"{at.variance:.3g}", bound, here])
     output.table([("right in", ">10"), ("V needed", ">10"), ("least bound", ">13"), ("", "")], rows)
 

@@ -259,8 +259,8 @@ def _limits(found: ReportResults) -> Iterator[ConstraintLine]:
     design, record = found.design, found.record
     if design is None or record is None:
         return
-    bound = int(record.bound) if math.isfinite(record.bound) else design.max_bound
-    for each in design.constraints:
+    bound = int(record.bound) if math.isfinite(record.bound) else design.question.max_bound
+    for each in design.region.constraints:
         at = f" at bound {bound}" if each.limit(1) != each.limit(2) else ""
         asks = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
         yield ConstraintLine(each.name, asks, each.reason, each.formula, each.assumptions)

@@ -201,7 +201,7 @@ def _bound(found: ReportResults) -> VerdictLine:
 def _noise_for_bound(found: ReportResults) -> str:
     """Return which noise keeps the bound from being identified, by the constraint of the design."""
     hidden = next(
-        (each for each in (found.design.constraints if found.design else ()) if each.name == HIDDEN_BOUND), None
+        (each for each in (found.design.region.constraints if found.design else ()) if each.name == HIDDEN_BOUND), None
     )
     if hidden is None or found.record is None:
         return ""
