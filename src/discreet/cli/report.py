@@ -68,10 +68,10 @@ def report(
         settings = {
             "release": release,
             "public": public,
-            "truth": written.found.utility.truth,
+            "truth": written.found.utility.measured.truth,
             "confidence": confidence,
             "budget": target_cells(budget),
-            "areas": written.found.utility.areas and written.found.utility.areas.topic,
+            "areas": written.found.utility.measured.areas and written.found.utility.measured.areas.topic,
             "seed": seed,
         }
         output.answer("report", settings, written.results, written.warnings, **written.to_json())
@@ -84,10 +84,10 @@ def _show(written: Report) -> None:
     for sentence in written.summary.sentences:
         output.paragraph(sentence)
     typer.echo("")
-    whose = "for everybody" if written.found.is_public else "for the curator alone"
+    whose = "for everybody" if written.found.published.is_public else "for the curator alone"
     output.paragraph(f"{written.path} holds the report, one file that needs nothing else, {whose}.")
     if written.figures:
         output.paragraph(f"{written.figures[0].parent} holds its {len(written.charts)} charts as PNG and SVG.")
     output.notes(written.missing)
-    if not written.found.is_public and not written.found.is_exact:
+    if not written.found.published.is_public and not written.found.published.is_exact:
         typer.echo("Next: discreet report --public, for a page that everybody may read.")

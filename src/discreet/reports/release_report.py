@@ -67,7 +67,7 @@ class Report(ResultSet):
         """Return what `--json` prints beside settings, results and warnings."""
         return {
             "out": str(self.path),
-            "public": self.found.is_public,
+            "public": self.found.published.is_public,
             "sentences": list(self.summary.sentences),
             "charts": [{"name": chart.name, "title": chart.title} for chart in self.charts],
             "sections": list(self.sections),

@@ -48,13 +48,13 @@ class ReportSummary:
 def summary_of(found: ReportResults) -> ReportSummary:
     """Return what a report says first."""
     lights = verdicts_of(found)
-    if found.is_public:
+    if found.published.is_public:
         return ReportSummary(tuple(_of_public(found, lights[0])), lights, UNTOLD)
     return ReportSummary(tuple(_of_curator(found, lights[0])), lights)
 
 
 def _of_curator(found: ReportResults, averaging: VerdictLine) -> Iterator[str]:
-    if found.is_exact:
+    if found.published.is_exact:
         yield "This release holds true counts without any noise: it is the curator's alone and must not be published."
         yield "Whoever has it knows every count; no attack is needed."
         yield "Users lose nothing."
@@ -65,10 +65,10 @@ def _of_curator(found: ReportResults, averaging: VerdictLine) -> Iterator[str]:
 
 
 def _of_public(found: ReportResults, averaging: VerdictLine) -> Iterator[str]:
-    told = found.release.description["noise"]
-    many, name = len(found.release.ids), found.release.description["name"]
+    told = found.published.release.description["noise"]
+    many, name = len(found.published.release.ids), found.published.release.description["name"]
     tables = f"One table of {name} is" if many == 1 else f"{many} tables of {name} are"
-    if found.is_exact:
+    if found.published.is_exact:
         yield f"{tables} published, and no noise is told of (method: {told.get('method', 'not told')})."
         yield found.absent["risk"]
         yield "If there is none, every published count is the true one."
@@ -78,17 +78,17 @@ def _of_public(found: ReportResults, averaging: VerdictLine) -> Iterator[str]:
         str(told.get("method")), "with random noise"
     )
     yield f"{tables} published {how}, typically ±{typical_change(told):.1f}{bound}."
-    yield _averaging_sentence(found, averaging) if found.assessment else found.absent["risk"]
-    yield found.utility.typical.sentence
+    yield _averaging_sentence(found, averaging) if found.risk.assessment else found.absent["risk"]
+    yield found.utility.measured.typical.sentence
 
 
 def _averaging_sentence(found: ReportResults, light: VerdictLine) -> str:
-    needed = found.risk("variance_needed")
-    if light.result is None and found.record is not None and found.record.rounds:
+    needed = found.risk.worst("variance_needed")
+    if light.result is None and found.published.record is not None and found.published.record.rounds:
         return found.absent["risk"]
-    if light.result is None or needed is None or found.assessment is None:
+    if light.result is None or needed is None or found.risk.assessment is None:
         return "Nothing that is published can be averaged, so that averaging tells an attacker nothing more."
-    case, right = found.assessment.case, light.result
+    case, right = found.risk.assessment.case, light.result
     tables, every = case.scope.tables, len(case.programme.tables)
     counts = "counts" if len(tables) == 1 else "count"
     which = f"{len(tables)} of {every} tables, which {counts} {case.counted},"
@@ -98,7 +98,7 @@ def _averaging_sentence(found: ReportResults, light: VerdictLine) -> str:
     remedy = f" {light.remedy}" if light.remedy else ""
     return (
         f"An attacker who combines {which} gets a count of {statistic_label(case.programme, right.worst or '')} right "
-        f"to the person in {_how_often(light)} of cases, {than} the {found.confidence:.1%} to which she was to be "
+        f"to the person in {_how_often(light)} of cases, {than} the {found.risk.confidence:.1%} to which she was to be "
         f"held, if counts are well above the noise and the errors of her estimate are close to Gaussian.{remedy}"
     )
 
@@ -124,7 +124,7 @@ def _attack_sentence(found: ReportResults) -> str:
             f"{share.naive / share.cells:.1%} of {share.cells:,}{late}."
         )
     without = f", {share.naive / share.cells:.1%} without any attack" if share.naive is not None else ""
-    exposed = found.risk("averaging_success")
+    exposed = found.risk.worst("averaging_success")
     bridge = ""
     if exposed is not None and exposed.value > share.achieved:
         bridge = f"; this is over all {best.finding.subject}, most of which are less exposed than the one above"
@@ -137,15 +137,17 @@ def _attack_sentence(found: ReportResults) -> str:
 
 def _single_persons(found: ReportResults) -> str:
     """Return how many cells of one person the best attack on them names: these count most."""
-    best = max(of_single_persons(found.attacks) if found.attacks else (), key=lambda each: each.value, default=None)
+    best = max(
+        of_single_persons(found.risk.attacks) if found.risk.attacks else (), key=lambda each: each.value, default=None
+    )
     return f" {best.sentence}" if best is not None else ""
 
 
 def _users_sentence(found: ReportResults) -> str:
-    cells, apart = found.utility.cells, found.utility.additivity
+    cells, apart = found.utility.measured.cells, found.utility.measured.additivity
     totals = apart.totals_apart
     if cells is None:
-        typical = found.utility.typical.sentence
+        typical = found.utility.measured.typical.sentence
         return f"{typical} Of what is published, {totals}." if apart.totals else typical
     off = f"Counts above 0 are published {cells.distances.absolute.mean:.1f} persons off on average"
     gone = f"{cells.zeros.gone:.1%} of them as 0 or less"
@@ -156,7 +158,7 @@ def best_outcome(found: ReportResults) -> AttackOutcome | None:
     """Return the scored attack on many counts that names most beyond what is published; of equal ones the widest."""
     scored = [
         each
-        for each in (found.attacks.outcomes if found.attacks else ())
+        for each in (found.risk.attacks.outcomes if found.risk.attacks else ())
         if each.score and len(each.finding.estimate) > 1 and not each.finding.answers and each.headline().cells
     ]
     return max(scored, key=lambda each: (max(each.learnt, 0), each.headline().cells), default=None)

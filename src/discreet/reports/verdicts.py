@@ -98,38 +98,38 @@ class VerdictLine:
 
 def verdicts_of(found: ReportResults) -> tuple[VerdictLine, ...]:
     """Return the lights: risk by averaging, by margins, by the bound, and utility; for everybody the first."""
-    if found.is_public:
+    if found.published.is_public:
         return (_averaging(found),)
     return (_averaging(found), _margins(found), _bound(found), _small_areas(found))
 
 
 def _averaging(found: ReportResults) -> VerdictLine:
-    area, result = "Risk by averaging", found.risk("averaging_success")
+    area, result, record = "Risk by averaging", found.risk.worst("averaging_success"), found.published.record
     reason = "success of the best combination of everything published, on the most exposed statistic"
-    if found.record is not None and found.is_exact:
+    if record is not None and found.published.is_exact:
         result, reason = _all_known(), "every count is published as it is"
     elif result is None:
         reason = found.absent.get("risk", "nothing can be averaged")
-    plain = found.record is not None and found.record.key_mode == PLAIN and found.record.mechanism == "cell-key"
+    plain = record is not None and record.key_mode == PLAIN and record.mechanism == "cell-key"
     reason += "; keys are plain, and tell her more than this" if plain else ""
     return VerdictLine(
         area,
         ATTACKER,
         result,
-        found.confidence,
+        found.risk.confidence,
         reason,
         is_open=plain,
         mildest=_mildest(found),
-        todo="" if found.is_public else _noise_for_averaging(found),
+        todo="" if found.published.is_public else _noise_for_averaging(found),
     )
 
 
 def _noise_for_averaging(found: ReportResults) -> str:
     """Return the variance that averaging asks for, with as many digits as tell it from the present one."""
-    needed = found.risk("variance_needed")
-    if needed is None or found.record is None:
+    needed = found.risk.worst("variance_needed")
+    if needed is None or found.published.record is None:
         return ""
-    now = found.record.variance
+    now = found.published.record.variance
     digits = next((n for n in range(3, 16) if float(upwards(needed.value, n)) > float(f"{now:.{n}g}")), 3)
     return (
         f"Publish with a variance of at least {upwards(needed.value, digits)} instead of {now:.{digits}g}, or publish "
@@ -139,8 +139,8 @@ def _noise_for_averaging(found: ReportResults) -> str:
 
 def _mildest(found: ReportResults) -> float | None:
     """Return the success of averaging if the noise is the largest that is told so; None where it is known."""
-    named = [each.value for each in found.mildest.results if each.name == "averaging_success"] if found.mildest else []
-    return max(named, default=None)
+    results = found.risk.mildest.results if found.risk.mildest else ()
+    return max((each.value for each in results if each.name == "averaging_success"), default=None)
 
 
 def _all_known() -> Result:
@@ -150,7 +150,7 @@ def _all_known() -> Result:
 
 
 def _margins(found: ReportResults) -> VerdictLine:
-    area, outcome, expected = "Risk by margins", _outcome(found, CERTAIN), found.risk("forced_tuples")
+    area, outcome, expected = "Risk by margins", _outcome(found, CERTAIN), found.risk.worst("forced_tuples")
     if outcome is not None:
         reason = "counts above 0 that an attacker knows for certain in this release"
         return VerdictLine(area, ATTACKER, _certain(outcome), NONE_CERTAIN, reason, is_share=False, todo=RARER)
@@ -174,9 +174,9 @@ def _certain(outcome: AttackOutcome) -> Result:
 
 def _bound(found: ReportResults) -> VerdictLine:
     """Return the light of the bound: the prediction, or what an attack on this release found."""
-    area, result = "Risk of the bound", found.risk("bound_revealed")
+    area, result = "Risk of the bound", found.risk.worst("bound_revealed")
     # A guess between two bounds is right in half of the cases.
-    limit = max(found.confidence, LEAST_SURE)
+    limit = max(found.risk.confidence, LEAST_SURE)
     reason = "predicted probability that the residuals of all large counts identify the bound"
     outcomes = [each for name in (BOUND, BY_RESIDUALS) if (each := _outcome(found, name)) and each.score]
     if result is None and not outcomes:
@@ -200,12 +200,11 @@ def _bound(found: ReportResults) -> VerdictLine:
 
 def _noise_for_bound(found: ReportResults) -> str:
     """Return which noise keeps the bound from being identified, by the constraint of the design."""
-    hidden = next(
-        (each for each in (found.design.region.constraints if found.design else ()) if each.name == HIDDEN_BOUND), None
-    )
-    if hidden is None or found.record is None:
+    constraints = found.risk.design.region.constraints if found.risk.design else ()
+    hidden = next((each for each in constraints if each.name == HIDDEN_BOUND), None)
+    if hidden is None or found.published.record is None:
         return ""
-    bound, variance = int(found.record.bound), found.record.variance
+    bound, variance = int(found.published.record.bound), found.published.record.variance
     wider = next((each for each in range(bound + 1, FARTHEST + 1) if hidden.allows(variance, each)), None)
     instead = f", or a bound of at least {wider}" if wider else ""
     return (
@@ -226,10 +225,14 @@ def _found_out(outcome: AttackOutcome, chance: float) -> Result:
 
 
 def _small_areas(found: ReportResults) -> VerdictLine:
-    area, small = "Utility for small areas", found.utility.small_areas
+    area, small = "Utility for small areas", found.utility.measured.small_areas
     if small is None or not small.single[0].small.number:
         none = "no area of this release has fewer than 500 persons of a kind"
-        none = none if found.utility.areas else "the programme has no area variable; declare it with --areas TOPIC"
+        none = (
+            none
+            if found.utility.measured.areas
+            else "the programme has no area variable; declare it with --areas TOPIC"
+        )
         return VerdictLine(area, USERS, None, ACCEPTED_LOSS, found.absent.get("truth", none))
     single = small.single[0]
     share = single.small.expected / single.small.number
@@ -247,5 +250,5 @@ def _small_areas(found: ReportResults) -> VerdictLine:
 
 
 def _outcome(found: ReportResults, name: str) -> AttackOutcome | None:
-    outcomes = found.attacks.outcomes if found.attacks else ()
+    outcomes = found.risk.attacks.outcomes if found.risk.attacks else ()
     return next((each for each in outcomes if each.finding.name == name), None)
