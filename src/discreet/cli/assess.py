@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, Bound, ClosedForm, KeepSingle, Threshold, Variance
 from discreet.errors import ParameterError
 from discreet.noise.by_name import LAWS
 from discreet.programme.lattice import RULES
@@ -36,50 +37,50 @@ DOES_NOT_APPLY = {
 }
 
 
+Source = Annotated[
+    str,
+    typer.Argument(metavar="SPEC|RELEASE", help="A programme (eu2021:LU, a TOML file), a release or a record.json."),
+]
+Epsilon = Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")]
+SigmaOfLaw = Annotated[
+    float | None, typer.Option(metavar="S", help="Sigma of the laws gaussian and discrete-gaussian.")
+]
+Law = Annotated[
+    str | None,
+    typer.Option(metavar="LAW", help=f"{', '.join(ASSESSED)}; max-entropy, or geometric with --epsilon."),
+]
+SameNoise = Annotated[
+    bool | None, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table (default).")
+]
+Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
+Exact = Annotated[
+    list[str] | None, typer.Option(metavar="STAT", help="Solve this statistic exactly too. May be repeated.")
+]
+Measures = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Measures to take, or all; the shorter ones if left out.")
+]
+
+
 def assess(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SPEC|RELEASE", help="A programme (eu2021:LU, a TOML file), a release or a record.json."
-        ),
-    ],
-    variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
-    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")
-    ] = None,
+    source: Source,
+    variance: Variance = None,
+    bound: Bound = None,
+    threshold: Threshold = None,
+    epsilon: Epsilon = None,
     scale: Annotated[float | None, typer.Option(metavar="B", help="Scale of the law laplace.")] = None,
-    sigma: Annotated[
-        float | None, typer.Option(metavar="S", help="Sigma of the laws gaussian and discrete-gaussian.")
-    ] = None,
-    law: Annotated[
-        str | None,
-        typer.Option(metavar="LAW", help=f"{', '.join(ASSESSED)}; max-entropy, or geometric with --epsilon."),
-    ] = None,
-    spsn: Annotated[
-        bool | None, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table (default).")
-    ] = None,
-    rule: Annotated[
-        str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")
-    ] = RULES[0],
-    keep_single: Annotated[
-        bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")
-    ] = False,
+    sigma: SigmaOfLaw = None,
+    law: Law = None,
+    spsn: SameNoise = None,
+    rule: Rule = RULES[0],
+    keep_single: KeepSingle = False,
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
-    exact: Annotated[
-        list[str] | None, typer.Option(metavar="STAT", help="Solve this statistic exactly too. May be repeated.")
-    ] = None,
-    closed_form: Annotated[
-        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
-    ] = False,
+    exact: Exact = None,
+    closed_form: ClosedForm = False,
     records: Annotated[int | None, typer.Option(metavar="N", help="Persons counted, for reconstruction.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
-    measures: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Measures to take, or all; the shorter ones if left out.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    measures: Measures = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what an attacker could learn from everything published with this noise.
 

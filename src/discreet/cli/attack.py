@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +11,7 @@ from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.scoring import CLASSES, FEW
 from discreet.attacks.target_cells import BUDGET
 from discreet.cli import output
+from discreet.cli.options import AsJson, Budget, Quiet, ReleaseFolder, Truth
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 
@@ -31,7 +32,6 @@ MOST_STATISTICS = 5
 NAME = 28
 RECALL, PRECISION = 16, 13
 """Widths of columns by count."""
-BUDGET_HELP = "Target cells of attacks that work cell by cell, or none for all."
 INTERVALS = f"; below {FEW} cases [95 % interval]"
 SEVERAL = 2
 """Estimates from which on shares by true count say something."""
@@ -121,15 +121,13 @@ def _show_assumptions(found: AttackReport) -> None:
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
-    truth: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
-    ] = None,
+    release: ReleaseFolder,
+    truth: Truth = None,
     attacks: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
+    budget: Budget = str(BUDGET),
     known: Annotated[
         list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
     ] = None,
@@ -143,8 +141,8 @@ def attack(
         bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Makes runs repeatable.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Attack a release and compare what is learnt with the truth, the worst first.
 

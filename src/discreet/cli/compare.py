@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,20 @@ from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANC
 from discreet.calibration.comparison import compare as compare_mechanisms
 from discreet.charts.rendering import save_chart
 from discreet.cli import output
-from discreet.cli.attack import BUDGET_HELP, target_cells
+from discreet.cli.attack import target_cells
+from discreet.cli.options import (
+    Areas,
+    AsJson,
+    Budget,
+    CountColumn,
+    Encoding,
+    IdColumn,
+    KeyColumn,
+    OnlyTables,
+    Quiet,
+    Tables,
+    Unit,
+)
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.records.category_coding import MISSING
@@ -20,11 +33,11 @@ from discreet.reports.calibration_charts import LOSS, RISK, chart_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from discreet.calibration.comparison import Comparison
     from discreet.reports.calibration_charts import ComparisonColumn
 
+ALL_COMPARED = ",".join(COMPARED_ATTACKS)
 CELL = 8
 HEAD = 10
 PASSED_OVER = ("the law is cut where it is rarer than", "the prediction takes as given")
@@ -63,46 +76,37 @@ def _show_table(found: Comparison, columns: Sequence[ComparisonColumn], names: i
     output.table([("", f"<{names}"), ("V", ">7"), ("E", ">5"), *heads], rows)
 
 
+Records = Annotated[list[str] | None, typer.Option(metavar="D", help="Records, as for protect; may be repeated.")]
+Mechanisms = Annotated[
+    str | None,
+    typer.Option(metavar="A,B", help="As cell-key,geometric,fresh:laplace; all that are known if left out."),
+]
+Attacks = Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw risk and utility: PNG or SVG, by the ending.")]
+
+
 def compare(
-    programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
-    data: Annotated[
-        list[str] | None, typer.Option(metavar="D", help="Records, as for protect; may be repeated.")
-    ] = None,
-    mechanisms: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="As cell-key,geometric,fresh:laplace; all that are known if left out."),
-    ] = None,
+    programme: Tables,
+    data: Records = None,
+    mechanisms: Mechanisms = None,
     at: Annotated[str, typer.Option(metavar="HOW", help=f"{' or '.join(AT)}.")] = AT[0],
     variance: Annotated[float, typer.Option(metavar="V", help="Noise variance of the first mechanism.")] = VARIANCE,
     bound: Annotated[int, typer.Option(metavar="E", help="Bound of laws that can be bounded.")] = BOUND,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids, for cell keys.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
-    ] = None,
-    tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    id_column: IdColumn = None,
+    key: KeyColumn = None,
+    count: CountColumn = None,
+    tables: OnlyTables = None,
+    unit: Unit = None,
+    encoding: Encoding = None,
     missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
-    attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
-        COMPARED_ATTACKS
-    ),
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
+    areas: Areas = None,
+    attacks: Attacks = ALL_COMPARED,
+    budget: Budget = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw risk and utility: PNG or SVG, by the ending.")
-    ] = None,
+    plot: Plot = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Publish the same data with several mechanisms and compare risk and utility.
 
@@ -136,15 +140,8 @@ def compare(
     if plot:
         save_chart(chart_of(found), plot)
     if as_json:
-        settings: dict[str, Any] = {
-            "programme": programme,
-            "data": data,
-            "mechanisms": [each.name for each in found.compared],
-            "at": at,
-            "variance": variance,
-            "bound": bound,
-            "seed": seed,
-        }
+        given = {"at": at, "variance": variance, "bound": bound, "seed": seed}
+        settings = {"programme": programme, "data": data, "mechanisms": [each.name for each in found.compared], **given}
         output.answer("compare", settings, found.results, found.warnings, **found.to_json(), plot=plot)
     else:
         show(found, plot)

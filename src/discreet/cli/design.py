@@ -14,6 +14,19 @@ from discreet.calibration.noise_design import design as choose_noise
 from discreet.calibration.sentences import phrase
 from discreet.charts.rendering import check_figures, save_chart
 from discreet.cli import output
+from discreet.cli.options import (
+    Areas,
+    AsJson,
+    ClosedForm,
+    CountColumn,
+    Encoding,
+    IdColumn,
+    KeyColumn,
+    Quiet,
+    ReplaceFiles,
+    Tables,
+    Unit,
+)
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
@@ -29,6 +42,13 @@ if TYPE_CHECKING:
     from discreet.results import Result
 
 MOST_CUTS = 5
+ASKED = (
+    "programme", "data", "confidence", "max_bound", "attacker", "rule", "known", "population", "areas", "hide_bound",
+    "cuts", "closed_form",
+)  # fmt: skip
+"""Flags that say what is designed for."""
+READING = ("key", "count", "unit", "missing", "encoding")
+"""Flags that say how records are read, beside that of their ids."""
 PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_above_floor")
 """What is told of epsilon and delta; --json has the rest."""
 
@@ -158,119 +178,84 @@ def _show_assumptions(results: list[Result]) -> None:
         output.paragraph(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
 
 
+Confidence = Annotated[float, typer.Option(metavar="A", help="Success an attacker may have: more is less noise.")]
+HideBound = Annotated[bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")]
+Records = Annotated[
+    list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")
+]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the constraints and what is left: PNG or SVG.")]
+
+
 def design(
-    programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
-    confidence: Annotated[
-        float, typer.Option(metavar="A", help="Success an attacker may have: more is less noise.")
-    ] = ONE_SIGMA,
+    programme: Tables,
+    confidence: Confidence = ONE_SIGMA,
     max_bound: Annotated[int, typer.Option(metavar="E", help="Largest noise that users accept.")] = MAX_BOUND,
     attacker: Annotated[str, typer.Option(metavar="WHO", help=f"{' or '.join(ATTACKERS)}.")] = ATTACKERS[0],
     rule: Annotated[str, typer.Option(metavar="RULE", help=f"Counting of levels: {' or '.join(RULES)}.")] = RULES[0],
     known: Annotated[str | None, typer.Option(metavar="STATISTIC", help="A statistic that is public anyway.")] = None,
     population: Annotated[str | None, typer.Option(metavar="WHAT", help="Only the tables that count this.")] = None,
-    hide_bound: Annotated[
-        bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")
-    ] = True,
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    hide_bound: HideBound = True,
+    areas: Areas = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
-    closed_form: Annotated[
-        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
-    ] = False,
-    data: Annotated[
-        list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")
-    ] = None,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids, for cell keys.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    closed_form: ClosedForm = False,
+    data: Records = None,
+    id_column: IdColumn = None,
+    key: KeyColumn = None,
+    count: CountColumn = None,
+    unit: Unit = None,
+    encoding: Encoding = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the constraints and what is left: PNG or SVG.")
-    ] = None,
+    plot: Plot = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Every chart as PNG and SVG.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: ReplaceFiles = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say which noise a programme of tables needs, and why.
 
     Example: discreet design eu2021:LU --attacker paper --out-settings design.toml
     """
+    given = locals()
+    asked = {name: given[name] for name in ASKED}
+    reading = {"id": id_column, **{name: given[name] for name in READING}}
+    _check_files(out_settings, plot, figures, replace=replace)
+    with ProgressBars(shown=not quiet) as stages:
+        found = choose_noise(**{**asked, "data": data or None}, progress=stages, **_about_records(data, reading))
+    if plot:
+        save_chart(plane_chart_of(found), plot)
+    drawn = draw_design(found, figures) if figures else ()
+    written = out_settings if found.feasible else None
+    if written:
+        write_whole(written, settings_text(found, asked, written).encode())
+    if as_json:
+        files = {"out_settings": written, "plot": plot, "figures": list(drawn)}
+        output.answer("design", asked, found.results, found.warnings, **found.to_json(), **files)
+    else:
+        noise = f"--settings {written}" if written else _noise(found, programme)
+        protect = f"{' '.join(data or ['DATA'])} {noise} --id {id_column or 'COLUMN'}"
+        show(found, protect, written, [path for path in (plot, figures) if path])
+    if out_settings and not written:
+        # The answer has been given, but who waits for the file must not go on without it.
+        typer.echo(f"error: {out_settings} was not written: the constraints leave no setting. Relax one.", err=True)
+        raise typer.Exit(2)
+
+
+def _check_files(out_settings: Path | None, plot: Path | None, figures: Path | None, *, replace: bool) -> None:
+    """Refuse before any work what writing would refuse after it."""
     if out_settings:
         check_writable(out_settings, replace=replace)
     output.check_picture(plot, replace=replace)
     if figures:
         check_figures(figures, replace=replace)
-    reading = {
-        "id": id_column, "key": key, "count": count, "unit": unit, "missing": missing, "encoding": encoding,
-    }  # fmt: skip
+
+
+def _about_records(data: list[str] | None, reading: dict[str, Any]) -> dict[str, Any]:
+    """Return how records are read; refuse to be told so where there are none."""
     idle = next((name for name, value in reading.items() if value is not None), None)
     if not data and idle:
         raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
-    about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
-    with ProgressBars(shown=not quiet) as stages:
-        found = choose_noise(
-            programme,
-            data=data or None,
-            confidence=confidence,
-            max_bound=max_bound,
-            attacker=attacker,
-            rule=rule,
-            known=known,
-            population=population,
-            areas=areas,
-            hide_bound=hide_bound,
-            cuts=cuts,
-            closed_form=closed_form,
-            progress=stages,
-            **about_records,
-        )
-    asked = {
-        "programme": programme,
-        "data": data,
-        "confidence": confidence,
-        "max_bound": max_bound,
-        "attacker": attacker,
-        "rule": rule,
-        "known": known,
-        "population": population,
-        "areas": areas,
-        "hide_bound": hide_bound,
-        "cuts": cuts,
-        "closed_form": closed_form,
-    }
-    if plot:
-        save_chart(plane_chart_of(found), plot)
-    drawn = draw_design(found, figures) if figures else ()
-    if out_settings and found.feasible:
-        write_whole(out_settings, settings_text(found, asked, out_settings).encode())
-    if as_json:
-        files = {
-            "out_settings": out_settings if found.feasible else None,
-            "plot": plot,
-            "figures": list(drawn),
-        }
-        output.answer("design", asked, found.results, found.warnings, **found.to_json(), **files)
-    else:
-        settings = out_settings if found.feasible else None
-        noise = f"--settings {settings}" if settings else _noise(found, programme)
-        protect = f"{' '.join(data or ['DATA'])} {noise} --id {id_column or 'COLUMN'}"
-        show(found, protect, settings, [path for path in (plot, figures) if path])
-    if out_settings and not found.feasible:
-        # The answer has been given, but who waits for the file must not go on without it.
-        typer.echo(f"error: {out_settings} was not written: the constraints leave no setting. Relax one.", err=True)
-        raise typer.Exit(2)
+    return {**reading, "missing": reading["missing"] or MISSING[0]} if data else {}
 
 
 def _noise(found: NoiseDesign, programme: str) -> str:

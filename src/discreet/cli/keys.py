@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, Encoding, ReplaceFile
 from discreet.errors import SecretError
 from discreet.records.key_file import COLUMN, add_keys
 from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
@@ -42,12 +43,10 @@ def add(
         Path | None, typer.Option(metavar="FILE", help=f"The file of the secret; else the variable {VARIABLE}.")
     ] = None,
     version_label: Annotated[str, typer.Option(metavar="LABEL", help="Another label gives other keys.")] = "1",
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    encoding: Encoding = None,
     column: Annotated[str, typer.Option(metavar="NAME", help="What the column of keys is called.")] = COLUMN,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: ReplaceFile = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a copy of the data with a record key in every record.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, Quiet, ReplaceFiles
 from discreet.cli.progress_bars import ProgressBars
 from discreet.paper.figures import figures_of
 from discreet.paper.paper_page import PAGE, check_folder, ours, write_paper
@@ -23,9 +24,9 @@ INDENT = " " * 6
 def paper(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for a page, figures and their data.")] = None,
     only: Annotated[str | None, typer.Option(metavar="A,B", help=f"Some parts: {', '.join(ALL_PARTS)}.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: ReplaceFiles = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute every number and figure of the paper anew, and say where ours differ and why.
 

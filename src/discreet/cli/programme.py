@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, KeepSingle, ReplaceFile
 from discreet.errors import FileExistsAlreadyError
 from discreet.programme.lattice import RULES
 from discreet.programme.programme_files import load_programme
@@ -29,9 +30,7 @@ app = typer.Typer(
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="A TOML file, sdmx:FILE.xml, or a shipped programme such as eu2021:LU.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
-KeepSingle = Annotated[bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")]
 Population = Annotated[
     str | None, typer.Option(metavar="UNIT", help="What the tables count; the most common if left out.")
 ]
@@ -42,7 +41,7 @@ MOST_SHOWN = 20
 def init(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
+    replace: ReplaceFile = False,
     most_categories: Annotated[
         int, typer.Option(metavar="N", help="Columns with more different values are left out.")
     ] = MOST_CATEGORIES,

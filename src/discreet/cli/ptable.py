@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, ReplaceFiles
 from discreet.errors import ParameterError
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.ptable_format import FORMATS
@@ -116,9 +117,7 @@ _HELP = {name: declared.help() for name, declared in parameters(PTableSettings).
 _FORMATS = "csv, toml, tauargus, sas, cellkey or ons"
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the rows: PNG or SVG, by the ending.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")]
 KeySpace = Annotated[
     int | None, typer.Option("--key-space", metavar="K", help="Number of keys; 2^32 unless the format has its own.")
 ]
@@ -142,7 +141,7 @@ def ptable(
     format_name: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help=f"{_FORMATS}.")] = None,
     key_space: KeySpace = None,
     plot: Plot = None,
-    replace: Replace = False,
+    replace: ReplaceFiles = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a p-table: one law of noise per true count, from variance and bound.
@@ -181,7 +180,7 @@ def ptable(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A p-table in any format we know.")],
     plot: Plot = None,
-    replace: Replace = False,
+    replace: ReplaceFiles = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a p-table file: rows, moments and what it tells about true 1s."""
@@ -197,7 +196,7 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
     to: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=f"{_FORMATS}; from OUT's ending.")] = None,
     key_space: KeySpace = None,
-    replace: Replace = False,
+    replace: ReplaceFiles = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert a p-table file to another format, on that format's own grid."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.attacks.target_cells import BUDGET
 from discreet.cli import output
-from discreet.cli.attack import BUDGET_HELP, target_cells
+from discreet.cli.attack import target_cells
+from discreet.cli.options import Areas, AsJson, Budget, Quiet, ReleaseFolder, Truth
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.reports.release_report import report as report_on
@@ -20,29 +21,22 @@ if TYPE_CHECKING:
 
 
 def report(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    release: ReleaseFolder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page to write, FILE.html.")] = None,
     public: Annotated[
         bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
     ] = False,
-    truth: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
-    ] = None,
+    truth: Truth = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    budget: Budget = str(BUDGET),
+    areas: Areas = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one page on a release: its noise, what it tells an attacker, what users lose.
 

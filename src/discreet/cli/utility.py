@@ -11,6 +11,7 @@ from discreet.accuracy.area_counts import PREFIX, load_areas
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.accuracy.small_areas import figure, small_areas
 from discreet.cli import output
+from discreet.cli.options import Areas, AsJson, Bound, Delta, PTableFile, Quiet, Scale, Sigma, Threshold
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.noise.by_name import CHOICES, noise_named
@@ -188,24 +189,19 @@ def utility(
     truth: Annotated[
         Path | None, typer.Option(metavar="DIR", help="True counts; OUT.curator/exact if left out and there.")
     ] = None,
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    areas: Areas = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Of AREAS: noise variance of a count.")] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
-    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
+    bound: Bound = None,
+    threshold: Threshold = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count.")] = None,
-    delta: Annotated[float | None, typer.Option(metavar="D", help="With --epsilon, for truncated laws.")] = None,
-    scale: Annotated[float | None, typer.Option(metavar="B", help="For the law laplace.")] = None,
-    sigma: Annotated[float | None, typer.Option(metavar="S", help="For the Gaussian laws.")] = None,
+    delta: Delta = None,
+    scale: Scale = None,
+    sigma: Sigma = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(CHOICES)}.")] = None,
-    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
+    ptable: PTableFile = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is simulated.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what the noise does to users: of a release, or of a law to small areas.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli import output
+from discreet.cli.options import AsJson, Quiet, SecretFile
 from discreet.cli.progress_bars import ProgressBars
 from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
@@ -18,9 +19,9 @@ def verify(
     data: Annotated[
         list[str] | None, typer.Option(metavar="DATA", help="Its data: make it again and compare; may be repeated.")
     ] = None,
-    secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    secret_file: SecretFile = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check every file of a release, its description and, with the data, that the same bytes come out again.
 
