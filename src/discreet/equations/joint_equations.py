@@ -39,7 +39,7 @@ EVERYBODY = Universe()
 
 
 @dataclass(frozen=True, eq=False)
-class JointAxis:
+class UnitAxis:
     """One topic of the whole unit: the partitions that tables use and that universes need, coarse to fine.
 
     Attributes:
@@ -297,7 +297,7 @@ class _World:
     number: int
 
     @cached_property
-    def axes(self) -> dict[str, JointAxis]:
+    def axes(self) -> dict[str, UnitAxis]:
         """Return every topic that a table or a universe uses, by name in order."""
         used: dict[str, dict[int, Ints]] = {}
         for part in self.parts:
@@ -306,7 +306,7 @@ class _World:
         for name, slices in self._slices.items():
             known = used.setdefault(name, {1: np.zeros(len(slices), dtype=np.int64)})
             known.update(_dividing(self.programme.topics[name], slices, known))
-        return {name: _joint_axis(self.programme.topics[name], used[name]) for name in sorted(used)}
+        return {name: _unit_axis(self.programme.topics[name], used[name]) for name in sorted(used)}
 
     @cached_property
     def _slices(self) -> dict[str, Flags]:
@@ -535,11 +535,11 @@ def _refines(fine: Ints, coarse: Ints) -> bool:
     return bool((above[fine] == coarse).all())
 
 
-def _joint_axis(topic: Topic, used: dict[int, Ints]) -> JointAxis:
+def _unit_axis(topic: Topic, used: dict[int, Ints]) -> UnitAxis:
     """Return the axis of a topic with partitions of its finest codes, by their number of categories."""
     sizes = tuple(size for size in sorted(used) if size > 1)
     axis = Axis(topic.name, tuple(f"{topic.name}/{size}" for size in sizes), sizes)
-    return JointAxis(axis, tuple(used[size] for size in (1, *sizes)))
+    return UnitAxis(axis, tuple(used[size] for size in (1, *sizes)))
 
 
 def _of_leaves(topic: Topic, axis: Axis, depth: int) -> Ints:

@@ -110,8 +110,6 @@ class _Seen:
 UNKNOWN, COARSE = -1, -2
 WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 """A whole number written with decimals, as a program writes a column of numbers in which some are missing."""
-MISSING_CODE = "_U"
-"""The code of a missing value where that is a category."""
 
 
 class TopicCoder:

@@ -31,7 +31,7 @@ import numpy as np
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.parameters import non_negative_whole, positive_whole
-from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.ptable import PTable
 from discreet.noise.rounded import RoundedRow
 from discreet.noise.uniform import Uniform
 from discreet.results import Result
@@ -85,20 +85,6 @@ def extreme_gap(parts: Sequence[Floats], total: Floats) -> float:
     """
     gap, outer = gap_law(parts, total), len(parts) + 1
     return min(1.0, math.fsum(gap[:outer]) + math.fsum(gap[-outer:]))
-
-
-def as_drawn(ptable: PTable, key_space: int | None = None) -> PTable:
-    """Return the p-table with the probabilities that its keys really give: whole multiples of 1/K.
-
-    K is the table's own key space (plain keys) or the one given (2**64 for mixed keys).
-    """
-    grid = key_space or ptable.key_space
-    laws = [row.rounded(grid).law() for row in ptable.rows]
-    rows = (
-        PTableRow(row.count, tuple(law), tuple(map(float, law.values())))
-        for row, law in zip(ptable.rows, laws, strict=True)
-    )
-    return replace(ptable, rows=tuple(rows))
 
 
 def check_tuples(*, tuples: int, categories: int) -> None:

@@ -20,7 +20,6 @@ import numpy as np
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import (
-    COUNT,
     DELTA,
     EPSILON,
     EXCESS,
@@ -202,33 +201,6 @@ def compose(
         condition=condition(law, neighbours),
         worst=None,
         assumptions=(neighbours.assumption, *_common(statistics), used, how),
-    )
-
-
-def compose_rows(
-    ptable: PTable, count: int, statistics: int, *, step: float | None = None, key_space: int | None = None
-) -> Composition:
-    """Return the composition for a person who meets exactly `count` others in every one of the counts.
-
-    The pair of rows `count` and `count + 1` of the p-table is composed, both
-    directions, with losses rounded to multiples of `step` up and down.
-    """
-    COUNT.check("compose_rows", "count", count)
-    STATISTICS.check("compose_rows", "statistics", statistics)
-    pair = row_pair(ptable, count, key_space)
-    upper, lower, how = _rounded_losses(pair.directions, statistics, step)
-    alone = max(loss.floor for loss in row_pair(ptable, 0, key_space).directions)
-    where = f"the true count without the person is {count} in every one of these counts"
-    if count and alone:
-        where += f"; whoever is alone in a cell is given away by it with probability {downwards(alone)}"
-    return Composition(
-        counts=statistics,
-        upper=upper,
-        lower=lower,
-        who=ONE_PERSON.who,
-        condition=where,
-        worst=pair.name,
-        assumptions=(ONE_PERSON.assumption, *_common(statistics), law_used(key_space), how),
     )
 
 

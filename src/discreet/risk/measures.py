@@ -297,11 +297,6 @@ SLACK = 1e-6
 """The delta left above the floor for which composed epsilons are reported."""
 
 
-def statistics_of_a_person(case: AssessmentCase) -> int:
-    """Return t: in how many independently noised statistics a person is counted who is in every universe."""
-    return case.statistics
-
-
 @MEASURES.register("epsilon_delta")
 def epsilon_delta(case: AssessmentCase) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
@@ -348,7 +343,7 @@ def _promised(record: Record) -> list[Result]:
 def composition(case: AssessmentCase) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
     source = case.record.ptable() if case.record.has_ptable else case.record.noise()
-    found = composed(source, statistics_of_a_person(case))
+    found = composed(source, case.statistics)
     return [_of_plain_keys(each) for each in found] if case.record.has_plain_keys else found
 
 
