@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, Bound, ClosedForm, KeepSingle, Threshold, Variance
+from discreet.cli import options, output
 from discreet.errors import ParameterError
 from discreet.noise.by_name import LAWS
 from discreet.programme.lattice import RULES
@@ -63,24 +62,24 @@ Measures = Annotated[
 
 def assess(
     source: Source,
-    variance: Variance = None,
-    bound: Bound = None,
-    threshold: Threshold = None,
+    variance: options.Variance = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
     epsilon: Epsilon = None,
     scale: Annotated[float | None, typer.Option(metavar="B", help="Scale of the law laplace.")] = None,
     sigma: SigmaOfLaw = None,
     law: Law = None,
     spsn: SameNoise = None,
     rule: Rule = RULES[0],
-    keep_single: KeepSingle = False,
+    keep_single: options.KeepSingle = False,
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
     exact: Exact = None,
-    closed_form: ClosedForm = False,
+    closed_form: options.ClosedForm = False,
     records: Annotated[int | None, typer.Option(metavar="N", help="Persons counted, for reconstruction.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
     measures: Measures = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what an attacker could learn from everything published with this noise.
 

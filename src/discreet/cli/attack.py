@@ -10,8 +10,7 @@ import typer
 from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.scoring import CLASSES, FEW
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli import output
-from discreet.cli.options import AsJson, Budget, Quiet, ReleaseFolder, Truth
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 
@@ -121,13 +120,13 @@ def _show_assumptions(found: AttackReport) -> None:
 
 
 def attack(
-    release: ReleaseFolder,
-    truth: Truth = None,
+    release: options.ReleaseFolder,
+    truth: options.Truth = None,
     attacks: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
     ] = None,
-    budget: Budget = str(BUDGET),
+    budget: options.Budget = str(BUDGET),
     known: Annotated[
         list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
     ] = None,
@@ -141,8 +140,8 @@ def attack(
         bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Makes runs repeatable.")] = 0,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Attack a release and compare what is learnt with the truth, the worst first.
 

@@ -11,21 +11,8 @@ from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANCE
 from discreet.calibration.comparison import compare as compare_mechanisms
 from discreet.charts.rendering import save_chart
-from discreet.cli import output
+from discreet.cli import options, output
 from discreet.cli.attack import target_cells
-from discreet.cli.options import (
-    Areas,
-    AsJson,
-    Budget,
-    CountColumn,
-    Encoding,
-    IdColumn,
-    KeyColumn,
-    OnlyTables,
-    Quiet,
-    Tables,
-    Unit,
-)
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.records.category_coding import MISSING
@@ -86,27 +73,27 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw risk and u
 
 
 def compare(
-    programme: Tables,
+    programme: options.Tables,
     data: Records = None,
     mechanisms: Mechanisms = None,
     at: Annotated[str, typer.Option(metavar="HOW", help=f"{' or '.join(AT)}.")] = AT[0],
     variance: Annotated[float, typer.Option(metavar="V", help="Noise variance of the first mechanism.")] = VARIANCE,
     bound: Annotated[int, typer.Option(metavar="E", help="Bound of laws that can be bounded.")] = BOUND,
-    id_column: IdColumn = None,
-    key: KeyColumn = None,
-    count: CountColumn = None,
-    tables: OnlyTables = None,
-    unit: Unit = None,
-    encoding: Encoding = None,
+    id_column: options.IdColumn = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
+    tables: options.OnlyTables = None,
+    unit: options.Unit = None,
+    encoding: options.Encoding = None,
     missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
-    areas: Areas = None,
+    areas: options.Areas = None,
     attacks: Attacks = ALL_COMPARED,
-    budget: Budget = str(BUDGET),
+    budget: options.Budget = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
     plot: Plot = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish the same data with several mechanisms and compare risk and utility.
 

@@ -13,20 +13,7 @@ from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as choose_noise
 from discreet.calibration.sentences import phrase
 from discreet.charts.rendering import check_figures, save_chart
-from discreet.cli import output
-from discreet.cli.options import (
-    Areas,
-    AsJson,
-    ClosedForm,
-    CountColumn,
-    Encoding,
-    IdColumn,
-    KeyColumn,
-    Quiet,
-    ReplaceFiles,
-    Tables,
-    Unit,
-)
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
@@ -187,7 +174,7 @@ Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the constr
 
 
 def design(
-    programme: Tables,
+    programme: options.Tables,
     confidence: Confidence = ONE_SIGMA,
     max_bound: Annotated[int, typer.Option(metavar="E", help="Largest noise that users accept.")] = MAX_BOUND,
     attacker: Annotated[str, typer.Option(metavar="WHO", help=f"{' or '.join(ATTACKERS)}.")] = ATTACKERS[0],
@@ -195,22 +182,22 @@ def design(
     known: Annotated[str | None, typer.Option(metavar="STATISTIC", help="A statistic that is public anyway.")] = None,
     population: Annotated[str | None, typer.Option(metavar="WHAT", help="Only the tables that count this.")] = None,
     hide_bound: HideBound = True,
-    areas: Areas = None,
+    areas: options.Areas = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
-    closed_form: ClosedForm = False,
+    closed_form: options.ClosedForm = False,
     data: Records = None,
-    id_column: IdColumn = None,
-    key: KeyColumn = None,
-    count: CountColumn = None,
-    unit: Unit = None,
-    encoding: Encoding = None,
+    id_column: options.IdColumn = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
+    unit: options.Unit = None,
+    encoding: options.Encoding = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
     plot: Plot = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Every chart as PNG and SVG.")] = None,
-    replace: ReplaceFiles = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say which noise a programme of tables needs, and why.
 

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, Encoding, ReplaceFile
+from discreet.cli import options, output
 from discreet.errors import SecretError
 from discreet.records.key_file import COLUMN, add_keys
 from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
@@ -43,10 +42,10 @@ def add(
         Path | None, typer.Option(metavar="FILE", help=f"The file of the secret; else the variable {VARIABLE}.")
     ] = None,
     version_label: Annotated[str, typer.Option(metavar="LABEL", help="Another label gives other keys.")] = "1",
-    encoding: Encoding = None,
+    encoding: options.Encoding = None,
     column: Annotated[str, typer.Option(metavar="NAME", help="What the column of keys is called.")] = COLUMN,
-    replace: ReplaceFile = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFile = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a copy of the data with a record key in every record.
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, Quiet, ReplaceFiles
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.paper.figures import figures_of
 from discreet.paper.paper_page import PAGE, check_folder, ours, write_paper
@@ -24,9 +23,9 @@ INDENT = " " * 6
 def paper(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for a page, figures and their data.")] = None,
     only: Annotated[str | None, typer.Option(metavar="A,B", help=f"Some parts: {', '.join(ALL_PARTS)}.")] = None,
-    replace: ReplaceFiles = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compute every number and figure of the paper anew, and say where ours differ and why.
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, KeepSingle, ReplaceFile
+from discreet.cli import options, output
 from discreet.errors import FileExistsAlreadyError
 from discreet.programme.lattice import RULES
 from discreet.programme.programme_files import load_programme
@@ -41,7 +40,7 @@ MOST_SHOWN = 20
 def init(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
-    replace: ReplaceFile = False,
+    replace: options.ReplaceFile = False,
     most_categories: Annotated[
         int, typer.Option(metavar="N", help="Columns with more different values are left out.")
     ] = MOST_CATEGORIES,
@@ -60,7 +59,7 @@ def init(
 
 
 @app.command("show")
-def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> None:
+def show(spec: Spec, population: Population = None, as_json: options.AsJson = False) -> None:
     """Show the tables of a programme with their sizes."""
     programme = load_programme(spec)
     sizes = table_sizes(programme, population)
@@ -81,7 +80,7 @@ def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> 
 
 
 @app.command("check")
-def check(spec: Spec, as_json: AsJson = False) -> None:
+def check(spec: Spec, as_json: options.AsJson = False) -> None:
     """Check a programme: it is read whole, and the first mistake is named with its line."""
     programme = load_programme(spec)
     if as_json:
@@ -95,9 +94,9 @@ def check(spec: Spec, as_json: AsJson = False) -> None:
 def statistics(
     spec: Spec,
     rule: Rule = RULES[0],
-    keep_single: KeepSingle = False,
+    keep_single: options.KeepSingle = False,
     population: Population = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show which statistics are published how often."""
     programme = load_programme(spec)

@@ -9,24 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import (
-    AsJson,
-    Bound,
-    CountColumn,
-    Delta,
-    Encoding,
-    KeyColumn,
-    OnlyTables,
-    PTableFile,
-    Quiet,
-    Scale,
-    SecretFile,
-    Sigma,
-    Threshold,
-    Unit,
-    Variance,
-)
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.cli.settings_file import with_settings
 from discreet.engines.duckdb import DuckDB
@@ -297,24 +280,24 @@ def protect(
     programme: ProgrammeName = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to make, and DIR.curator.")] = None,
     id_column: KeyId = None,
-    key: KeyColumn = None,
-    count: CountColumn = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
     tabulated: Tabulated = None,
-    encoding: Encoding = None,
+    encoding: options.Encoding = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Weights; adds a column weighted.")] = None,
     weighted_only: WeightedOnly = None,
-    secret_file: SecretFile = None,
-    variance: Variance = None,
-    bound: Bound = None,
-    threshold: Threshold = None,
+    secret_file: options.SecretFile = None,
+    variance: options.Variance = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
     perturb_zeros: Annotated[bool | None, typer.Option("--perturb-zeros", help="Give empty cells noise too.")] = None,
-    ptable: PTableFile = None,
+    ptable: options.PTableFile = None,
     allow_disclosure: AllowDisclosure = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"Or: {', '.join(OTHER_LAWS)}.")] = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Of one count; with eps-dp, of all.")] = None,
-    delta: Delta = None,
-    scale: Scale = None,
-    sigma: Sigma = None,
+    delta: options.Delta = None,
+    scale: options.Scale = None,
+    sigma: options.Sigma = None,
     key_mode: Annotated[str | None, typer.Option(metavar="MODE", help=f"Keys: {' or '.join(KEY_MODES)}.")] = None,
     version_label: Annotated[str | None, typer.Option(metavar="LABEL", help="Another label, other keys.")] = None,
     mechanism: Annotated[str | None, typer.Option(metavar="NAME", help=f"{', '.join(MECHANISMS)}.")] = None,
@@ -322,8 +305,8 @@ def protect(
     spsn: Annotated[bool | None, typer.Option("--spsn/--no-spsn", help="eps-dp: one noise for all tables.")] = None,
     non_negative: Annotated[bool | None, typer.Option("--non-negative", help="Show 0 for less than 0.")] = None,
     regions: Regions = None,
-    tables: OnlyTables = None,
-    unit: Unit = None,
+    tables: options.OnlyTables = None,
+    unit: options.Unit = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORM", help=f"{' or '.join(FORMATS)}.")] = None,
     keep_exact: Annotated[bool | None, typer.Option("--keep-exact", help="Keep true counts in DIR.curator.")] = None,
@@ -336,8 +319,8 @@ def protect(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the tables of a run that was killed.")] = False,
     lock_timeout: LockTimeout = LOCK_TIMEOUT,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a line of JSON per stage; no data.")] = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Count all tables of a programme, add noise, and write a release.
 

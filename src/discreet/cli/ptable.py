@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, ReplaceFiles
+from discreet.cli import options, output
 from discreet.errors import ParameterError
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.ptable_format import FORMATS
@@ -141,8 +140,8 @@ def ptable(
     format_name: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help=f"{_FORMATS}.")] = None,
     key_space: KeySpace = None,
     plot: Plot = None,
-    replace: ReplaceFiles = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a p-table: one law of noise per true count, from variance and bound.
 
@@ -180,8 +179,8 @@ def ptable(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A p-table in any format we know.")],
     plot: Plot = None,
-    replace: ReplaceFiles = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show a p-table file: rows, moments and what it tells about true 1s."""
     _refuse_overwriting(None, plot, replace=replace)
@@ -196,8 +195,8 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
     to: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=f"{_FORMATS}; from OUT's ending.")] = None,
     key_space: KeySpace = None,
-    replace: ReplaceFiles = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Convert a p-table file to another format, on that format's own grid."""
     name = to or format_for(target)

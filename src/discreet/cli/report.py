@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli import output
+from discreet.cli import options, output
 from discreet.cli.attack import target_cells
-from discreet.cli.options import Areas, AsJson, Budget, Quiet, ReleaseFolder, Truth
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.reports.release_report import report as report_on
@@ -21,22 +20,22 @@ if TYPE_CHECKING:
 
 
 def report(
-    release: ReleaseFolder,
+    release: options.ReleaseFolder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page to write, FILE.html.")] = None,
     public: Annotated[
         bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
     ] = False,
-    truth: Truth = None,
+    truth: options.Truth = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
-    budget: Budget = str(BUDGET),
-    areas: Areas = None,
+    budget: options.Budget = str(BUDGET),
+    areas: options.Areas = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write one page on a release: its noise, what it tells an attacker, what users lose.
 

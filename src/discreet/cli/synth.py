@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, Quiet, ReplaceFile
+from discreet.cli import options, output
 from discreet.synthetic.synthetic_census import synth as write_synthetic
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ def synth(
     persons: Annotated[int, typer.Option(metavar="N", help="How many persons, from 1 to 10^9.")],
     seed: Annotated[int, typer.Option(metavar="S", help="A whole number; the same one gives the same file.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Write the persons to this file: .parquet or .csv.")],
-    replace: ReplaceFile = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    replace: options.ReplaceFile = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a synthetic census: made-up persons in households, with a code for every topic of the EU census."""
     with _bar(shown=sys.stderr.isatty() and not quiet) as progress:

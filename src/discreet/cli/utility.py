@@ -10,8 +10,7 @@ import typer
 from discreet.accuracy.area_counts import PREFIX, load_areas
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.accuracy.small_areas import figure, small_areas
-from discreet.cli import output
-from discreet.cli.options import Areas, AsJson, Bound, Delta, PTableFile, Quiet, Scale, Sigma, Threshold
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.noise.by_name import CHOICES, noise_named
@@ -189,19 +188,19 @@ def utility(
     truth: Annotated[
         Path | None, typer.Option(metavar="DIR", help="True counts; OUT.curator/exact if left out and there.")
     ] = None,
-    areas: Areas = None,
+    areas: options.Areas = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Of AREAS: noise variance of a count.")] = None,
-    bound: Bound = None,
-    threshold: Threshold = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count.")] = None,
-    delta: Delta = None,
-    scale: Scale = None,
-    sigma: Sigma = None,
+    delta: options.Delta = None,
+    scale: options.Scale = None,
+    sigma: options.Sigma = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(CHOICES)}.")] = None,
-    ptable: PTableFile = None,
+    ptable: options.PTableFile = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is simulated.")] = 0,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what the noise does to users: of a release, or of a law to small areas.
 

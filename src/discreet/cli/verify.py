@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import output
-from discreet.cli.options import AsJson, Quiet, SecretFile
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.protection.repetition import verify as verify_release
 from discreet.records.secret import secret_as_given, secret_warnings
@@ -19,9 +18,9 @@ def verify(
     data: Annotated[
         list[str] | None, typer.Option(metavar="DATA", help="Its data: make it again and compare; may be repeated.")
     ] = None,
-    secret_file: SecretFile = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    secret_file: options.SecretFile = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check every file of a release, its description and, with the data, that the same bytes come out again.
 
