@@ -70,20 +70,22 @@ DECIDED = (
 def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
     """Return which noise one Member State needs, and what to relax where nothing is left."""
     found = design(f"eu2021:{state}", rule=rule, attacker=attacker, closed_form=True, cuts=0)
-    widest = found.plane.rows[-1]
+    widest = found.region.plane.rows[-1]
     return {
         "state": state,
         "rule": rule,
         "attacker": attacker,
-        "statistic": found.exposed[attacker].statistic,
-        "ratio": found.exposed[attacker].ratio,
-        "variance": found.plane.needed,
+        "statistic": found.exposure.shared[attacker].statistic,
+        "ratio": found.exposure.shared[attacker].ratio,
+        "variance": found.region.plane.needed,
         "allowed": widest.high,
         "allowed_by": widest.high_by,
-        "smallest_bound": found.plane.smallest_bound(),
+        "smallest_bound": found.region.plane.smallest_bound(),
         "recommended": found.recommended._asdict() if found.recommended else None,
-        "optimal_success": found.exposed[OPTIMAL].success(found.recommended.variance) if found.recommended else None,
-        "success_to_accept": _relaxed(found.relaxations, AVERAGING),
+        "optimal_success": found.exposure.shared[OPTIMAL].success(found.recommended.variance)
+        if found.recommended
+        else None,
+        "success_to_accept": _relaxed(found.region.relaxations, AVERAGING),
         "exact": False,
         **_bound(found),
         **_line(found),
@@ -92,23 +94,23 @@ def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
 
 def _bound(found: NoiseDesign) -> dict[str, Any]:
     """Return what residuals of all published counts allow by bound, for the attacker who uses them."""
-    if found.attacker != OPTIMAL:
+    if found.question.attacker != OPTIMAL:
         return {}
     return {
-        "bound_noises": found.terms.large,
-        "bound_surrogate": found.terms.surrogate,
-        "bound_allows": {str(row.bound): row.high for row in found.plane.rows},
+        "bound_noises": found.exposure.terms.large,
+        "bound_surrogate": found.exposure.terms.surrogate,
+        "bound_allows": {str(row.bound): row.high for row in found.region.plane.rows},
     }
 
 
 def _line(found: NoiseDesign) -> dict[str, Any]:
     """Return what the line of epsilon leaves."""
     return {
-        "areas": found.areas,
-        "epsilon_needed": found.line.low,
-        "epsilon_allowed": found.line.high,
-        "epsilon_statistic": found.exposed_fresh[found.attacker].statistic,
-        "off_to_accept": _relaxed(found.line_relaxations, ACCURATE_AREAS),
+        "areas": found.exposure.areas,
+        "epsilon_needed": found.region.line.low,
+        "epsilon_allowed": found.region.line.high,
+        "epsilon_statistic": found.exposure.fresh[found.question.attacker].statistic,
+        "off_to_accept": _relaxed(found.region.line_relaxations, ACCURATE_AREAS),
     }
 
 

@@ -104,7 +104,7 @@ def test_a_design_is_shown_in_short_and_given_in_full() -> None:
     check_one_screen(found)
     assert found.answer in repr(found)
     check_tables(found)
-    assert found.to_arrow("region").num_rows == found.max_bound
+    assert found.to_arrow("region").num_rows == found.question.max_bound
 
 
 def test_everything_about_a_release_is_shown_in_short_and_given_in_full(tmp_path: Path) -> None:

@@ -55,23 +55,25 @@ def found_by_gap(sets: dict[int, int], variance: float, bound: int) -> float:
 
 def hides(found: NoiseDesign, here: Lattice, variance: float, bound: int) -> bool:
     """Say whether the bound is identified less often than is accepted, computed from the programme anew."""
-    if found.attacker == "paper":
+    if found.question.attacker == "paper":
         sets = {parts: many for parts, (_, many) in tuples_by_size(here, spsn=True).items()}
-        return found_by_gap(sets, variance, bound) < found.confidence + 1e-9
-    success = assess(found.programme, rule=found.rule, measures=["bound"], variance=variance, bound=bound).results[0]
-    return success.value < max(found.confidence, 0.55) + 1e-9
+        return found_by_gap(sets, variance, bound) < found.question.confidence + 1e-9
+    success = assess(
+        found.question.programme, rule=found.question.rule, measures=["bound"], variance=variance, bound=bound
+    ).results[0]
+    return success.value < max(found.question.confidence, 0.55) + 1e-9
 
 
 def keeps_all(found: NoiseDesign, spec: Programme, variance: float, bound: int) -> bool:
     """Say whether a setting keeps all constraints, each computed from the programme anew."""
-    if variance > bound * (bound + 1) / 3 or bound > found.max_bound:
+    if variance > bound * (bound + 1) / 3 or bound > found.question.max_bound:
         return False
-    here = lattice(spec, found.rule)
+    here = lattice(spec, found.question.rule)
     ratios = averaging(here)
-    worst = {"optimal": ratios.optimal, "paper": ratios.greedy}[found.attacker].min()
-    if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.confidence + 1e-9:
+    worst = {"optimal": ratios.optimal, "paper": ratios.greedy}[found.question.attacker].min()
+    if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.question.confidence + 1e-9:
         return False
-    enough = variance >= variance_needed(float(worst), found.confidence) * (1 - 1e-9)
+    enough = variance >= variance_needed(float(worst), found.question.confidence) * (1 - 1e-9)
     return enough and hides(found, here, variance, bound)
 
 
@@ -87,9 +89,9 @@ def test_a_recommendation_satisfies_all_constraints_and_no_smaller_bound_does(
     spec: Programme, confidence: float, max_bound: int, attacker: str, rule: str
 ) -> None:
     found = design(spec, confidence=confidence, max_bound=max_bound, attacker=attacker, rule=rule, cuts=0)
-    needed = found.plane.needed
+    needed = found.region.plane.needed
     if found.recommended is None:
-        assert found.relaxations
+        assert found.region.relaxations
         assert not any(keeps_all(found, spec, needed, bound) for bound in range(1, max_bound + 1))
         return
     assume(needed > 1e-6)
@@ -120,7 +122,7 @@ def nothing_left(place: str) -> NoiseDesign:
 
 def again(place: str, **other: Any) -> NoiseDesign:  # noqa: ANN401 - of a design
     """Return the design with something else asked for; what residuals reveal depends on the tables alone."""
-    return design(**{**ASKED[place], "cuts": 0, "terms": nothing_left(place).terms, **other})
+    return design(**{**ASKED[place], "cuts": 0, "terms": nothing_left(place).exposure.terms, **other})
 
 
 @cache
@@ -133,8 +135,8 @@ def test_nothing_is_left_against_everything_published(place: str) -> None:
     found = nothing_left(place)
     assert not found.feasible
     assert found.settings == {}
-    assert found.answer.startswith(f"Nothing is left for {found.programme.name}: averaging asks for")
-    assert {each.constraint for each in found.relaxations} == {
+    assert found.answer.startswith(f"Nothing is left for {found.question.programme.name}: averaging asks for")
+    assert {each.constraint for each in found.region.relaxations} == {
         "acceptable bound",
         "averaging",
         "hidden bound",
@@ -144,21 +146,21 @@ def test_nothing_is_left_against_everything_published(place: str) -> None:
 
 @both
 def test_a_relaxed_bound_leaves_something(place: str) -> None:
-    bound = next(each.value for each in nothing_left(place).relaxations if each.constraint == "acceptable bound")
+    bound = next(each.value for each in nothing_left(place).region.relaxations if each.constraint == "acceptable bound")
     assert again(place, max_bound=int(bound)).feasible
     assert not again(place, max_bound=int(bound) - 1).feasible
 
 
 @both
 def test_a_relaxed_success_leaves_something(place: str) -> None:
-    share = next(each.value for each in nothing_left(place).relaxations if each.constraint == "averaging")
+    share = next(each.value for each in nothing_left(place).region.relaxations if each.constraint == "averaging")
     assert again(place, confidence=share).feasible
     assert not again(place, confidence=share - 0.001).feasible
 
 
 @both
 def test_a_bound_that_may_be_known_leaves_something(place: str) -> None:
-    told = next(each.sentence for each in nothing_left(place).relaxations if each.constraint == "hidden bound")
+    told = next(each.sentence for each in nothing_left(place).region.relaxations if each.constraint == "hidden bound")
     found = again(place, hide_bound=False)
     assert found.recommended
     assert f"a bound of {found.recommended.bound} then has room" in told
@@ -172,11 +174,11 @@ def without(breakdown: Breakdown, coarser: Counter[str]) -> Breakdown:
 
 @both
 def test_the_cuts_that_are_told_leave_something(place: str) -> None:
-    cuts = nothing_left(place).curation.enough
+    cuts = nothing_left(place).region.curation.enough
     assert [cut.feasible for cut in cuts] == [False] * (len(cuts) - 1) + [True]
     gone = {cut.name for cut in cuts if cut.kind == "table"}
     coarser = Counter(cut.name for cut in cuts if cut.kind == "breakdown")
-    spec = nothing_left(place).programme
+    spec = nothing_left(place).question.programme
     tables = tuple(
         Table(table.id, tuple(without(b, coarser) for b in table.breakdowns), table.unit, table.universe)
         for table in spec.tables
@@ -184,7 +186,7 @@ def test_the_cuts_that_are_told_leave_something(place: str) -> None:
     )
     less = again(place, programme=Programme(spec.name, spec.topics, tables), terms=None)
     assert less.feasible
-    assert less.plane.needed == pytest.approx(cuts[-1].variance)
+    assert less.region.plane.needed == pytest.approx(cuts[-1].variance)
 
 
 @both
@@ -225,23 +227,23 @@ def test_what_is_printed_as_json_can_be_read_again(place: str) -> None:
     for found in (held(place), nothing_left(place)):
         told = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert told["feasible"] == found.feasible
-        assert [row["bound"] for row in told["region"]] == list(range(1, found.max_bound + 1))
+        assert [row["bound"] for row in told["region"]] == list(range(1, found.question.max_bound + 1))
         for each in told["constraints"]:
-            assert len(each["limits"]) == found.max_bound
+            assert len(each["limits"]) == found.question.max_bound
 
 
 @both
 def test_the_total_that_is_known_helps_the_attacker(place: str) -> None:
     found = nothing_left(place)
     (told,) = [each for each in found.results if each.name == "variance_needed_if_total_known"]
-    assert told.value == pytest.approx(again(place, known="total").plane.needed)
-    assert told.value > found.plane.needed
+    assert told.value == pytest.approx(again(place, known="total").region.plane.needed)
+    assert told.value > found.region.plane.needed
 
 
 def test_the_papers_averages_make_no_use_of_what_is_known() -> None:
     found = design(TOWN, attacker="paper", known="total", cuts=0)
     assert found.warnings[-1].startswith("The paper's averages make no use of what is known")
-    assert found.plane.needed == design(TOWN, attacker="paper", cuts=0).plane.needed
+    assert found.region.plane.needed == design(TOWN, attacker="paper", cuts=0).region.plane.needed
 
 
 def test_everything_known_is_refused() -> None:
@@ -253,33 +255,33 @@ def test_everything_known_is_refused() -> None:
 def test_a_programme_without_sexes_has_no_sets_but_residuals() -> None:
     spec = programme([["AGE", "GEO"]], {"AGE": [12], "GEO": [40]})
     paper, optimal = (design(spec, max_bound=20, attacker=who, cuts=0) for who in ("paper", "optimal"))
-    assert paper.sets["paper"] == {}
+    assert paper.exposure.sets["paper"] == {}
     assert any("such as sexes. Sets of more parts were not looked at" in warning for warning in paper.warnings)
-    assert {row.high_by for row in paper.plane.rows} == {"room"}
+    assert {row.high_by for row in paper.region.plane.rows} == {"room"}
     assert not any(each.name == "bound_found_by_paper_attacker" for each in paper.results)
     # Residuals need no sets of few parts.
-    assert "hidden bound" in {row.high_by for row in optimal.plane.rows}
+    assert "hidden bound" in {row.high_by for row in optimal.region.plane.rows}
     assert not any("such as sexes" in warning for warning in optimal.warnings)
 
 
 def test_one_table_can_be_designed_for() -> None:
     found = design(programme([["SEX"]], {"SEX": [2]}))
     assert found.feasible
-    assert [cut.words for cut in found.curation.alone] == ["leave out breakdown SEX"]
+    assert [cut.words for cut in found.region.curation.alone] == ["leave out breakdown SEX"]
 
 
 def test_a_table_of_the_total_alone_can_be_designed_for() -> None:
     found = design(programme([[]], {}))
     assert found.feasible
-    assert found.areas is None
-    assert found.curation.alone == ()
-    assert found.exposed["optimal"].ratio == 1
+    assert found.exposure.areas is None
+    assert found.region.curation.alone == ()
+    assert found.exposure.shared["optimal"].ratio == 1
 
 
 def test_constraints_that_contradict_each_other_say_what_to_relax() -> None:
     found = design(TOWN, max_bound=2)
     assert not found.feasible
-    sentences = [each.sentence for each in found.relaxations]
+    sentences = [each.sentence for each in found.region.relaxations]
     assert any(sentence.startswith("Accept a bound of ") for sentence in sentences)
     assert any(sentence.startswith("Accept that the attacker is right in ") for sentence in sentences)
     with pytest.raises(ParameterError, match=r"There is no noise to recommend\. .*Accept a bound of "):
@@ -297,21 +299,21 @@ def test_the_noise_goes_into_a_mechanism_and_is_assessed() -> None:
 @pytest.mark.parametrize("place", ["country", pytest.param("Luxembourg", marks=pytest.mark.slow)])
 def test_noise_without_a_bound_is_told_with_what_to_relax(place: str) -> None:
     found = design(COUNTRY, closed_form=True, cuts=0) if place == "country" else nothing_left(place)
-    assert not found.line.feasible
+    assert not found.region.line.feasible
     assert found.line_answer.startswith("Noise without a bound: nothing is left. Accurate areas ask for")
-    assert {each.constraint for each in found.line_relaxations} == {"accurate areas", "averaging"}
+    assert {each.constraint for each in found.region.line_relaxations} == {"accurate areas", "averaging"}
 
 
 def test_noise_without_a_bound_has_its_epsilon_told() -> None:
     found = design(TOWN, cuts=0)
-    if found.line.feasible:
+    if found.region.line.feasible:
         assert found.line_answer.startswith("Noise without a bound could have an epsilon of")
-        assert found.line_relaxations == ()
+        assert found.region.line_relaxations == ()
 
 
 def test_no_cuts_are_tried_if_none_are_asked_for() -> None:
-    assert design(TOWN, max_bound=1, cuts=0).curation.path == ()
-    assert len(design(TOWN, cuts=2).curation.path) == 2
+    assert design(TOWN, max_bound=1, cuts=0).region.curation.path == ()
+    assert len(design(TOWN, cuts=2).region.curation.path) == 2
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
@@ -339,16 +341,16 @@ def test_other_mistakes_are_told() -> None:
 def test_only_areas_need_an_epsilon() -> None:
     ages = programme([["SEX", "AGE"]], {"SEX": [2], "AGE": [91]})
     found = design(ages, cuts=0)
-    assert found.areas is None
+    assert found.exposure.areas is None
     assert found.to_json()["areas"] is None
-    assert "accurate areas" not in {each.name for each in found.constraints}
-    (averaging,) = (each for each in found.constraints if each.about == "epsilon")
-    assert (found.line.low, found.line.high) == (0, averaging.limit(1))
+    assert "accurate areas" not in {each.name for each in found.region.constraints}
+    (averaging,) = (each for each in found.region.constraints if each.about == "epsilon")
+    assert (found.region.line.low, found.region.line.high) == (0, averaging.limit(1))
     assert NO_AREAS in found.warnings
-    assert found.line_answer.endswith(f"could have an epsilon of at most {found.line.high:.3g} a count.")
+    assert found.line_answer.endswith(f"could have an epsilon of at most {found.region.line.high:.3g} a count.")
     named = design(ages, areas="AGE", cuts=0)
-    assert named.areas == 91
-    assert named.line.low == pytest.approx(math.log(91 / (1 - named.confidence)) / 20)
+    assert named.exposure.areas == 91
+    assert named.region.line.low == pytest.approx(math.log(91 / (1 - named.question.confidence)) / 20)
     assert NO_AREAS not in named.warnings
 
 
@@ -356,7 +358,7 @@ def test_a_stricter_demand_never_gets_a_looser_limit() -> None:
     shares, terms = (0.3, 0.5, 0.52, 0.6, 0.8, 0.95), noise_terms(TOWN)
     found = [design(TOWN, confidence=share, closed_form=True, cuts=0, terms=terms) for share in shares]
     for strict, loose in itertools.pairwise(found):
-        for less, more in zip(strict.plane.rows, loose.plane.rows, strict=True):
+        for less, more in zip(strict.region.plane.rows, loose.region.plane.rows, strict=True):
             assert less.high <= more.high * (1 + 1e-9)
             assert less.low > more.low
     assert any("A guess between two bounds" in warning for warning in found[0].warnings)
@@ -373,18 +375,19 @@ UNIVERSES = small.programme(
 
 def test_tables_with_a_universe_are_designed_for_too() -> None:
     found = design(UNIVERSES)
-    assert len(found.populations) == 2
-    each = [design(UNIVERSES, population=name, cuts=0) for name in found.populations]
+    assert len(found.question.populations) == 2
+    each = [design(UNIVERSES, population=name, cuts=0) for name in found.question.populations]
     # Together the universes reveal more than any of them.
-    assert found.plane.needed > max(one.plane.needed for one in each)
+    assert found.region.plane.needed > max(one.region.plane.needed for one in each)
     apart = design(UNIVERSES, closed_form=True)
-    assert apart.plane.needed == max(
-        design(UNIVERSES, population=name, closed_form=True, cuts=0).plane.needed for name in found.populations
+    assert apart.region.plane.needed == max(
+        design(UNIVERSES, population=name, closed_form=True, cuts=0).region.plane.needed
+        for name in found.question.populations
     )
-    assert apart.exposed["optimal"].statistic.endswith("of persons where SEX = f")
-    for parts, many in found.sets["paper"].items():
-        assert many == sum(one.sets["paper"].get(parts, 0) for one in each)
-    for one, row in zip(found.plane.rows, each[0].plane.rows, strict=True):
+    assert apart.exposure.shared["optimal"].statistic.endswith("of persons where SEX = f")
+    for parts, many in found.exposure.sets["paper"].items():
+        assert many == sum(one.exposure.sets["paper"].get(parts, 0) for one in each)
+    for one, row in zip(found.region.plane.rows, each[0].region.plane.rows, strict=True):
         assert one.high <= row.high
     t = {result.name: result.value for result in found.results}["sensitivity"]
     assert t == sum({result.name: result.value for result in one.results}["sensitivity"] for one in each)
@@ -405,5 +408,8 @@ def test_tables_that_count_something_else_are_named() -> None:
 def test_who_just_reads_a_count_is_not_right_more_often_than_is_accepted() -> None:
     found = design(small.programme([PLACE], [small.by(PLACE, total=False)]), cuts=0)
     assert found.recommended
-    assert found.plane.at(1).low_by == "as published"
-    assert MaxEntropy(variance=found.recommended.variance, bound=found.recommended.bound).pmf(0) <= found.confidence
+    assert found.region.plane.at(1).low_by == "as published"
+    assert (
+        MaxEntropy(variance=found.recommended.variance, bound=found.recommended.bound).pmf(0)
+        <= found.question.confidence
+    )

@@ -53,13 +53,14 @@ def test_the_same_data_give_the_same_figures(people: pa.Table) -> None:
 
 def test_a_design_tries_what_it_recommends(people: pa.Table) -> None:
     found = design(TOWN, data=people, id="id", cuts=0)
-    assert found.recommended
-    assert found.on_data
-    assert found.on_data.results == try_on_data(people, TOWN, found.recommended, id="id").results
-    assert found.results[-1] in found.on_data.results
+    made = found.recommendation
+    assert made
+    assert made.on_data
+    assert made.on_data.results == try_on_data(people, TOWN, made.setting, id="id").results
+    assert found.results[-1] in made.on_data.results
 
 
 def test_nothing_is_tried_where_nothing_is_left(people: pa.Table) -> None:
     found = design(TOWN, data=people, id="id", cuts=0, max_bound=1, confidence=0.5)
-    assert found.on_data is None
+    assert found.recommendation is None
     assert found.warnings[-1] == "Nothing was tried on the data, because no setting is left to try."

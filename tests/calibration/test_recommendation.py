@@ -18,9 +18,9 @@ from discreet.calibration.recommendation import (
     best_setting,
     expected_utility,
     privacy_guarantees,
-    reasons,
     risks,
 )
+from discreet.calibration.sentences import reasons
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import lattice
 from discreet.risk.assessment import assess

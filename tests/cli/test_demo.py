@@ -59,16 +59,19 @@ def test_a_country_a_release_and_a_page_are_made(country: tuple[DemoFolders, Rep
     assert "2,000 made-up persons" in page
     assert page.rstrip().endswith("</html>")
     assert len(report.summary.sentences) == 3
-    assert report.found.attacks is not None
-    assert report.found.utility.results
+    assert report.found.risk.attacks is not None
+    assert report.found.utility.measured.results
 
 
 @pytest.mark.slow
 def test_the_noise_is_that_of_the_design(country: tuple[DemoFolders, Report]) -> None:
     _, report = country
     held = design("eu2021:LU", attacker="paper", closed_form=True, cuts=0)
-    assert report.found.record is not None
-    assert held.recommended == (report.found.record.parameters["variance"], report.found.record.parameters["bound"])
+    assert report.found.published.record is not None
+    assert held.recommended == (
+        report.found.published.record.parameters["variance"],
+        report.found.published.record.parameters["bound"],
+    )
 
 
 @pytest.mark.slow

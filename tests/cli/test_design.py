@@ -53,7 +53,9 @@ def test_the_answer_comes_first_and_the_next_step_last(discreet: Command, tmp_pa
 
 def test_every_assumption_of_a_risk_is_printed(discreet: Command, tmp_path: Path) -> None:
     text = " ".join(discreet(*DESIGN).out.split())
-    for result in design(tmp_path / "town.toml").risk:
+    found = design(tmp_path / "town.toml").recommendation
+    assert found
+    for result in found.risk:
         for assumption in result.assumptions:
             assert assumption in text
 

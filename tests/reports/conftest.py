@@ -10,7 +10,7 @@ from discreet.accuracy import release_utility
 from discreet.reports.html_page import document
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.verdicts import summary_of
+from discreet.reports.sentences import summary_of
 from tests.cli import town
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ TOWN = programme([["SEX", "AGE", "GEO"], ["SEX", "GEO.1"]], {"SEX": [2], "AGE": 
 def test_every_constraint_has_its_picture_with_its_own_limits() -> None:
     found = design(TOWN, cuts=0, max_bound=6)
     charts = constraint_charts(found)
-    assert len({chart.name for chart in charts}) == len(charts) == len(found.constraints)
-    for chart, each in zip(charts, found.constraints, strict=True):
+    assert len({chart.name for chart in charts}) == len(charts) == len(found.region.constraints)
+    for chart, each in zip(charts, found.region.constraints, strict=True):
         assert chart.formula == each.formula
         assert each.reason in chart.title
         assert chart.is_lower == (each.side == "at least")

@@ -17,11 +17,11 @@ DESIGN = design("eu2021:MT", attacker="paper", rule="flat", cuts=0)
 def test_rows_and_edges_are_those_of_the_design() -> None:
     chart = plane_chart_of(DESIGN)
     assert [(row.bound, row.low, row.high) for row in chart.rows] == [
-        (row.bound, row.low, row.high) for row in DESIGN.plane.rows
+        (row.bound, row.low, row.high) for row in DESIGN.region.plane.rows
     ]
-    binding = {name for row in DESIGN.plane.rows for name in (row.low_by, row.high_by)}
-    wanted = [each for each in DESIGN.constraints if each.about == VARIANCE and each.name in binding]
-    assert 0 < len(wanted) < sum(each.about == VARIANCE for each in DESIGN.constraints)
+    binding = {name for row in DESIGN.region.plane.rows for name in (row.low_by, row.high_by)}
+    wanted = [each for each in DESIGN.region.constraints if each.about == VARIANCE and each.name in binding]
+    assert 0 < len(wanted) < sum(each.about == VARIANCE for each in DESIGN.region.constraints)
     for edge, constraint in zip(chart.edges, wanted, strict=True):
         assert edge.is_lower == (constraint.side == AT_LEAST)
         assert all(limit == constraint.limit(bound) for bound, limit in edge.limits)
@@ -31,7 +31,7 @@ def test_without_a_setting_the_recommendation_is_marked() -> None:
     assert DESIGN.recommended
     (point,) = plane_chart_of(DESIGN).chosen
     assert (point.variance, point.bound, point.label) == (*DESIGN.recommended, RECOMMENDED)
-    nothing = plane_chart_of(replace(DESIGN, recommended=None))
+    nothing = plane_chart_of(replace(DESIGN, recommendation=None))
     assert nothing.chosen == ()
     assert nothing.title.startswith("Nothing is left: ")
 
@@ -50,22 +50,24 @@ def test_a_setting_is_marked_and_the_title_says_where_it_stands(setting: tuple[f
     (point,) = chart.chosen
     assert (point.variance, point.bound, point.label) == (*setting, HERE)
     assert said in chart.title
-    assert DESIGN.plane.allows(*setting) == ("within" in said)
+    assert DESIGN.region.plane.allows(*setting) == ("within" in said)
 
 
 def test_the_line_has_the_limits_on_epsilon() -> None:
     chart = line_chart_of(DESIGN)
     assert chart.limits == tuple(
         EpsilonLimit(each.name, each.limit(0), each.side == AT_LEAST)
-        for each in DESIGN.constraints
+        for each in DESIGN.region.constraints
         if each.about == EPSILON
     )
-    assert (chart.left is not None) == DESIGN.line.feasible
+    assert (chart.left is not None) == DESIGN.region.line.feasible
 
 
 def test_an_epsilon_is_within_or_outside() -> None:
-    free = replace(DESIGN, line=replace(DESIGN.line, low=0.1, high=0.4))
-    taken = replace(DESIGN, line=replace(DESIGN.line, low=0.4, high=0.1))
+    free, taken = (
+        replace(DESIGN, region=replace(DESIGN.region, line=replace(DESIGN.region.line, low=low, high=high)))
+        for low, high in ((0.1, 0.4), (0.4, 0.1))
+    )
     assert "within what is left, 0.1 to 0.4" in line_chart_of(free, 0.2).title
     assert "outside what is left" in line_chart_of(free, 0.5).title
     assert line_chart_of(free).title == "An epsilon of 0.1 to 0.4 a count keeps to all limits"

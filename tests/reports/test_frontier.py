@@ -28,13 +28,13 @@ def infeasible() -> NoiseDesign:
 
 
 def test_a_design_has_its_cuts_drawn(feasible: NoiseDesign) -> None:
-    chart, cuts = frontier_chart_of(feasible), feasible.curation
+    chart, cuts = frontier_chart_of(feasible), feasible.region.curation
     assert [point.variance for point in chart.path] == [cut.variance for cut in cuts.path]
     assert [point.kept for point in chart.alone] == [cut.cells / cuts.whole.cells for cut in cuts.alone]
     assert [point.label for point in chart.path] == [f"{cut.kind} {cut.name}" for cut in cuts.path]
     assert [point.variance for point in chart.frontier] == [cut.variance for cut in cuts.frontier]
     assert (chart.whole.kept, chart.bound) == (1.0, 10)
-    assert chart.allowed == feasible.plane.rows[-1].high
+    assert chart.allowed == feasible.region.plane.rows[-1].high
     last = cuts.path[-1]
     assert chart.title == (
         f"2 cuts lower the variance needed from {cuts.whole.variance:.3g} to {last.variance:.3g} and keep "
@@ -44,7 +44,7 @@ def test_a_design_has_its_cuts_drawn(feasible: NoiseDesign) -> None:
 
 def test_the_title_says_whether_something_is_then_left(infeasible: NoiseDesign) -> None:
     assert not infeasible.feasible
-    cuts = infeasible.curation
+    cuts = infeasible.region.curation
     chart = frontier_chart_of(infeasible)
     number = len(cuts.enough)
     assert number
@@ -52,20 +52,20 @@ def test_the_title_says_whether_something_is_then_left(infeasible: NoiseDesign) 
     assert chart.title.endswith(": then something is left")
     assert chart.path[number - 1].feasible
     unfinished = replace(cuts, path=cuts.path[: number - 1] or (replace(cuts.path[0], feasible=False),))
-    told = frontier_chart_of(replace(infeasible, curation=unfinished)).title
+    told = frontier_chart_of(replace(infeasible, region=replace(infeasible.region, curation=unfinished))).title
     assert told.endswith(": still nothing is left")
 
 
 def test_without_cuts_there_is_one_point() -> None:
     found = design(SMALL, areas="GEO", cuts=0)
     chart = frontier_chart_of(found)
-    assert chart.title == f"Everything published needs a variance of {found.plane.needed:.3g}"
+    assert chart.title == f"Everything published needs a variance of {found.region.plane.needed:.3g}"
     assert chart.alone == chart.path == ()
 
 
 def test_another_result_gives_another_picture(feasible: NoiseDesign) -> None:
-    cuts = feasible.curation
+    cuts = feasible.region.curation
     tampered = replace(cuts, path=(replace(cuts.path[0], variance=0.0123), *cuts.path[1:]))
-    chart = frontier_chart_of(replace(feasible, curation=tampered))
+    chart = frontier_chart_of(replace(feasible, region=replace(feasible.region, curation=tampered)))
     assert "0.0123" in chart.alternative
     assert "0.0123" not in frontier_chart_of(feasible).alternative

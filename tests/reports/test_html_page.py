@@ -15,8 +15,10 @@ from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES
 from discreet.reports.html_page import SECTIONS, document, limit_words, share_words, value_words
 from discreet.reports.release_charts import charts_of
-from discreet.reports.verdicts import Verdict, summary_of
+from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import Verdict
 from discreet.results import Result
+from tests.reports.facts import with_facts
 
 if TYPE_CHECKING:
     from discreet.reports.report_results import ReportResults
@@ -41,8 +43,8 @@ def risk(name: str) -> Tamper:
     """Return what replaces the value of a result of the assessment."""
 
     def tamper(found: ReportResults) -> ReportResults:
-        assert found.assessment
-        assert found.bound
+        assert found.risk.assessment
+        assert found.risk.bound
         first, bound = (
             replace(
                 part,
@@ -51,75 +53,82 @@ def risk(name: str) -> Tamper:
                     for measure, results in part.by_measure.items()
                 },
             )
-            for part in (found.assessment, found.bound)
+            for part in (found.risk.assessment, found.risk.bound)
         )
-        return replace(found, assessments=(first,), bound=bound)
+        return with_facts(found, assessments=(first,), bound=bound)
 
     return tamper
 
 
 def attack(found: ReportResults) -> ReportResults:
     """Replace what is predicted of every attack."""
-    assert found.attacks
+    assert found.risk.attacks
     predicted = {name: Predicted(ODD, 0.0) for name in CLASSES}
-    outcomes = tuple(replace(each, predicted=predicted) for each in found.attacks.outcomes)
-    return replace(found, attacks=replace(found.attacks, outcomes=outcomes))
+    outcomes = tuple(replace(each, predicted=predicted) for each in found.risk.attacks.outcomes)
+    return with_facts(found, attacks=replace(found.risk.attacks, outcomes=outcomes))
 
 
 def totals(found: ReportResults) -> ReportResults:
     """Replace how far totals are apart."""
-    tables = tuple(replace(each, mean=ODD, largest=987_654) for each in found.utility.additivity.tables)
-    return replace(found, utility=replace(found.utility, additivity=replace(found.utility.additivity, tables=tables)))
+    measured = found.utility.measured
+    tables = tuple(replace(each, mean=ODD, largest=987_654) for each in measured.additivity.tables)
+    return with_facts(found, measured=replace(measured, additivity=replace(measured.additivity, tables=tables)))
 
 
 def interval(found: ReportResults) -> ReportResults:
-    return replace(found, utility=replace(found.utility, typical=replace(found.utility.typical, value=ODD)))
+    measured = found.utility.measured
+    return with_facts(found, measured=replace(measured, typical=replace(measured.typical, value=ODD)))
 
 
 def counts(found: ReportResults) -> ReportResults:
-    assert found.utility.cells
-    off = found.utility.cells.distances
-    cells = replace(found.utility.cells, distances=replace(off, absolute=replace(off.absolute, mean=ODD)))
-    return replace(found, utility=replace(found.utility, cells=cells))
+    assert found.utility.measured.cells
+    off = found.utility.measured.cells.distances
+    cells = replace(found.utility.measured.cells, distances=replace(off, absolute=replace(off.absolute, mean=ODD)))
+    return with_facts(found, measured=replace(found.utility.measured, cells=cells))
 
 
 def sizes(found: ReportResults) -> ReportResults:
-    assert found.utility.cells
-    classes = tuple(replace(each, above=dict.fromkeys(each.above, ODD)) for each in found.utility.cells.by_size.classes)
-    cells = replace(found.utility.cells, by_size=replace(found.utility.cells.by_size, classes=classes))
-    return replace(found, utility=replace(found.utility, cells=cells))
+    assert found.utility.measured.cells
+    classes = tuple(
+        replace(each, above=dict.fromkeys(each.above, ODD)) for each in found.utility.measured.cells.by_size.classes
+    )
+    cells = replace(
+        found.utility.measured.cells, by_size=replace(found.utility.measured.cells.by_size, classes=classes)
+    )
+    return with_facts(found, measured=replace(found.utility.measured, cells=cells))
 
 
 def levels(found: ReportResults) -> ReportResults:
-    changed = {mean: replace(each, naive=ODD) for mean, each in found.utility.tests.items()}
-    return replace(found, utility=replace(found.utility, tests=changed))
+    changed = {mean: replace(each, naive=ODD) for mean, each in found.utility.measured.tests.items()}
+    return with_facts(found, measured=replace(found.utility.measured, tests=changed))
 
 
 def areas(found: ReportResults) -> ReportResults:
-    small = found.utility.small_areas
+    small = found.utility.measured.small_areas
     assert small
     first, *more = small.single
     bins = tuple(replace(each, expected=ODD * each.number) for each in first.bins)
     single = (replace(first, bins=bins, small=replace(first.small, expected=ODD * first.small.number)), *more)
-    return replace(found, utility=replace(found.utility, small_areas=replace(small, single=single)))
+    return with_facts(found, measured=replace(found.utility.measured, small_areas=replace(small, single=single)))
 
 
 def constraints(found: ReportResults) -> ReportResults:
-    assert found.design
-    changed = tuple(replace(each, limit=lambda _: ODD) for each in found.design.constraints)
-    return replace(found, design=replace(found.design, constraints=changed))
+    assert found.risk.design
+    region = found.risk.design.region
+    changed = replace(region, constraints=tuple(replace(each, limit=lambda _: ODD) for each in region.constraints))
+    return with_facts(found, design=replace(found.risk.design, region=changed))
 
 
 def expected(found: ReportResults) -> ReportResults:
-    return replace(found, expected=tuple(replace(each, value=ODD) for each in found.expected))
+    return with_facts(found, expected=tuple(replace(each, value=ODD) for each in found.utility.expected))
 
 
 def small(found: ReportResults) -> ReportResults:
-    return replace(found, small=tuple(replace(each, stays=ODD) for each in found.small))
+    return with_facts(found, small=tuple(replace(each, stays=ODD) for each in found.utility.small))
 
 
 def shared(found: ReportResults) -> ReportResults:
-    return replace(found, shared=tuple(replace(each, cells=987_654) for each in found.shared))
+    return with_facts(found, shared=tuple(replace(each, cells=987_654) for each in found.published.shared))
 
 
 TAMPERED: dict[str, tuple[Tamper, str]] = {
@@ -127,7 +136,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "variance needed": (risk("variance_needed"), "0.1235"),
     "redundancy": (risk("redundancy"), "0.1235"),
     # Without attacks, whose predictions are larger.
-    "bound": (lambda found: risk("bound_revealed")(replace(found, attacks=None, absent={"attacks": "-"})), "12.3%"),
+    "bound": (lambda found: risk("bound_revealed")(with_facts(found, attacks=None, absent={"attacks": "-"})), "12.3%"),
     "margins": (risk("forced_tuples"), "0.1235"),
     "posterior": (risk("worst_posterior_of_one"), "0.1235"),
     "one person": (risk("membership_advantage"), "0.1235"),
@@ -202,13 +211,13 @@ def test_the_summary_comes_first_and_holds_its_numbers_and_limits(gathered: Repo
 
 def test_every_result_that_was_gathered_is_on_the_page(gathered: ReportResults, curators_page: str) -> None:
     text = words(curators_page)
-    assert gathered.assessment
-    assert gathered.attacks
-    for result in (*gathered.assessment.results, *gathered.utility.results, *gathered.expected):
+    assert gathered.risk.assessment
+    assert gathered.risk.attacks
+    for result in (*gathered.risk.assessment.results, *gathered.utility.measured.results, *gathered.utility.expected):
         assert f"{value_words(result)} {' '.join(result.sentence.split())}" in text
         for assumption in result.assumptions:
             assert assumption in text
-    for outcome in gathered.attacks.outcomes:
+    for outcome in gathered.risk.attacks.outcomes:
         assert " ".join(outcome.sentence.split()) in text
 
 
@@ -235,8 +244,10 @@ def test_the_page_names_nothing_outside_itself(curators_page: str) -> None:
 
 
 def test_text_from_outside_is_text(gathered: ReportResults) -> None:
-    release = replace(gathered.release, description={**gathered.release.description, "name": SCRIPT})
-    found = replace(gathered, release=release, about=SCRIPT, commands=(SCRIPT,))
+    release = replace(
+        gathered.published.release, description={**gathered.published.release.description, "name": SCRIPT}
+    )
+    found = with_facts(gathered, release=release, about=SCRIPT, commands=(SCRIPT,))
     page = document(found, summary_of(found), charts_of(found))
     assert SCRIPT not in page
     assert page.count("&lt;script&gt;") >= 3
@@ -250,7 +261,7 @@ def test_how_to_make_it_again_tells_versions_checksums_and_commands(
         assert command in text
     for name, version in gathered.versions.items():
         assert f"{name} {version}" in text
-    for digest in gathered.release.digests.values():
+    for digest in gathered.published.release.digests.values():
         assert digest in text
 
 

@@ -21,7 +21,8 @@ from discreet.noise.random_bits import SeededBits
 from discreet.protection.pipeline import protect
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.verdicts import Verdict, summary_of
+from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import Verdict
 from tests.cli import town
 from tests.reports.test_html_page import page_of
 
@@ -86,7 +87,7 @@ def test_the_curator_gets_a_report(folder: Path, engine: Engine, name: str) -> N
     page, summary = page_of(found), summary_of(found)
     assert all(sentence in page for sentence in summary.sentences)
     assert names(found) & {"plane", "epsilon-line"} == ({DRAWN[name]} if DRAWN[name] else set())
-    if DRAWN[name] is None and found.design:
+    if DRAWN[name] is None and found.risk.design:
         assert "has no place in that picture" in page
     for reason in found.absent.values():
         assert reason in page
@@ -99,7 +100,7 @@ def test_everybody_gets_one_too(folder: Path, engine: Engine, name: str) -> None
     found = gather(release_of(folder, name, engine), public=True)
     page = page_of(found)
     assert all(sentence in page for sentence in summary_of(found).sentences)
-    assert not any((found.attacks, found.design, found.record))
+    assert not any((found.risk.attacks, found.risk.design, found.published.record))
 
 
 def test_what_cannot_be_made_again_is_not_promised(folder: Path, engine: Engine) -> None:
@@ -123,6 +124,6 @@ def test_true_counts_have_no_page_for_everybody(folder: Path, engine: Engine) ->
 
 def test_a_budget_that_is_split_untold_lets_nothing_follow(folder: Path, engine: Engine) -> None:
     found = gather(release_of(folder, "eps-dp, uneven", engine), public=True)
-    assert found.assessment is None
+    assert found.risk.assessment is None
     assert "epsilon 10" in found.absent["risk"]
     assert "unevenly" in gather(release_of(folder, "eps-dp, uneven", engine)).absent["attacks"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.charts.variance_bound_plane import PlaneChart
 from discreet.reports.release_charts import achieved_by, charts_of, design_chart
+from tests.reports.facts import with_facts
 
 if TYPE_CHECKING:
     from discreet.reports.report_results import ReportResults
@@ -37,15 +37,15 @@ def test_everybody_sees_what_needs_no_true_counts(told: ReportResults) -> None:
 def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: ReportResults) -> None:
     chart = design_chart(gathered)
     assert isinstance(chart, PlaneChart)
-    assert gathered.record
+    assert gathered.published.record
     (point,) = chart.chosen
-    assert (point.variance, point.bound) == (gathered.record.variance, gathered.record.bound)
-    assert design_chart(replace(gathered, design=None)) is None
+    assert (point.variance, point.bound) == (gathered.published.record.variance, gathered.published.record.bound)
+    assert design_chart(with_facts(gathered, design=None)) is None
 
 
 def test_attacks_are_shown_as_they_were_scored(gathered: ReportResults) -> None:
-    assert gathered.attacks
-    scores = {each.finding.name: each.headline() for each in gathered.attacks.outcomes if each.score}
+    assert gathered.risk.attacks
+    scores = {each.finding.name: each.headline() for each in gathered.risk.attacks.outcomes if each.score}
     rows = achieved_by(gathered)
     assert rows
     for row in rows:

@@ -60,8 +60,8 @@ def test_without_true_counts_the_report_says_so(town_folder: Path, tmp_path: Pat
     shutil.copytree(town_folder / "out.curator", tmp_path / "out.curator")
     shutil.rmtree(tmp_path / "out.curator" / "exact")
     made = report(tmp_path / "out", tmp_path / "page.html")
-    assert made.found.attacks is None
-    assert made.found.utility.cells is None
+    assert made.found.risk.attacks is None
+    assert made.found.utility.measured.cells is None
     page = made.path.read_text(encoding="utf-8")
     assert page.count("protect --keep-exact") >= 2
     assert {chart.name for chart in made.charts}.isdisjoint({"attacks", "errors-by-size", "small-areas"})

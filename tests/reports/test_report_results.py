@@ -16,7 +16,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_range
 from discreet.protection.pipeline import protect
 from discreet.reports.report_results import MEASURES, TOLD_MEASURES, VILLAGE, gather
-from discreet.reports.verdicts import summary_of
+from discreet.reports.sentences import summary_of
 from discreet.risk.assessment import assess
 from tests.cli import town
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 def test_results_are_those_of_the_commands(gathered: ReportResults, town_folder: Path) -> None:
     release = town_folder / "out"
-    assert gathered.assessment
-    assert gathered.attacks
-    case = gathered.assessment.case
-    assert gathered.assessment.results == assess(release, measures=MEASURES, unit=case.counted).results
-    assert gathered.utility.results == utility(release).results
-    assert [each.result() for each in gathered.attacks.outcomes] == list(attack(release).results)
+    assert gathered.risk.assessment
+    assert gathered.risk.attacks
+    case = gathered.risk.assessment.case
+    assert gathered.risk.assessment.results == assess(release, measures=MEASURES, unit=case.counted).results
+    assert gathered.utility.measured.results == utility(release).results
+    assert [each.result() for each in gathered.risk.attacks.outcomes] == list(attack(release).results)
     assert gathered.absent == {}
-    assert gathered.mildest is None
+    assert gathered.risk.mildest is None
 
 
 def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
@@ -45,11 +45,11 @@ def test_everything_that_tables_count_is_assessed_and_the_most_exposed_is_first(
     for found in (gathered, told):
         rights = {
             each.case.counted: next(row.value for row in each.results if row.name == "averaging_success")
-            for each in found.assessments
+            for each in found.risk.assessments
         }
-        assert set(rights) == {table.unit for table in found.release.programme.tables}
+        assert set(rights) == {table.unit for table in found.published.release.programme.tables}
         assert list(rights.values()) == sorted(rights.values(), reverse=True)
-        risk = found.risk("averaging_success")
+        risk = found.risk.worst("averaging_success")
         assert risk
         assert risk.value == max(rights.values())
     # One unit: all its universes are in one figure, and nothing is left to be named beside it.
@@ -75,13 +75,13 @@ def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) 
     mechanism = Coordinates(PTable.max_entropy(variance=3, bound=5), secret=town.SECRET.encode())
     protect(tmp_path / "town.csv", tmp_path / "town.toml", mechanism, engine=engine, out=tmp_path / "out")
     found = gather(tmp_path / "out", public=True)
-    assert next(iter(found.release.programme.populations)) == "persons"
-    assert [each.case.counted for each in found.assessments] == ["persons"]
+    assert next(iter(found.published.release.programme.populations)) == "persons"
+    assert [each.case.counted for each in found.risk.assessments] == ["persons"]
     assert summary_of(found).sentences[1].startswith("An attacker who combines all 3 tables gets a count of ")
-    whole = found.risk("averaging_success")
+    whole = found.risk.worst("averaging_success")
     apart = [
-        assess(found.assessments[0].case.record, measures=["averaging"], population=name).results[0].value
-        for name in found.release.programme.populations
+        assess(found.risk.assessments[0].case.record, measures=["averaging"], population=name).results[0].value
+        for name in found.published.release.programme.populations
     ]
     assert whole is not None
     assert whole.value > max(apart)
@@ -89,24 +89,32 @@ def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) 
 
 def test_the_village_is_that_of_the_ptable(gathered: ReportResults) -> None:
     wanted = published_range(PTable.max_entropy(variance=3, bound=5), VILLAGE)
-    assert (gathered.village.usual.low, gathered.village.usual.high) == (wanted.low, wanted.high)
+    assert (gathered.utility.village.usual.low, gathered.utility.village.usual.high) == (wanted.low, wanted.high)
 
 
 def test_the_design_is_of_the_programme_that_was_published(gathered: ReportResults) -> None:
-    assert gathered.design
-    assert gathered.design.programme == gathered.release.programme
-    assert gathered.design.confidence == gathered.confidence
+    assert gathered.risk.design
+    assert gathered.risk.design.question.programme == gathered.published.release.programme
+    assert gathered.risk.design.question.confidence == gathered.risk.confidence
 
 
 def test_everybody_gets_what_follows_from_what_is_told(told: ReportResults) -> None:
-    assert told.assessment
-    assert tuple(told.assessment.by_measure) == TOLD_MEASURES
-    assert told.mildest
-    typical = told.release.description["noise"]["typical_noise"]
+    assert told.risk.assessment
+    assert tuple(told.risk.assessment.by_measure) == TOLD_MEASURES
+    assert told.risk.mildest
+    typical = told.published.release.description["noise"]["typical_noise"]
     # Risk is that of the least noise that is told so, and never below that of the largest.
-    assert told.assessment.case.record.variance == pytest.approx((typical - 0.05) ** 2)
-    assert told.mildest.case.record.variance == pytest.approx((typical + 0.05) ** 2)
-    assert not any((told.utility.cells, told.utility.small_areas, told.attacks, told.design, told.record))
+    assert told.risk.assessment.case.record.variance == pytest.approx((typical - 0.05) ** 2)
+    assert told.risk.mildest.case.record.variance == pytest.approx((typical + 0.05) ** 2)
+    assert not any(
+        (
+            told.utility.measured.cells,
+            told.utility.measured.small_areas,
+            told.risk.attacks,
+            told.risk.design,
+            told.published.record,
+        )
+    )
     assert set(told.absent) == {"design", "attacks", "truth"}
 
 
@@ -120,13 +128,13 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
         about="Nobody in it is real.",
         commands=("discreet synth",),
     )
-    assert found.attacks
-    assert found.assessment
-    assert found.design
-    assert (found.attacks.seed, found.attacks.budget) == (3, 2000)
-    assert found.assessment.case.confidence == found.design.confidence == 0.9
-    assert found.utility.areas
-    assert found.utility.areas.topic == "AREA"
+    assert found.risk.attacks
+    assert found.risk.assessment
+    assert found.risk.design
+    assert (found.risk.attacks.seed, found.risk.attacks.budget) == (3, 2000)
+    assert found.risk.assessment.case.confidence == found.risk.design.question.confidence == 0.9
+    assert found.utility.measured.areas
+    assert found.utility.measured.areas.topic == "AREA"
     assert found.about == "Nobody in it is real."
     assert found.commands == (
         "discreet synth",
@@ -141,12 +149,12 @@ def test_true_counts_may_lie_elsewhere(gathered: ReportResults, town_folder: Pat
     for name in ("out", "out.curator"):
         shutil.copytree(town_folder / name, tmp_path / name)
     (tmp_path / "out.curator" / "exact").rename(tmp_path / "elsewhere")
-    assert gather(tmp_path / "out").attacks is None
+    assert gather(tmp_path / "out").risk.attacks is None
     found = gather(tmp_path / "out", truth=tmp_path / "elsewhere")
-    assert found.attacks
-    assert gathered.attacks
-    assert found.attacks.results == gathered.attacks.results
-    assert found.utility.results == gathered.utility.results
+    assert found.risk.attacks
+    assert gathered.risk.attacks
+    assert found.risk.attacks.results == gathered.risk.attacks.results
+    assert found.utility.measured.results == gathered.utility.measured.results
     assert found.commands[-1] == "discreet report out --truth TRUTH --out report.html"
 
 

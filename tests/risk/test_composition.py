@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTable, TwoSidedGeometric, Uniform
 from discreet.noise.ptable import PTableRow
-from discreet.risk.composition import compose, compose_large, compose_rows
+from discreet.risk.composition import compose, compose_large
 from discreet.risk.neighbouring_counts import Neighbours
 from discreet.risk.sentences import downwards
 
@@ -121,14 +121,6 @@ def test_published_bracket_of_dp_accounting() -> None:
     assert max(loss.epsilon(excess) for loss in ours.lower) == pytest.approx(590.7, abs=0.06)
 
 
-@given(st.integers(1, 60), st.floats(0, 20))
-def test_rows_of_large_counts_compose_like_the_law(statistics: int, epsilon: float) -> None:
-    ptable = PTable.max_entropy(variance=2, bound=5)
-    rows = compose_rows(ptable, 9, statistics, step=0.01)
-    exact = compose(SMALL, statistics).delta(epsilon).value
-    assert max(loss.delta(epsilon) for loss in rows.lower) - 1e-9 <= exact <= rows.delta(epsilon).value + 1e-9
-
-
 # --- Rows of a p-table of any shape, by brute force ---
 
 TILTED = PTableRow(1, (-1, 0, 1, 2), (0.2, 0.4, 0.3, 0.1))
@@ -202,21 +194,6 @@ def test_a_maximum_entropy_table_composes_as_its_law() -> None:
 def test_a_constant_shift_hides_nobody() -> None:
     shift = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,))))
     assert compose_large(shift, 7).floor().value == 1
-
-
-def test_a_person_alone_in_every_cell_is_given_away() -> None:
-    ptable = PTable.max_entropy(variance=3, bound=10)
-    composition = compose_rows(ptable, 0, 20)
-    seen = 1 - float(ptable.rows[1].pmf(-1))
-    assert composition.floor().value == pytest.approx(1 - (1 - seen) ** 20)
-    assert composition.floor().worst == "counts 0 and 1"
-    assert composition.epsilon_above_floor(1e-3).sentence.startswith("No epsilon promises anything: 20 counts")
-
-
-def test_other_rows_remind_of_the_person_alone() -> None:
-    result = compose_rows(PTable.max_entropy(variance=3, bound=10), 2, 5).delta(1.0)
-    assert "without the person is 2 in every one of these counts" in result.sentence
-    assert "whoever is alone in a cell is given away by it with probability 0.5" in result.sentence
 
 
 def test_the_condition_stands_in_every_sentence() -> None:
@@ -297,7 +274,7 @@ def test_a_number_of_statistics_outside_its_domain_is_refused(statistics: int) -
     with pytest.raises(ParameterError, match="statistics must be a positive whole number"):
         compose(SMALL, statistics)
     with pytest.raises(ParameterError, match="statistics must be a positive whole number"):
-        compose_rows(PTable.max_entropy(variance=2, bound=5), 1, statistics)
+        compose_large(PTable.max_entropy(variance=2, bound=5), statistics)
 
 
 def test_a_step_outside_its_domain_is_refused() -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.noise import Gaussian, MaxEntropy, PTable, TwoSidedGeometric, Uniform
 from discreet.noise.ptable_settings import PTableSettings
-from discreet.risk.epsilon_delta import by_threshold, delta_at, deltas_by_pair, epsilon_at, membership_advantage
+from discreet.risk.epsilon_delta import by_threshold, delta_at, epsilon_at, membership_advantage
+from discreet.risk.neighbouring_counts import pairs
 
 SMALL, LARGE = MaxEntropy(variance=2, bound=5), MaxEntropy(variance=3, bound=10)
 """The two settings of Bach (2020)."""
@@ -70,7 +71,8 @@ def test_fixed_zeros_leave_one_delta_at_every_epsilon(
     [(2, 5, [0.480, 0.093, 0.064, 0.048], 0.0428), (3, 10, [0.443, 0.063, 0.034, 0.022], 0.0167)],
 )
 def test_delta_by_pair_in_the_equality_form(variance: float, bound: int, deltas: list[float], last: float) -> None:
-    found = list(deltas_by_pair(PTable.max_entropy(variance=variance, bound=bound, equality=True), 1.0).values())
+    ptable = PTable.max_entropy(variance=variance, bound=bound, equality=True)
+    found = [pair.delta(1.0) for pair in pairs(ptable)]
     assert found[:4] == pytest.approx(deltas, abs=6e-4)
     assert found[-1] == pytest.approx(last, abs=6e-5)
 
@@ -106,8 +108,9 @@ def test_a_table_is_never_safer_than_its_last_row(
     # A threshold of 1 needs a variance above 1.
     settings = PTableSettings(variance=share * bound**2, bound=bound, threshold=threshold)
     ptable = PTable.solve(settings)
-    last = deltas_by_pair(ptable, epsilon)[f"counts {settings.last_row} and {settings.last_row + 1}"]
-    assert delta_at(ptable, epsilon).value >= last
+    last = pairs(ptable)[-1]
+    assert last.name == f"counts {settings.last_row} and {settings.last_row + 1}"
+    assert delta_at(ptable, epsilon).value >= last.delta(epsilon)
     assert delta_at(ptable, epsilon).value >= delta_at(ptable, epsilon + more).value
     assert membership_advantage(ptable).value >= delta_at(ptable, epsilon).value
 

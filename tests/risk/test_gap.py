@@ -17,7 +17,7 @@ from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.random_bits import SeededBits
 from discreet.noise.uniform import Uniform
-from discreet.risk.bound_disclosure import as_drawn, check_tuples, extreme_gap, gap_law, largest_noise, probabilities
+from discreet.risk.bound_disclosure import check_tuples, extreme_gap, gap_law, largest_noise, probabilities
 
 
 def enumerated(law: dict[int, Fraction], categories: int) -> dict[int, Fraction]:
@@ -101,15 +101,6 @@ def test_a_law_on_its_key_grid_has_the_bound_that_is_drawn() -> None:
     assert largest_noise(row) == 9
     assert len(probabilities(row)) == 19
     assert math.fsum(probabilities(row)) == pytest.approx(1)
-
-
-def test_a_ptable_as_drawn_has_the_probabilities_of_its_keys() -> None:
-    ptable = PTable.max_entropy(variance=2, bound=10)
-    drawn = as_drawn(ptable)
-    assert drawn.rows[-1].bound == 9
-    for row, grid in zip(drawn.rows, ptable.rounded, strict=True):
-        assert dict(zip(row.values, row.probabilities, strict=True)) == {x: float(p) for x, p in grid.law().items()}
-    assert as_drawn(ptable, 2**64).rows[-1].bound == 10
 
 
 def test_an_unbounded_law_is_refused() -> None:

@@ -61,6 +61,11 @@ class Additivity:
         return sum(table.apart for table in self.tables) / self.totals if self.totals else 0.0
 
     @property
+    def totals_apart(self) -> str:
+        """Return the share of the totals that are not the sums of their parts, as a clause."""
+        return f"{self.share_of_totals:.1%} of totals are not the sums of their parts"
+
+    @property
     def mean(self) -> float:
         """Return the mean absolute gap of the totals that have one."""
         apart = sum(table.apart for table in self.tables)

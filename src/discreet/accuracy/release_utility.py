@@ -261,8 +261,7 @@ class Utility(ResultSet):
                 told.append(f"Of counts of {LARGE} and more, {large:.1%} are more than {OFF} % off.")
             told.append(f"{zeros.gone:.1%} of the counts above 0 are published as 0 or less.")
         if apart.totals:
-            share = f"{apart.share_of_totals:.1%} of totals are not the sums of their parts"
-            told.append(f"{share}; these are {apart.mean:.1f} off on average.")
+            told.append(f"{apart.totals_apart}; these are {apart.mean:.1f} off on average.")
         if not told:
             told.append(self.typical.sentence)
         return " ".join(told)

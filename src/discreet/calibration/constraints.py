@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from discreet.accuracy.expected_accuracy import epsilon_needed
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.uniform import Uniform
+from discreet.results import Result
 from discreet.risk.averaging import epsilon_allowed, variance_needed
 from discreet.risk.bound_disclosure import (
     EXTREME,
@@ -38,14 +39,15 @@ ATTACKERS = (OPTIMAL, PAPER)
 """Who is held off: with everything published at once, or with the averages and extreme gaps of the paper."""
 AT_LEAST, AT_MOST = "at least", "at most"
 VARIANCE, BOUND, EPSILON = "variance", "bound", "epsilon"
+UNITS = {VARIANCE: "persons squared", BOUND: "persons", EPSILON: "1"}
 AVERAGING, AS_PUBLISHED, HIDDEN_BOUND, ROOM = "averaging", "as published", "hidden bound", "room"
 ACCEPTABLE_BOUND, ACCURATE_AREAS = "acceptable bound", "accurate areas"
-PHRASES = {AS_PUBLISHED: "reading counts as published", HIDDEN_BOUND: "a hidden bound", ROOM: "its room"}
-"""How constraints are called within a sentence, where their name alone does not do."""
 AVERAGES = {OPTIMAL: "combines everything published", PAPER: "takes the paper's averages"}
 """How each attacker combines what is published."""
 ACCURATE = 20
 """Persons that no total of an area should be off by, as the paper has it."""
+ABOVE_BOUND, GAUSSIAN = "counts well above the bound", "errors of the estimate close to Gaussian"
+"""What averaging is taken to have."""
 NARROW, WIDE = 0.05, 1e4
 """Sigmas between which a discrete Gaussian law is looked for."""
 SLACK = 1e-9
@@ -83,6 +85,19 @@ class Constraint:
         edge = self.limit(bound)
         return value >= edge * (1 - SLACK) if self.side == AT_LEAST else value <= edge * (1 + SLACK)
 
+    def result(self, bound: int) -> Result:
+        """Return the limit at a bound as a result."""
+        value = self.limit(bound)
+        where = f" at bound {bound}" if self.limit(1) != self.limit(2) else ""
+        return Result(
+            name=f"{self.name.replace(' ', '_')}_{self.about}",
+            value=value,
+            unit=UNITS[self.about],
+            sentence=f"{self.name.capitalize()}: {self.about} {self.side} {value:.4g}{where}, so that {self.reason}.",
+            assumptions=self.assumptions,
+            equation=self.formula,
+        )
+
 
 def averaging_variance(
     ratio: float, statistic: str, confidence: float, *, attacker: str = OPTIMAL, surrogate: bool = False
@@ -104,7 +119,7 @@ def averaging_variance(
         lambda _: needed,
         "V >= 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2",
         _held(statistic, confidence, attacker),
-        _averaging_assumptions("counts well above the bound", surrogate=surrogate),
+        _averaging_assumptions(ABOVE_BOUND, surrogate=surrogate),
     )
 
 
@@ -180,7 +195,7 @@ def bound_disclosure_limit(
         limit,
         formula,
         f"the bound is identified with a probability below {sure[ways[-1]]:.3g}",
-        ("maximum-entropy noise", "counts well above the bound", *counted),
+        ("maximum-entropy noise", ABOVE_BOUND, *counted),
         holds,
     )
 
@@ -255,4 +270,4 @@ def _held(statistic: str, confidence: float, attacker: str) -> str:
 
 def _averaging_assumptions(counts: str, *, surrogate: bool) -> tuple[str, ...]:
     even = ("every level divides evenly; on uneven ones the attacker may know more or less",) if surrogate else ()
-    return (counts, "errors of the estimate close to Gaussian", *even)
+    return (counts, GAUSSIAN, *even)

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.calibration.constraints import AVERAGES, OPTIMAL, PAPER
+from discreet.calibration.constraints import ABOVE_BOUND, AVERAGES, GAUSSIAN, OPTIMAL, PAPER, UNITS, VARIANCE
 from discreet.equations.closed_form import success
 from discreet.errors import ParameterError, TooLargeError
 from discreet.programme.lattice import lattice
 from discreet.results import Result
-from discreet.risk.averaging import averaging
+from discreet.risk.averaging import averaging, variance_needed
 from discreet.risk.measures import tuples_by_size
 from discreet.risk.most_exposed import most_exposed, solvable
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme
     from discreet.progress import Progress
     from discreet.risk.averaging import Averaging
+    from discreet.risk.residual_bound import NoiseTerms
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,57 @@ class Exposure:
             sentence=f"An attacker who {AVERAGES[attacker]} is right about a count of {self.statistic} in {share:.1%} "
             "of cases.",
             worst=self.statistic,
-            assumptions=("counts well above the bound", "errors of the estimate close to Gaussian"),
+            assumptions=(ABOVE_BOUND, GAUSSIAN),
             equation="max(P(|N(0, V r)| < 1/2), P(x = 0))",
         )
+
+    def if_total_known(self, confidence: float) -> Result:
+        """Return the variance that is needed where this is the most exposed statistic once the true total is known."""
+        needed = variance_needed(self.ratio, confidence)
+        return Result(
+            name="variance_needed_if_total_known",
+            value=needed,
+            unit=UNITS[VARIANCE],
+            sentence=f"If the true total is known anyway, a variance of {needed:.3g} is needed for what is left to "
+            f"hide; {self.statistic} is then the most exposed.",
+            worst=self.statistic,
+            assumptions=(ABOVE_BOUND, GAUSSIAN),
+            equation="V = 1 / (4 z^2 r)",
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutputExposure:
+    """What the structure of the output reveals, whatever the noise.
+
+    Attributes:
+        shared: by attacker, the most exposed statistic where a count has one noise in all tables.
+        fresh: the same where every table has noise of its own.
+        total_known: of `shared` for the optimal attacker, where the true total is known anyway; None if it is not
+            published.
+        sets: of the paper's attacker, by number of parts, how many sets of parts and their total are published.
+        terms: what the residuals of published counts reveal of their noise.
+        areas: the number of areas at the finest level; None if the programme has no topic of areas.
+    """
+
+    shared: dict[str, Exposure]
+    fresh: dict[str, Exposure]
+    total_known: Exposure | None
+    sets: dict[str, dict[int, int]]
+    terms: NoiseTerms
+    areas: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints of it."""
+        return {
+            "exposed": {attacker: asdict(each) for attacker, each in self.shared.items()},
+            "exposed_fresh": {attacker: asdict(each) for attacker, each in self.fresh.items()},
+            "sets": {who: {str(parts): many for parts, many in each.items()} for who, each in self.sets.items()},
+            "noise_terms": {
+                name: getattr(self.terms, name) for name in ("large", "published", "from_data", "surrogate")
+            },
+            "areas": self.areas,
+        }
 
 
 def exposures(found: Averaging) -> dict[str, Exposure]:

@@ -10,9 +10,9 @@ How the answer of a design depends on the success that an attacker may have, and
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.calibration.constraints import (
     ACCEPTABLE_BOUND,
@@ -23,7 +23,6 @@ from discreet.calibration.constraints import (
     BOUND,
     EPSILON,
     HIDDEN_BOUND,
-    PHRASES,
     ROOM,
     SLACK,
     VARIANCE,
@@ -72,15 +71,6 @@ def allowed(constraints: Sequence[Constraint], about: str, bound: int = 0) -> Al
     low, low_by = max(lows, key=lambda each: each[0], default=(0.0, ""))
     high, high_by = min(highs, key=lambda each: each[0], default=(float("inf"), ""))
     return Allowed(bound, low, high, low_by, high_by)
-
-
-def phrase(name: str) -> str:
-    """Return a constraint as it is called within a sentence.
-
-    >>> phrase("hidden bound"), phrase("averaging")
-    ('a hidden bound', 'averaging')
-    """
-    return PHRASES.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,3 +281,45 @@ def by_confidence(
         plane = plane_at(confidence)
         found.append(AtConfidence(confidence, plane.needed, plane.smallest_bound()))
     return tuple(found)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FeasibleSettings:
+    """What the constraints leave.
+
+    Attributes:
+        constraints: all of them.
+        plane: variance and bound, for noise that is bounded and shared.
+        line: epsilon of a count, for noise without a bound and of each table's own.
+        relaxations: what would leave something of the plane, where nothing is.
+        line_relaxations: the same for the line.
+        curation: what cuts of the output buy.
+        by_confidence: what is needed at other confidences.
+    """
+
+    constraints: tuple[Constraint, ...]
+    plane: FeasibleRegion
+    line: Allowed
+    relaxations: tuple[Relaxation, ...]
+    line_relaxations: tuple[Relaxation, ...]
+    curation: Curation
+    by_confidence: tuple[AtConfidence, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints of it."""
+        bounds = range(1, self.plane.largest + 1)
+        return {
+            "constraints": [
+                {
+                    **{name: getattr(each, name) for name in ("name", "about", "side", "formula", "reason")},
+                    "assumptions": list(each.assumptions),
+                    "limits": [each.limit(bound) for bound in bounds],
+                }
+                for each in self.constraints
+            ],
+            "region": [{**asdict(row), "feasible": row.feasible} for row in self.plane.rows],
+            "line": {**asdict(self.line), "feasible": self.line.feasible},
+            "relaxations": [asdict(each) for each in (*self.relaxations, *self.line_relaxations)],
+            "by_confidence": [asdict(each) for each in self.by_confidence],
+            "curation": self.curation.to_json(),
+        }

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.accuracy.area_counts import load_areas
 from discreet.accuracy.expected_accuracy import what_to_expect
 from discreet.accuracy.small_areas import small_areas
-from discreet.calibration.constraints import ATTACKERS, PAPER
-from discreet.calibration.feasible_region import phrase
+from discreet.calibration.constraints import ATTACKERS, BOUND, PAPER, UNITS, VARIANCE
+from discreet.calibration.sentences import reasons
 from discreet.noise.by_count import by_count
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_json import programme_to_json
 from discreet.release.record import Record
+from discreet.results import Result
 from discreet.risk.assessment import assess
 from discreet.risk.bound_disclosure import disclosures_at, result_of_sets
 from discreet.risk.measures import composed
@@ -24,10 +25,11 @@ from discreet.risk.residual_bound import rivals
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from discreet.calibration.exposed_statistics import Exposure
+    from discreet.calibration.comparison import TrialRelease
+    from discreet.calibration.design_question import DesignQuestion
+    from discreet.calibration.exposed_statistics import Exposure, OutputExposure
     from discreet.calibration.feasible_region import FeasibleRegion
     from discreet.programme.model import Programme
-    from discreet.results import Result
     from discreet.risk.residual_bound import NoiseTerms
 
 LIST = "lau:2016"
@@ -53,6 +55,76 @@ class Setting(NamedTuple):
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recommendation:
+    """The noise to take, and what follows from it.
+
+    Attributes:
+        setting: variance and bound.
+        reasons: why the bound, and why the variance.
+        risk: of the setting, under both attackers.
+        promised: epsilon and delta of the setting, with conditions.
+        utility: what users can expect of the setting.
+        on_data: what a release of the data would give; None without data.
+    """
+
+    setting: Setting
+    reasons: tuple[str, ...]
+    risk: tuple[Result, ...]
+    promised: tuple[Result, ...]
+    utility: tuple[Result, ...]
+    on_data: TrialRelease | None
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the setting and what follows from it without data, each in a sentence."""
+        assumed = ("cell keys: the same participants have the same noise", "all constraints as they are told here")
+        values = {BOUND: float(self.setting.bound), VARIANCE: self.setting.variance}
+        chosen = [
+            Result(
+                name=f"recommended_{name}",
+                value=value,
+                unit=UNITS[name],
+                sentence=why,
+                assumptions=assumed,
+                equation="least E with V_averaging <= V_hidden(E), then least V",
+            )
+            for (name, value), why in zip(values.items(), self.reasons, strict=True)
+        ]
+        return (*chosen, *self.risk, *self.promised, *self.utility)
+
+
+def recommend(
+    setting: Setting,
+    plane: FeasibleRegion,
+    question: DesignQuestion,
+    exposure: OutputExposure,
+    *,
+    statistics: int,
+    country: str | None,
+    on_data: TrialRelease | None,
+) -> Recommendation:
+    """Return a setting with its reasons and what follows from it.
+
+    Args:
+        setting: variance and bound.
+        plane: what the constraints leave.
+        question: what was asked.
+        exposure: what the structure of the output reveals.
+        statistics: how many of them count a person who is in every population.
+        country: the Member State whose municipalities are looked at, None for none.
+        on_data: what a release of the data would give.
+    """
+    return Recommendation(
+        setting=setting,
+        reasons=reasons(setting, plane),
+        risk=tuple(risks(setting, exposure.shared, exposure.sets, question.confidence, exposure.terms)),
+        promised=privacy_guarantees(setting, question.programme, statistics),
+        utility=tuple(expected_utility(setting, country)),
+        on_data=on_data,
+    )
+
+
 def best_setting(plane: FeasibleRegion) -> Setting | None:
     """Return the smallest bound that leaves something and the least variance there, in tenths where that fits.
 
@@ -64,24 +136,6 @@ def best_setting(plane: FeasibleRegion) -> Setting | None:
     row = plane.feasible[0]
     rounded = (math.ceil(row.low * step) / step for step in STEPS)
     return Setting(next((each for each in rounded if plane.allows(each, row.bound)), row.low), row.bound)
-
-
-def reasons(setting: Setting, plane: FeasibleRegion) -> tuple[str, ...]:
-    """Return why this setting, one sentence for the bound and one for the variance."""
-    row = plane.at(setting.bound)
-    if setting.bound == 1:
-        below = "No bound is smaller."
-    else:
-        less = plane.at(setting.bound - 1)
-        below = (
-            f"At a bound of {less.bound} {phrase(less.low_by)} asks for a variance of at least {less.low:.3g}, and "
-            f"{phrase(less.high_by)} allows at most {less.high:.3g}."
-        )
-    most = f"{phrase(row.high_by)} would allow up to {row.high:.3g}"
-    return (
-        f"The bound is the smallest that leaves something. {below}",
-        f"The variance is the least that {phrase(row.low_by)} asks for there ({row.low:.3g}); {most}.",
-    )
 
 
 def risks(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.errors import ParameterError
 from discreet.noise.by_name import distribution_names
 from discreet.programme.lattice import RULES
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 
 ASSESSED = distribution_names()
 MOST_SHOWN = 10
+LABEL = 15
 SHORT = ("averaging", "redundancy", "bound", "margins", "epsilon_delta")
 """What people see unless they ask for more."""
 NEEDS = {"projection": "--exact STAT", "reconstruction": "--records N"}
@@ -37,50 +36,50 @@ DOES_NOT_APPLY = {
 }
 
 
+Source = Annotated[
+    str,
+    typer.Argument(metavar="SPEC|RELEASE", help="A programme (eu2021:LU, a TOML file), a release or a record.json."),
+]
+Epsilon = Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")]
+SigmaOfLaw = Annotated[
+    float | None, typer.Option(metavar="S", help="Sigma of the laws gaussian and discrete-gaussian.")
+]
+Law = Annotated[
+    str | None,
+    typer.Option(metavar="LAW", help=f"{', '.join(ASSESSED)}; max-entropy, or geometric with --epsilon."),
+]
+SameNoise = Annotated[
+    bool | None, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table (default).")
+]
+Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
+Exact = Annotated[
+    list[str] | None, typer.Option(metavar="STAT", help="Solve this statistic exactly too. May be repeated.")
+]
+Measures = Annotated[
+    str | None, typer.Option(metavar="A,B", help="Measures to take, or all; the shorter ones if left out.")
+]
+
+
 def assess(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SPEC|RELEASE", help="A programme (eu2021:LU, a TOML file), a release or a record.json."
-        ),
-    ],
-    variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
-    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(metavar="EPS", help="Privacy budget of one count (law geometric).")
-    ] = None,
+    source: Source,
+    variance: options.Variance = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
+    epsilon: Epsilon = None,
     scale: Annotated[float | None, typer.Option(metavar="B", help="Scale of the law laplace.")] = None,
-    sigma: Annotated[
-        float | None, typer.Option(metavar="S", help="Sigma of the laws gaussian and discrete-gaussian.")
-    ] = None,
-    law: Annotated[
-        str | None,
-        typer.Option(metavar="LAW", help=f"{', '.join(ASSESSED)}; max-entropy, or geometric with --epsilon."),
-    ] = None,
-    spsn: Annotated[
-        bool | None, typer.Option("--spsn/--no-spsn", help="Same participants, same noise in every table (default).")
-    ] = None,
-    rule: Annotated[
-        str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")
-    ] = RULES[0],
-    keep_single: Annotated[
-        bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")
-    ] = False,
+    sigma: SigmaOfLaw = None,
+    law: Law = None,
+    spsn: SameNoise = None,
+    rule: Rule = RULES[0],
+    keep_single: options.KeepSingle = False,
     population: Annotated[str | None, typer.Option(metavar="UNIT", help="What the tables count.")] = None,
     known: Annotated[str | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public.")] = None,
-    exact: Annotated[
-        list[str] | None, typer.Option(metavar="STAT", help="Solve this statistic exactly too. May be repeated.")
-    ] = None,
-    closed_form: Annotated[
-        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
-    ] = False,
+    exact: Exact = None,
+    closed_form: options.ClosedForm = False,
     records: Annotated[int | None, typer.Option(metavar="N", help="Persons counted, for reconstruction.")] = None,
     confidence: Annotated[float, typer.Option(metavar="P", help="Success an attacker may have.")] = ONE_SIGMA,
-    measures: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Measures to take, or all; the shorter ones if left out.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    measures: Measures = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what an attacker could learn from everything published with this noise.
 
@@ -114,7 +113,7 @@ def assess(
         **noise,
     )
     if as_json:
-        typer.echo(_json(found, source))
+        _print_json(found, source)
     else:
         _show(found)
 
@@ -168,39 +167,36 @@ def _show(found: Assessment) -> None:
 def _show_worst(rows: Sequence[dict[str, Any]], variance: float) -> None:
     """Print the statistics that averaging reveals most of."""
     typer.echo(f"\nWorst statistics (error variance of one count as a multiple of V = {variance:g}):")
-    typer.echo(
-        f"{'t':>7} {'k':>13} {'plain':>8} {'paper':>8} {'inverse':>8} {'closed':>8} {'exact':>8} {'right':>6}  "
-        "statistic"
+    ratios = ("plain", "greedy", "inverse_variance", "optimal", "exact")
+    heads = [("t", ">7"), ("k", ">14"), *((name, ">9") for name in ("plain", "paper", "inverse", "closed", "exact"))]
+    lines = (
+        [
+            f"{row['t']:,}",
+            f"{row['k']:,.0f}",
+            *("-" if row[name] is None else f"{row[name]:.4f}" for name in ratios),
+            f"{row['alpha']:.1%}",
+            f"  {row['statistic']}",
+        ]
+        for row in rows
     )
-    for row in rows:
-        typer.echo(
-            f"{row['t']:>7,} {row['k']:>13,.0f} {row['plain']:>8.4f} {row['greedy']:>8.4f} "
-            f"{row['inverse_variance']:>8.4f} {row['optimal']:>8.4f} "
-            f"{'-' if row['exact'] is None else format(row['exact'], '.4f'):>8} {row['alpha']:>6.1%}  "
-            f"{row['statistic']}"
-        )
+    output.table([*heads, ("right", ">7"), ("  statistic", "")], lines)
 
 
 def _show_measure(name: str, results: Sequence[Result], found: Assessment) -> None:
     """Print the sentences of one measure beside its name, and what they assume below them."""
-    width = min(shutil.get_terminal_size().columns, 120)
-    label = name
     if not results:
         record, why = found.case.record, DOES_NOT_APPLY.get(name, "it found nothing to measure")
         if record.is_deterministic and name not in NEEDS:
             why = "counts are rounded, and rounding is not random" if record.rounds else "there is no random noise"
-        typer.echo(f"{name:<15}not assessed: {why}." if record.rounds else f"{name:<15}does not apply here: {why}.")
-    for result in results:
-        typer.echo(textwrap.fill(result.sentence, width, initial_indent=f"{label:<15}", subsequent_indent=" " * 15))
-        label = ""
-    assumed = "; ".join(dict.fromkeys(text for result in results for text in result.assumptions))
-    if assumed:
-        typer.echo(textwrap.fill(f"(Assumes: {assumed}.)", width, initial_indent=" " * 15, subsequent_indent=" " * 16))
+        typer.echo(f"{name:<{LABEL}}{'not assessed' if record.rounds else 'does not apply here'}: {why}.")
+    output.section(name, (result.sentence for result in results), LABEL)
+    if assumed := output.assumptions(results):
+        output.paragraph(f"(Assumes: {assumed}.)", " " * LABEL, " " * (LABEL + 1))
 
 
-def _json(found: Assessment, source: str) -> str:
+def _print_json(found: Assessment, source: str) -> None:
     case = found.case
-    return answer(
+    output.answer(
         "assess",
         {
             "source": source,

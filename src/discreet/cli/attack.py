@@ -1,27 +1,23 @@
-"""The command `attack`.
-
-What `discreet attack` prints: ranked sentences first, then figures by true count and by statistic.
-
-`discreet attack`: what an attacker really learns from a release, beside what formulas predict.
-"""
+"""`discreet attack`: what an attacker really learns from a release, beside what formulas predict."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.scoring import CLASSES, FEW
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.attacks.attack_report import AttackOutcome, AttackReport
     from discreet.attacks.scoring import ClassScore, Rate
 
@@ -33,7 +29,6 @@ NEEDS = {
 }
 MOST_STATISTICS = 5
 NAME = 28
-WIDEST = 120
 RECALL, PRECISION = 16, 13
 """Widths of columns by count."""
 INTERVALS = f"; below {FEW} cases [95 % interval]"
@@ -42,20 +37,17 @@ SEVERAL = 2
 
 
 def show(found: AttackReport, release: str) -> None:
-    """Print a report."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    typer.echo(_wrapped(found.opening(release), width))
+    """Print a report: ranked sentences first, then figures by true count and by statistic."""
+    output.paragraph(found.opening(release))
     for number, outcome in enumerate(found.outcomes, start=1):
-        label = f"{number:>2}  {outcome.finding.name:<{NAME}}"
-        typer.echo(_wrapped(outcome.sentence, width, label))
+        output.labelled(f"{number:>2}  {outcome.finding.name:<{NAME}}", outcome.sentence)
     for name in found.idle:
-        typer.echo(_wrapped(f"does not apply here{NEEDS.get(name, '')}.", width, f"    {name:<{NAME}}"))
+        output.labelled(f"    {name:<{NAME}}", f"does not apply here{NEEDS.get(name, '')}.")
     if any(outcome.score for outcome in found.outcomes):
         _show_counts(found)
         _show_statistics(found)
-    _show_assumptions(found, width)
-    for warning in found.warnings:
-        typer.echo(_wrapped(f"Note: {warning}", width))
+    _show_assumptions(found)
+    output.notes(found.warnings)
 
 
 def _show_counts(found: AttackReport) -> None:
@@ -64,17 +56,27 @@ def _show_counts(found: AttackReport) -> None:
     if not shown:
         return
     typer.echo(f"\nRecall by true count, in percent: achieved (predicted){INTERVALS}")
-    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{RECALL}}" for name in CLASSES))
-    for outcome in shown:
-        shares = {share.name: share for share in outcome.by_count()}
-        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_recall(shares.get(n)):>{RECALL}}" for n in CLASSES))
+    classes = [{share.name: share for share in outcome.by_count()} for outcome in shown]
+    recalls = ([_recall(shares.get(name)) for name in CLASSES] for shares in classes)
+    _show_rates(shown, CLASSES, RECALL, recalls)
     typer.echo(f"\nPrecision by estimated count, and accuracy on all cells, in percent{INTERVALS}")
-    typer.echo(f"{'':<{NAME}}" + "".join(f"{name:>{PRECISION}}" for name in (*CLASSES, "all cells")))
-    for outcome in shown:
-        precisions = {share.name: share.precision for share in outcome.by_count()}
-        whole = outcome.score.whole.recall if outcome.score else None
-        rates = [*(precisions.get(name) for name in CLASSES), whole]
-        typer.echo(f"{outcome.finding.name:<{NAME}}" + "".join(f"{_percent(each):>{PRECISION}}" for each in rates))
+    precisions = (
+        [*(_percent(shares[name].precision if name in shares else None) for name in CLASSES), _accuracy(outcome)]
+        for outcome, shares in zip(shown, classes, strict=True)
+    )
+    _show_rates(shown, (*CLASSES, "all cells"), PRECISION, precisions)
+
+
+def _show_rates(
+    shown: Sequence[AttackOutcome], heads: Iterable[str], wide: int, rates: Iterable[Sequence[str]]
+) -> None:
+    """Print a table with a line per attack."""
+    columns = [("", f"<{NAME}"), *((head, f">{wide}") for head in heads)]
+    output.table(columns, ([each.finding.name, *row] for each, row in zip(shown, rates, strict=True)))
+
+
+def _accuracy(outcome: AttackOutcome) -> str:
+    return _percent(outcome.score.whole.recall if outcome.score else None)
 
 
 def _recall(share: ClassScore | None) -> str:
@@ -105,35 +107,26 @@ def _show_statistics(found: AttackReport) -> None:
         typer.echo(f"{share.achieved:>7.1%} of {share.cells:>9,}  {share.name}{interval}")
 
 
-def _show_assumptions(found: AttackReport, width: int) -> None:
+def _show_assumptions(found: AttackReport) -> None:
     """Print what each attack rests on; variants of one attack share a line."""
-    by_attack: dict[str, dict[str, None]] = {}
+    by_attack: dict[str, list[AttackEstimates]] = {}
     for outcome in found.outcomes:
-        by_attack.setdefault(outcome.finding.attack, {}).update(dict.fromkeys(outcome.finding.assumptions))
-    if any(by_attack.values()):
+        by_attack.setdefault(outcome.finding.attack, []).append(outcome.finding)
+    assumed = {name: texts for name, those in by_attack.items() if (texts := output.assumptions(those))}
+    if assumed:
         typer.echo("\nAssumed:")
-    for name, texts in by_attack.items():
-        if texts:
-            typer.echo(_wrapped("; ".join(texts) + ".", width, f"    {name:<{NAME}}"))
-
-
-def _wrapped(text: str, width: int, label: str = "") -> str:
-    return textwrap.fill(text, width, initial_indent=label, subsequent_indent=" " * len(label))
-
-
-BUDGET_HELP = "Target cells of attacks that work cell by cell, or none for all."
+    for name, texts in assumed.items():
+        output.labelled(f"    {name:<{NAME}}", f"{texts}.")
 
 
 def attack(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
-    truth: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
-    ] = None,
+    release: options.ReleaseFolder,
+    truth: options.Truth = None,
     attacks: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
+    budget: options.Budget = str(BUDGET),
     known: Annotated[
         list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
     ] = None,
@@ -147,15 +140,15 @@ def attack(
         bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
     ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Makes runs repeatable.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Attack a release and compare what is learnt with the truth, the worst first.
 
     Example: discreet attack release --attacks posterior-projection,margins
     """
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         found = attack_release(
             release,
             truth=truth,
@@ -169,8 +162,18 @@ def attack(
             progress=stages,
         )
     if as_json:
-        asked = {name: None if path is None else str(path) for name, path in (("other", other), ("overlaps", overlaps))}
-        typer.echo(_json(found, release, asked))
+        settings = {
+            "release": release,
+            "truth": found.truth,
+            "attacks": list(found.mounted),
+            "budget": found.budget,
+            "seed": found.seed,
+            "public_only": found.public_only,
+            "known": list(found.known),
+            "other": other,
+            "overlaps": overlaps,
+        }
+        output.answer("attack", settings, found.results, found.warnings, **found.to_json())
     else:
         show(found, str(release))
 
@@ -186,17 +189,3 @@ def target_cells(text: str) -> int | None:
             parameter="budget",
         )
     return int(found)
-
-
-def _json(found: AttackReport, release: Path, asked: dict[str, str | None]) -> str:
-    settings: dict[str, Any] = {
-        "release": str(release),
-        "truth": found.truth,
-        "attacks": list(found.mounted),
-        "budget": found.budget,
-        "seed": found.seed,
-        "public_only": found.public_only,
-        "known": list(found.known),
-        **asked,
-    }
-    return answer("attack", settings, found.results, found.warnings, **found.to_json())

@@ -1,16 +1,9 @@
-"""The command `compare`.
-
-What `discreet compare` prints: what was held equal, what to make of it, and one table.
-
-`discreet compare`: several mechanisms on the same output, risk and utility side by side.
-"""
+"""`discreet compare`: several mechanisms on the same output, risk and utility side by side."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,8 +11,8 @@ from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.comparison import AT, BOUND, COMPARED_ATTACKS, VARIANCE
 from discreet.calibration.comparison import compare as compare_mechanisms
 from discreet.charts.rendering import save_chart
-from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.output import answer, check_picture
+from discreet.cli import options, output
+from discreet.cli.attack import target_cells
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.records.category_coding import MISSING
@@ -27,12 +20,11 @@ from discreet.reports.calibration_charts import LOSS, RISK, chart_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from discreet.calibration.comparison import Comparison
     from discreet.reports.calibration_charts import ComparisonColumn
 
-WIDEST = 120
+ALL_COMPARED = ",".join(COMPARED_ATTACKS)
 CELL = 8
 HEAD = 10
 PASSED_OVER = ("the law is cut where it is rarer than", "the prediction takes as given")
@@ -41,89 +33,67 @@ PASSED_OVER = ("the law is cut where it is rarer than", "the prediction takes as
 
 def show(found: Comparison, plot: Path | None) -> None:
     """Print a comparison; the table in two parts where the terminal is too narrow for one."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    typer.echo(textwrap.fill(found.opening(), width))
-    for sentence in found.sentences():
-        typer.echo(textwrap.fill(sentence, width))
+    for sentence in (found.opening(), *found.sentences()):
+        output.paragraph(sentence)
     whole = (*RISK, *LOSS)
     names = max(len(each.name) for each in found.compared) + 1
-    for columns in [whole] if names + 12 + CELL * len(whole) <= width else [RISK, LOSS]:
+    for columns in [whole] if names + 12 + CELL * len(whole) <= output.width() else [RISK, LOSS]:
         _show_table(found, columns, names)
     typer.echo("")
     for column in whole:
-        typer.echo(_labelled(column.head, column.meaning, width))
+        output.labelled(column.head, column.meaning, HEAD)
     typer.echo("\nAssumed:")
     for column in RISK:
-        _show_assumptions(found, column, width)
-    for warning in found.warnings:
-        typer.echo(textwrap.fill(f"Note: {warning}", width))
+        shown = [result for each in found.compared if (result := each.find(*column.names))]
+        if assumed := output.assumptions(shown, without=PASSED_OVER):
+            output.labelled(column.head, f"{assumed}.", HEAD)
+    output.notes(found.warnings)
     if plot:
         typer.echo(f"Picture: {plot}")
 
 
 def _show_table(found: Comparison, columns: Sequence[ComparisonColumn], names: int) -> None:
     """Print some columns, a line per mechanism."""
-    heads = "".join(f"{column.head:>{CELL}}" for column in columns)
-    typer.echo(f"\n{'':<{names}}{'V':>7}{'E':>5}{heads}")
+    rows = []
     for each in found.compared:
         bound = f"{each.record.bound:g}" if each.record.bound != float("inf") else "-"
-        told = "".join(f"{column.told(each):>{CELL}}" for column in columns)
-        typer.echo(f"{each.name:<{names}}{each.record.variance:>7.2f}{bound:>5}{told}")
+        rows.append([each.name, f"{each.record.variance:.2f}", bound, *(column.told(each) for column in columns)])
+    typer.echo("")
+    heads = ((column.head, f">{CELL}") for column in columns)
+    output.table([("", f"<{names}"), ("V", ">7"), ("E", ">5"), *heads], rows)
 
 
-def _show_assumptions(found: Comparison, column: ComparisonColumn, width: int) -> None:
-    """Print what one column rests on."""
-    shown = [result for each in found.compared if (result := each.find(*column.names))]
-    texts = dict.fromkeys(text for result in shown for text in result.assumptions)
-    told = "; ".join(text for text in texts if not text.startswith(PASSED_OVER))
-    if told:
-        typer.echo(_labelled(column.head, f"{told}.", width))
-
-
-def _labelled(head: str, text: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent=f"{head:<{HEAD}}", subsequent_indent=" " * HEAD)
+Records = Annotated[list[str] | None, typer.Option(metavar="D", help="Records, as for protect; may be repeated.")]
+Mechanisms = Annotated[
+    str | None,
+    typer.Option(metavar="A,B", help="As cell-key,geometric,fresh:laplace; all that are known if left out."),
+]
+Attacks = Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw risk and utility: PNG or SVG, by the ending.")]
 
 
 def compare(
-    programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
-    data: Annotated[
-        list[str] | None, typer.Option(metavar="D", help="Records, as for protect; may be repeated.")
-    ] = None,
-    mechanisms: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="As cell-key,geometric,fresh:laplace; all that are known if left out."),
-    ] = None,
+    programme: options.Tables,
+    data: Records = None,
+    mechanisms: Mechanisms = None,
     at: Annotated[str, typer.Option(metavar="HOW", help=f"{' or '.join(AT)}.")] = AT[0],
     variance: Annotated[float, typer.Option(metavar="V", help="Noise variance of the first mechanism.")] = VARIANCE,
     bound: Annotated[int, typer.Option(metavar="E", help="Bound of laws that can be bounded.")] = BOUND,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids, for cell keys.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
-    ] = None,
-    tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    id_column: options.IdColumn = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
+    tables: options.OnlyTables = None,
+    unit: options.Unit = None,
+    encoding: options.Encoding = None,
     missing: Annotated[str, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = MISSING[0],
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
-    attacks: Annotated[str, typer.Option(metavar="A,B", help="Attacks to mount on every release, or none.")] = ",".join(
-        COMPARED_ATTACKS
-    ),
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
+    areas: options.Areas = None,
+    attacks: Attacks = ALL_COMPARED,
+    budget: options.Budget = str(BUDGET),
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of all that is random.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw risk and utility: PNG or SVG, by the ending.")
-    ] = None,
+    plot: Plot = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a picture that exists.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Publish the same data with several mechanisms and compare risk and utility.
 
@@ -132,9 +102,8 @@ def compare(
     """
     if not data:
         raise ParameterError("--data is missing: the records to publish. Example: --data persons.csv", parameter="data")
-    if plot:
-        check_picture(plot, replace=replace)
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    output.check_picture(plot, replace=replace)
+    with ProgressBars(shown=not quiet) as stages:
         found = compare_mechanisms(
             data,
             programme,
@@ -158,17 +127,9 @@ def compare(
     if plot:
         save_chart(chart_of(found), plot)
     if as_json:
-        settings: dict[str, Any] = {
-            "programme": programme,
-            "data": data,
-            "mechanisms": [each.name for each in found.compared],
-            "at": at,
-            "variance": variance,
-            "bound": bound,
-            "seed": seed,
-        }
-        own = {**found.to_json(), "plot": None if plot is None else str(plot)}
-        typer.echo(answer("compare", settings, found.results, found.warnings, **own))
+        given = {"at": at, "variance": variance, "bound": bound, "seed": seed}
+        settings = {"programme": programme, "data": data, "mechanisms": [each.name for each in found.compared], **given}
+        output.answer("compare", settings, found.results, found.warnings, **found.to_json(), plot=plot)
     else:
         show(found, plot)
 

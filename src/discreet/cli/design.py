@@ -1,13 +1,7 @@
-"""The command `design`.
-
-What `discreet design` prints: the answer, why, what it risks and costs, and what else could be done.
-
-`discreet design`: which noise a programme needs, and why.
-"""
+"""`discreet design`: which noise a programme needs, and why."""
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.calibration.constraints import ATTACKERS
-from discreet.calibration.feasible_region import phrase
 from discreet.calibration.noise_design import CUTS, MAX_BOUND
 from discreet.calibration.noise_design import design as choose_noise
+from discreet.calibration.sentences import phrase
 from discreet.charts.rendering import check_figures, save_chart
-from discreet.cli.output import answer, check_picture
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.programme.lattice import RULES
@@ -29,20 +23,25 @@ from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from discreet.calibration.curation import Cut
     from discreet.calibration.noise_design import NoiseDesign
+    from discreet.calibration.recommendation import Recommendation
     from discreet.results import Result
 
-WIDEST = 120
 MOST_CUTS = 5
-LEFT = "left"
+ASKED = (
+    "programme", "data", "confidence", "max_bound", "attacker", "rule", "known", "population", "areas", "hide_bound",
+    "cuts", "closed_form",
+)  # fmt: skip
+"""Flags that say what is designed for."""
+READING = ("key", "count", "unit", "missing", "encoding")
+"""Flags that say how records are read, beside that of their ids."""
 PROMISED = ("delta_at_epsilon_1", "delta_floor", "composed_epsilon_at_1e-06_above_floor")
 """What is told of epsilon and delta; --json has the rest."""
 
 
 def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list[Path]) -> None:
-    """Print a design.
+    """Print a design: the answer, why, what it risks and costs, and what else could be done.
 
     Args:
         found: the design.
@@ -50,39 +49,39 @@ def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list
         settings: the file of settings that was written, if any.
         pictures: where pictures were drawn.
     """
-    alarms = list(found.on_data.alarms(found.confidence)) if found.on_data else []
+    made = found.recommendation
+    alarms = list(made.on_data.alarms(found.question.confidence)) if made and made.on_data else []
     for sentence in (found.answer, *found.reasons, *alarms):
-        _say(sentence)
-    if not found.feasible:
-        _part("To go on, relax one of these:", (each.sentence for each in found.relaxations))
+        output.paragraph(sentence)
+    if made is None:
+        output.items("To go on, relax one of these:", (each.sentence for each in found.region.relaxations))
     _show_region(found)
-    if found.feasible:
-        _show_setting(found)
-    _part(found.line_answer, (each.sentence for each in found.line_relaxations))
+    if made is not None:
+        _show_recommendation(made)
+    output.items(found.line_answer, (each.sentence for each in found.region.line_relaxations))
     _show_curation(found)
     _show_confidence(found)
     typer.echo("")
     limits = [each for each in found.results if each.name in {"averaging_variance", "hidden_bound_variance"}]
-    _show_assumptions([*limits, *found.risk])
-    for warning in found.warnings[len(alarms) :]:
-        _say(f"Note: {warning}")
+    _show_assumptions([*limits, *(made.risk if made else ())])
+    output.notes(found.warnings[len(alarms) :])
     if pictures:
-        _say(f"Pictures: {', '.join(map(str, pictures))}")
+        output.paragraph(f"Pictures: {', '.join(map(str, pictures))}")
     if settings:
-        _say(f"Settings: {settings}")
+        output.paragraph(f"Settings: {settings}")
     if found.feasible:
-        _say(f"Next: discreet protect {protect} --secret-file FILE --out release")
+        output.paragraph(f"Next: discreet protect {protect} --secret-file FILE --out release")
 
 
-def _show_setting(found: NoiseDesign) -> None:
+def _show_recommendation(made: Recommendation) -> None:
     """Print what attackers, users and persons get of the setting that is recommended."""
-    _part("What an attacker gets:", dict.fromkeys(each.sentence for each in found.risk))
-    _part("What users get:", (each.sentence for each in found.utility))
-    promised = [each for each in found.promised if each.name in PROMISED]
-    _part("What a person is promised:", (each.sentence for each in promised))
-    if found.on_data:
-        what = f"Tried on the data, with noise by {found.on_data.mechanism.replace('-', ' ')}:"
-        _part(what, (each.sentence for each in found.on_data.told()))
+    output.items("What an attacker gets:", dict.fromkeys(each.sentence for each in made.risk))
+    output.items("What users get:", (each.sentence for each in made.utility))
+    promised = [each for each in made.promised if each.name in PROMISED]
+    output.items("What a person is promised:", (each.sentence for each in promised))
+    if made.on_data:
+        what = f"Tried on the data, with noise by {made.on_data.mechanism.replace('-', ' ')}:"
+        output.items(what, (each.sentence for each in made.on_data.told()))
 
 
 def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
@@ -90,7 +89,7 @@ def settings_text(found: NoiseDesign, asked: dict[str, Any], path: Path) -> str:
     lines = [f"# {line}" for reason in (found.answer, *found.reasons) for line in textwrap.wrap(reason, 110)]
     wanted = ", ".join(_as_flag(name.replace("_", "-"), value) for name, value in asked.items() if value is not None)
     lines += [f"# {line}" for line in textwrap.wrap(f"Asked for: {wanted}.", 110)]
-    unit = found.programme.of(found.populations[0])[0].unit
+    unit = found.question.programme.of(found.question.populations[0])[0].unit
     flags = {"programme": _programme(asked["programme"], path), "unit": unit, **found.settings}
     lines += [f"{name} = {_toml(value)}" for name, value in flags.items()]
     return "\n".join(lines) + "\n"
@@ -116,40 +115,45 @@ def _toml(value: str | float) -> str:
 
 def _show_region(found: NoiseDesign) -> None:
     """Print by bound what is left of the variance, and what binds."""
-    typer.echo(f"\n{'bound':>5} {'V at least':>11}  {'V at most':>10}  {LEFT}")
-    for row in found.plane.rows:
+    rows = []
+    for row in found.region.plane.rows:
         if row.feasible:
             left = f"{row.low:.3g} to {row.high:.3g}"
         else:
             left = f"nothing: {row.low_by} against {phrase(row.high_by)}"
         here = "  <- recommended" if found.recommended and found.recommended.bound == row.bound else ""
-        typer.echo(f"{row.bound:>5} {row.low:>11.3g}  {row.high:>10.3g}  {left}{here}")
+        rows.append([f"{row.bound}", f"{row.low:.3g}", f"{row.high:.3g}", f"  {left}{here}"])
+    typer.echo("")
+    output.table([("bound", ">5"), ("V at least", ">12"), ("V at most", ">12"), ("  left", "")], rows)
 
 
 def _show_curation(found: NoiseDesign) -> None:
     """Print what cuts buy, alone and one after the other."""
-    if not found.curation.alone:
+    if not found.region.curation.alone:
         return
-    whole = found.curation.whole
+    whole = found.region.curation.whole
     typer.echo(f"\nWhat publishing less would buy (now {whole.cells:,} cells, variance {whole.variance:.3g} needed):")
-    typer.echo(f"  {'V needed':>8}  {'cells kept':>10}  cut alone")
-    for cut in found.curation.alone[:MOST_CUTS]:
-        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}")
-    if found.curation.path:
-        typer.echo(f"  {'':>8}  {'':>10}  one after the other, most for what is given up first")
-    for cut in found.curation.path:
-        mark = "  <- then something is left" if cut in found.curation.enough[-1:] and not whole.feasible else ""
-        typer.echo(f"  {cut.variance:>8.3g}  {cut.cells / whole.cells:>10.1%}  {cut.words}{mark}")
+    enough = () if whole.feasible else found.region.curation.enough[-1:]
+
+    def row(cut: Cut, mark: str = "") -> list[str]:
+        return [f"{cut.variance:.3g}", f"{cut.cells / whole.cells:.1%}", f"  {cut.words}{mark}"]
+
+    rows = [row(cut) for cut in found.region.curation.alone[:MOST_CUTS]]
+    if found.region.curation.path:
+        rows.append(["", "", "  one after the other, most for what is given up first"])
+    rows += [row(cut, "  <- then something is left" if cut in enough else "") for cut in found.region.curation.path]
+    output.table([("V needed", ">10"), ("cells kept", ">12"), ("  cut alone", "")], rows)
 
 
 def _show_confidence(found: NoiseDesign) -> None:
     """Print what other confidences would ask for."""
     typer.echo("\nIf an attacker may be right more or less often:")
-    typer.echo(f"  {'right in':>8}  {'V needed':>8}  {'least bound':>11}")
-    for at in found.by_confidence:
+    rows = []
+    for at in found.region.by_confidence:
         bound = "none" if at.bound is None else str(at.bound)
-        here = "  <- asked" if at.confidence == found.confidence else ""
-        typer.echo(f"  {at.confidence:>8.1%}  {at.variance:>8.3g}  {bound:>11}{here}")
+        here = "  <- asked" if at.confidence == found.question.confidence else ""
+        rows.append([f"{at.confidence:.1%}", f"{at.variance:.3g}", bound, here])
+    output.table([("right in", ">10"), ("V needed", ">10"), ("least bound", ">13"), ("", "")], rows)
 
 
 def _show_assumptions(results: list[Result]) -> None:
@@ -158,135 +162,87 @@ def _show_assumptions(results: list[Result]) -> None:
     for each in results:
         names.setdefault(each.assumptions, []).append(each.name.replace("_", " "))
     for assumptions, those in names.items():
-        _say(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
+        output.paragraph(f"Assumed for {' and '.join(those)}: {'; '.join(assumptions)}.")
 
 
-def _part(head: str, sentences: Iterable[str]) -> None:
-    typer.echo("")
-    _say(head)
-    for sentence in sentences:
-        _say(sentence, "- ", "  ")
-
-
-def _say(text: str, first: str = "", then: str = "") -> None:
-    width = min(shutil.get_terminal_size().columns, WIDEST)
-    typer.echo(textwrap.fill(text, width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False))
+Confidence = Annotated[float, typer.Option(metavar="A", help="Success an attacker may have: more is less noise.")]
+HideBound = Annotated[bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")]
+Records = Annotated[
+    list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")
+]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the constraints and what is left: PNG or SVG.")]
 
 
 def design(
-    programme: Annotated[str, typer.Argument(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")],
-    confidence: Annotated[
-        float, typer.Option(metavar="A", help="Success an attacker may have: more is less noise.")
-    ] = ONE_SIGMA,
+    programme: options.Tables,
+    confidence: Confidence = ONE_SIGMA,
     max_bound: Annotated[int, typer.Option(metavar="E", help="Largest noise that users accept.")] = MAX_BOUND,
     attacker: Annotated[str, typer.Option(metavar="WHO", help=f"{' or '.join(ATTACKERS)}.")] = ATTACKERS[0],
     rule: Annotated[str, typer.Option(metavar="RULE", help=f"Counting of levels: {' or '.join(RULES)}.")] = RULES[0],
     known: Annotated[str | None, typer.Option(metavar="STATISTIC", help="A statistic that is public anyway.")] = None,
     population: Annotated[str | None, typer.Option(metavar="WHAT", help="Only the tables that count this.")] = None,
-    hide_bound: Annotated[
-        bool, typer.Option("--hide-bound/--no-hide-bound", help="Whether the bound is to stay hidden.")
-    ] = True,
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    hide_bound: HideBound = True,
+    areas: options.Areas = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
-    closed_form: Annotated[
-        bool, typer.Option("--closed-form", help="Closed form for equal blocks instead of exact solutions; faster.")
-    ] = False,
-    data: Annotated[
-        list[str] | None, typer.Option(metavar="D", help="Records to try it on, as for protect; may be repeated.")
-    ] = None,
-    id_column: Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids, for cell keys.")] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    closed_form: options.ClosedForm = False,
+    data: Records = None,
+    id_column: options.IdColumn = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
+    unit: options.Unit = None,
+    encoding: options.Encoding = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     out_settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings for protect --settings.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the constraints and what is left: PNG or SVG.")
-    ] = None,
+    plot: Plot = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Every chart as PNG and SVG.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: options.ReplaceFiles = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say which noise a programme of tables needs, and why.
 
     Example: discreet design eu2021:LU --attacker paper --out-settings design.toml
     """
-    if out_settings:
-        check_writable(out_settings, replace=replace)
-    if plot:
-        check_picture(plot, replace=replace)
-    if figures:
-        check_figures(figures, replace=replace)
-    reading = {
-        "id": id_column, "key": key, "count": count, "unit": unit, "missing": missing, "encoding": encoding,
-    }  # fmt: skip
-    idle = next((name for name, value in reading.items() if value is not None), None)
-    if not data and idle:
-        raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
-    about_records: dict[str, Any] = {**reading, "missing": missing or MISSING[0]} if data else {}
-    with ProgressBars(shown=not quiet, log=None) as stages:
-        found = choose_noise(
-            programme,
-            data=data or None,
-            confidence=confidence,
-            max_bound=max_bound,
-            attacker=attacker,
-            rule=rule,
-            known=known,
-            population=population,
-            areas=areas,
-            hide_bound=hide_bound,
-            cuts=cuts,
-            closed_form=closed_form,
-            progress=stages,
-            **about_records,
-        )
-    asked = {
-        "programme": programme,
-        "data": data,
-        "confidence": confidence,
-        "max_bound": max_bound,
-        "attacker": attacker,
-        "rule": rule,
-        "known": known,
-        "population": population,
-        "areas": areas,
-        "hide_bound": hide_bound,
-        "cuts": cuts,
-        "closed_form": closed_form,
-    }
+    given = locals()
+    asked = {name: given[name] for name in ASKED}
+    reading = {"id": id_column, **{name: given[name] for name in READING}}
+    _check_files(out_settings, plot, figures, replace=replace)
+    with ProgressBars(shown=not quiet) as stages:
+        found = choose_noise(**{**asked, "data": data or None}, progress=stages, **_about_records(data, reading))
     if plot:
         save_chart(plane_chart_of(found), plot)
     drawn = draw_design(found, figures) if figures else ()
-    if out_settings and found.feasible:
-        write_whole(out_settings, settings_text(found, asked, out_settings).encode())
+    written = out_settings if found.feasible else None
+    if written:
+        write_whole(written, settings_text(found, asked, written).encode())
     if as_json:
-        files = {
-            "out_settings": str(out_settings) if out_settings and found.feasible else None,
-            "plot": None if plot is None else str(plot),
-            "figures": [str(path) for path in drawn],
-        }
-        typer.echo(answer("design", asked, found.results, found.warnings, **found.to_json(), **files))
+        files = {"out_settings": written, "plot": plot, "figures": list(drawn)}
+        output.answer("design", asked, found.results, found.warnings, **found.to_json(), **files)
     else:
-        settings = out_settings if found.feasible else None
-        noise = f"--settings {settings}" if settings else _noise(found, programme)
+        noise = f"--settings {written}" if written else _noise(found, programme)
         protect = f"{' '.join(data or ['DATA'])} {noise} --id {id_column or 'COLUMN'}"
-        show(found, protect, settings, [path for path in (plot, figures) if path])
-    if out_settings and not found.feasible:
+        show(found, protect, written, [path for path in (plot, figures) if path])
+    if out_settings and not written:
         # The answer has been given, but who waits for the file must not go on without it.
         typer.echo(f"error: {out_settings} was not written: the constraints leave no setting. Relax one.", err=True)
         raise typer.Exit(2)
+
+
+def _check_files(out_settings: Path | None, plot: Path | None, figures: Path | None, *, replace: bool) -> None:
+    """Refuse before any work what writing would refuse after it."""
+    if out_settings:
+        check_writable(out_settings, replace=replace)
+    output.check_picture(plot, replace=replace)
+    if figures:
+        check_figures(figures, replace=replace)
+
+
+def _about_records(data: list[str] | None, reading: dict[str, Any]) -> dict[str, Any]:
+    """Return how records are read; refuse to be told so where there are none."""
+    idle = next((name for name, value in reading.items() if value is not None), None)
+    if not data and idle:
+        raise ParameterError(f"--{idle} is about records, and there are none. Give --data too.", parameter=idle)
+    return {**reading, "missing": reading["missing"] or MISSING[0]} if data else {}
 
 
 def _noise(found: NoiseDesign, programme: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.errors import SecretError
 from discreet.records.key_file import COLUMN, add_keys
 from discreet.records.secret import VARIABLE, new_secret, read_secret, secret_warnings, write_secret
@@ -42,12 +42,10 @@ def add(
         Path | None, typer.Option(metavar="FILE", help=f"The file of the secret; else the variable {VARIABLE}.")
     ] = None,
     version_label: Annotated[str, typer.Option(metavar="LABEL", help="Another label gives other keys.")] = "1",
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    encoding: options.Encoding = None,
     column: Annotated[str, typer.Option(metavar="NAME", help="What the column of keys is called.")] = COLUMN,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: options.ReplaceFile = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a copy of the data with a record key in every record.
 
@@ -67,7 +65,7 @@ def add(
     )
     if as_json:
         settings = {"data": data, "id": id_column, "version_label": version_label, "column": column}
-        typer.echo(answer("keys add", settings, [], warnings, records=made.records, written=str(made.path)))
+        output.answer("keys add", settings, [], warnings, records=made.records, written=made.path)
         return
     typer.echo(
         f"Wrote {made.path}: {made.records:,} records with their keys (version {version_label}) in {column}. "

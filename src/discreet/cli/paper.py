@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.paper.figures import figures_of
 from discreet.paper.paper_page import PAGE, check_folder, ours, write_paper
@@ -19,15 +17,15 @@ from discreet.paper.reproduction import ALL_PARTS, chosen_parts, reproduce_paper
 if TYPE_CHECKING:
     from discreet.paper.reproduction import Paper
 
-WIDEST = 120
+INDENT = " " * 6
 
 
 def paper(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for a page, figures and their data.")] = None,
     only: Annotated[str | None, typer.Option(metavar="A,B", help=f"Some parts: {', '.join(ALL_PARTS)}.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    replace: options.ReplaceFiles = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compute every number and figure of the paper anew, and say where ours differ and why.
 
@@ -38,7 +36,7 @@ def paper(
     parts = chosen_parts(None if only is None else [name.strip() for name in only.split(",") if name.strip()])
     if out:
         check_folder(out, replace=replace)
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         found = reproduce_paper(only=parts, progress=stages)
         written = write_paper(found, out, replace=replace, progress=stages) if out else []
     if as_json:
@@ -49,9 +47,9 @@ def paper(
                 {"name": each.name, "title": each.title, "files": [name for name in written if _is_of(name, each.name)]}
                 for each in figures_of(found)
             ],
-            "out": None if out is None else str(out),
+            "out": out,
         }
-        typer.echo(answer("paper", settings, found.results, (), **own))
+        output.answer("paper", settings, found.results, (), **own)
     else:
         show(found, out)
 
@@ -64,9 +62,8 @@ def _is_of(file: str, figure: str) -> bool:
 
 def show(found: Paper, out: Path | None) -> None:
     """Print what came of it, then the numbers that do not agree."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
     for sentence in found.sentences():
-        typer.echo(textwrap.fill(sentence, width))
+        output.paragraph(sentence)
     for part, title in PARTS.items():
         rows = [each for each in found.apart if each.part == part]
         if rows:
@@ -75,7 +72,7 @@ def show(found: Paper, out: Path | None) -> None:
         for each in rows:
             typer.echo(f"  {each.id:<38} {each.published:>16} {ours(each):>10}")
             if each.note != said:
-                typer.echo(textwrap.fill(each.note, width, initial_indent="      ", subsequent_indent="      "))
+                output.paragraph(each.note, INDENT, INDENT)
             said = each.note
     if out:
         typer.echo(f"\nOpen {out / PAGE} in a browser.")

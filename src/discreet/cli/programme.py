@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.errors import FileExistsAlreadyError
 from discreet.programme.lattice import RULES
 from discreet.programme.programme_files import load_programme
@@ -29,9 +29,7 @@ app = typer.Typer(
 Spec = Annotated[
     str, typer.Argument(metavar="SPEC", help="A TOML file, sdmx:FILE.xml, or a shipped programme such as eu2021:LU.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
-KeepSingle = Annotated[bool, typer.Option("--keep-single", help="Keep levels with one category as levels.")]
 Population = Annotated[
     str | None, typer.Option(metavar="UNIT", help="What the tables count; the most common if left out.")
 ]
@@ -42,7 +40,7 @@ MOST_SHOWN = 20
 def init(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
+    replace: options.ReplaceFile = False,
     most_categories: Annotated[
         int, typer.Option(metavar="N", help="Columns with more different values are left out.")
     ] = MOST_CATEGORIES,
@@ -61,18 +59,19 @@ def init(
 
 
 @app.command("show")
-def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> None:
+def show(spec: Spec, population: Population = None, as_json: options.AsJson = False) -> None:
     """Show the tables of a programme with their sizes."""
     programme = load_programme(spec)
     sizes = table_sizes(programme, population)
     if as_json:
-        typer.echo(_json("programme show", programme, spec, tables=[size.to_json() for size in sizes]))
+        _print_json("programme show", programme, spec, tables=[size.to_json() for size in sizes])
         return
     typer.echo(_headline(programme))
-    typer.echo(f"{'table':>7} {'rows':>15}  breakdowns")
+    rows = []
     for size in sizes:
         mark = "" if size.maximal else "   (contained in another table)"
-        typer.echo(f"{size.id:>7} {size.rows:>15,}  {' x '.join(size.breakdowns)}{mark}")
+        rows.append([size.id, f"{size.rows:,}", f"  {' x '.join(size.breakdowns)}{mark}"])
+    output.table([("table", ">7"), ("rows", ">16"), ("  breakdowns", "")], rows)
     maximal = sum(size.maximal for size in sizes)
     typer.echo(
         f"{len(sizes)} tables, {maximal} of them maximal, {sum(size.rows for size in sizes):,} rows if no cell were 0."
@@ -81,11 +80,11 @@ def show(spec: Spec, population: Population = None, as_json: AsJson = False) -> 
 
 
 @app.command("check")
-def check(spec: Spec, as_json: AsJson = False) -> None:
+def check(spec: Spec, as_json: options.AsJson = False) -> None:
     """Check a programme: it is read whole, and the first mistake is named with its line."""
     programme = load_programme(spec)
     if as_json:
-        typer.echo(_json("programme check", programme, spec, valid=True))
+        _print_json("programme check", programme, spec, valid=True)
         return
     typer.echo(f"{_headline(programme)} No mistake found.")
     _notes(programme)
@@ -95,9 +94,9 @@ def check(spec: Spec, as_json: AsJson = False) -> None:
 def statistics(
     spec: Spec,
     rule: Rule = RULES[0],
-    keep_single: KeepSingle = False,
+    keep_single: options.KeepSingle = False,
     population: Population = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show which statistics are published how often."""
     programme = load_programme(spec)
@@ -106,16 +105,15 @@ def statistics(
     if as_json:
         counts = {"unique": len(found), "published": total}
         shown = [statistic.to_json() for statistic in found]
-        typer.echo(_json("programme statistics", programme, spec, rule=rule, statistics=counts, shared=shown))
+        _print_json("programme statistics", programme, spec, rule=rule, statistics=counts, shared=shown)
         return
     typer.echo(_headline(programme))
     often = sum(statistic.tables > 1 for statistic in found)
     typer.echo(
         f"{len(found):,} different statistics (rule {rule}) are published {total:,} times; {often:,} more than once."
     )
-    typer.echo(f"{'tables':>7} {'cells':>15}  statistic")
-    for statistic in found[:MOST_SHOWN]:
-        typer.echo(f"{statistic.tables:>7} {statistic.cells:>15,}  {statistic.name}")
+    rows = ([str(each.tables), f"{each.cells:,}", f"  {each.name}"] for each in found[:MOST_SHOWN])
+    output.table([("tables", ">7"), ("cells", ">16"), ("  statistic", "")], rows)
     if len(found) > MOST_SHOWN:
         typer.echo(f"and {len(found) - MOST_SHOWN:,} more; --json gives all.")
 
@@ -130,7 +128,7 @@ def _notes(programme: Programme) -> None:
         typer.echo(f"Note: {note}")
 
 
-def _json(command: str, programme: Programme, spec: str, **own: object) -> str:
+def _print_json(command: str, programme: Programme, spec: str, **own: object) -> None:
     populations = {name: len(tables) for name, tables in programme.populations.items()}
     head = {"programme": programme.name, "populations": populations}
-    return answer(command, {"spec": spec}, [], list(programme.notes), **head, **own)
+    output.answer(command, {"spec": spec}, [], list(programme.notes), **head, **own)

@@ -1,9 +1,4 @@
-"""The command `protect`.
-
-What `discreet protect` does with its flags: a run, one repeated from its record, or a look at what it would take.
-
-`discreet protect`: from records to a published release. Here are its flags; what they do is in `protect_runs`.
-"""
+"""`discreet protect`: from records to a published release; one repeated from its record; or what it would take."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.cli.settings_file import with_settings
 from discreet.engines.duckdb import DuckDB
@@ -73,7 +68,10 @@ class Face:
         told = [*notes, *self.stages.warnings]
         told += release.summary.warnings if release.summary else ()
         told += [TRUE_COUNTS] if release.record.is_exact else []
-        typer.echo(_json(asked, release, out, told) if self.as_json else protect_text(release, out, told))
+        if self.as_json:
+            _print_json(asked, release, out, told)
+        else:
+            typer.echo(protect_text(release, out, told))
 
 
 def run(data: list[str], flags: Flags, face: Face, *, replace: bool, resume: bool) -> None:
@@ -135,7 +133,7 @@ def run_again(curator: Path, data: list[str] | None, flags: Flags, face: Face, *
             progress=stages,
             engine=engine,
         )
-    asked = {"again": str(curator), **({"data": data} if data else {})}
+    asked = {"again": curator, **({"data": data} if data else {})}
     face.tell(asked, release, out, secret_warnings(secret, flags["secret_file"]))
 
 
@@ -155,7 +153,7 @@ def print_estimate(data: list[str], flags: Flags, face: Face, *, replace: bool) 
         from_ids=bool(flags["id"]),
     )
     if face.as_json:
-        typer.echo(answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json()))
+        output.answer("protect", _asked(data, flags), [], [], dry_run=True, estimate=found.to_json())
     else:
         typer.echo(estimate_text(found))
 
@@ -165,8 +163,7 @@ def _tables(flags: Flags) -> list[str] | None:
 
 
 def _asked(data: list[str], flags: Flags) -> Flags:
-    given = {name: value for name, value in flags.items() if value is not None}
-    return {"data": data, **{name: str(value) if isinstance(value, Path) else value for name, value in given.items()}}
+    return {"data": data, **{name: value for name, value in flags.items() if value is not None}}
 
 
 def _engine(flags: Flags) -> DuckDB:
@@ -221,16 +218,16 @@ def _check(flags: Flags, face: Face, *, replace: bool) -> None:
         check_free(face.out, replace=replace, lock_timeout=face.lock_timeout)
 
 
-def _json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> str:
+def _print_json(asked: Flags, release: Release, out: Path, warnings: list[str]) -> None:
     made, files = release.summary, release.description["files"]
     assert made is not None  # noqa: S101 - this run made it
-    return answer(
+    output.answer(
         "protect",
         asked,
         noise_results(release),
         warnings,
-        release=str(out),
-        curator=str(curator_folder(out)),
+        release=out,
+        curator=curator_folder(out),
         read={"records": made.records, "dropped": made.dropped, "margins": made.margins, "topics": made.topics},
         written={
             "tables": len(files),
@@ -254,111 +251,105 @@ KINDS: dict[str, type] = {
     "memory": str, "threads": int, "allow_disclosure": bool,
 }  # fmt: skip
 """What a settings file may hold."""
+PARAMETERS = {"id": "id_column", "format": "form"}
+"""What flags are called in Python, where their own name is taken."""
+
+
+Records = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="DATA", help="Parquet or CSV: files, a folder, a pattern; or a table: c.duckdb#persons."),
+]
+ProgrammeName = Annotated[str | None, typer.Option(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")]
+KeyId = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Ids to make record keys from.")]
+Tabulated = Annotated[bool | None, typer.Option("--tabulated", help="DATA is a folder of tables by id; needs --count.")]
+WeightedOnly = Annotated[
+    bool | None, typer.Option("--weighted-only", help="With --weight: publish weighted counts alone.")
+]
+AllowDisclosure = Annotated[
+    bool | None, typer.Option("--allow-disclosure", help="Accept noise that reveals true counts.")
+]
+Regions = Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of area, region: also tables by region.")]
+Memory = Annotated[str | None, typer.Option(metavar="SIZE", help="Most memory to count in, as 2GB; more spills.")]
+LockTimeout = Annotated[
+    float, typer.Option(metavar="SECONDS", min=0, show_default=False, help="Longest wait for a lock; 30 s.")
+]
 
 
 def protect(
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="DATA", help="Parquet or CSV: files, a folder, a pattern; or a table: c.duckdb#persons."
-        ),
-    ] = None,
-    programme: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="The tables: a TOML file, or eu2021:LU.")
-    ] = None,
+    data: Records = None,
+    programme: ProgrammeName = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to make, and DIR.curator.")] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Ids to make record keys from.")
-    ] = None,
-    key: Annotated[str | None, typer.Option(metavar="COLUMN", help="Or ready-made record keys.")] = None,
-    count: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Persons a row stands for; tabulated data.")
-    ] = None,
-    tabulated: Annotated[
-        bool | None, typer.Option("--tabulated", help="DATA is a folder of tables by id; needs --count.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of CSV files [default: utf-8].")
-    ] = None,
+    id_column: KeyId = None,
+    key: options.KeyColumn = None,
+    count: options.CountColumn = None,
+    tabulated: Tabulated = None,
+    encoding: options.Encoding = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Weights; adds a column weighted.")] = None,
-    weighted_only: Annotated[
-        bool | None, typer.Option("--weighted-only", help="With --weight: publish weighted counts alone.")
-    ] = None,
-    secret_file: Annotated[Path | None, typer.Option(metavar="FILE", help="The secret; else DISCREET_SECRET.")] = None,
-    variance: Annotated[float | None, typer.Option(metavar="V", help="Noise variance of one count.")] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
-    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
+    weighted_only: WeightedOnly = None,
+    secret_file: options.SecretFile = None,
+    variance: options.Variance = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
     perturb_zeros: Annotated[bool | None, typer.Option("--perturb-zeros", help="Give empty cells noise too.")] = None,
-    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
-    allow_disclosure: Annotated[
-        bool | None, typer.Option("--allow-disclosure", help="Accept noise that reveals true counts.")
-    ] = None,
+    ptable: options.PTableFile = None,
+    allow_disclosure: AllowDisclosure = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"Or: {', '.join(OTHER_LAWS)}.")] = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Of one count; with eps-dp, of all.")] = None,
-    delta: Annotated[float | None, typer.Option(metavar="D", help="With --epsilon, for truncated laws.")] = None,
-    scale: Annotated[float | None, typer.Option(metavar="B", help="For the law laplace.")] = None,
-    sigma: Annotated[float | None, typer.Option(metavar="S", help="For the Gaussian laws.")] = None,
+    delta: options.Delta = None,
+    scale: options.Scale = None,
+    sigma: options.Sigma = None,
     key_mode: Annotated[str | None, typer.Option(metavar="MODE", help=f"Keys: {' or '.join(KEY_MODES)}.")] = None,
     version_label: Annotated[str | None, typer.Option(metavar="LABEL", help="Another label, other keys.")] = None,
     mechanism: Annotated[str | None, typer.Option(metavar="NAME", help=f"{', '.join(MECHANISMS.names())}.")] = None,
     budget: Annotated[Path | None, typer.Option(metavar="FILE", help="eps-dp: weights or epsilons of tables.")] = None,
     spsn: Annotated[bool | None, typer.Option("--spsn/--no-spsn", help="eps-dp: one noise for all tables.")] = None,
     non_negative: Annotated[bool | None, typer.Option("--non-negative", help="Show 0 for less than 0.")] = None,
-    regions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV of area, region: also tables by region.")
-    ] = None,
-    tables: Annotated[str | None, typer.Option(metavar="A,B.*", help="Only these tables.")] = None,
-    unit: Annotated[str | None, typer.Option(metavar="UNIT", help="What a record is; that of most tables.")] = None,
+    regions: Regions = None,
+    tables: options.OnlyTables = None,
+    unit: options.Unit = None,
     missing: Annotated[str | None, typer.Option(metavar="HOW", help=f"No value: {', '.join(MISSING)}.")] = None,
     form: Annotated[str | None, typer.Option("--format", metavar="FORM", help=f"{' or '.join(FORMATS)}.")] = None,
     keep_exact: Annotated[bool | None, typer.Option("--keep-exact", help="Keep true counts in DIR.curator.")] = None,
-    memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Most memory to count in, as 2GB; more spills.")
-    ] = None,
+    memory: Memory = None,
     threads: Annotated[int | None, typer.Option(metavar="N", help="Threads to count with; all cores.")] = None,
     settings: Annotated[Path | None, typer.Option(metavar="FILE", help="Flags from a TOML file.")] = None,
     again: Annotated[Path | None, typer.Option(metavar="DIR", help="Repeat a run from its OUT.curator.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and do nothing.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a release that exists.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the tables of a run that was killed.")] = False,
-    lock_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, show_default=False, help="Longest wait for a lock; 30 s.")
-    ] = LOCK_TIMEOUT,
+    lock_timeout: LockTimeout = LOCK_TIMEOUT,
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Add a line of JSON per stage; no data.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Count all tables of a programme, add noise, and write a release.
 
     Example: discreet protect census.parquet --programme eu2021:LU --id PERSON_ID
     --secret-file office.secret --variance 3 --bound 5 --out release
     """
-    flags = with_settings(
-        settings,
-        {
-            "programme": programme, "mechanism": mechanism, "law": law, "variance": variance, "bound": bound,
-            "threshold": threshold, "perturb_zeros": perturb_zeros, "epsilon": epsilon, "delta": delta, "scale": scale,
-            "sigma": sigma, "ptable": ptable, "budget": budget, "spsn": spsn, "non_negative": non_negative,
-            "key_mode": key_mode, "version_label": version_label, "secret_file": secret_file, "id": id_column,
-            "key": key, "count": count, "weight": weight, "weighted_only": weighted_only,
-            "tabulated": tabulated, "encoding": encoding, "regions": regions, "tables": tables, "unit": unit,
-            "missing": missing, "format": form, "keep_exact": keep_exact, "memory": memory, "threads": threads,
-            "allow_disclosure": allow_disclosure,
-        },
-        KINDS,
-    )  # fmt: skip
+    flags = with_settings(settings, _flags(locals()), KINDS)
     face = Face(out, ProgressBars(shown=not quiet, log=log), as_json, lock_timeout)
     if again is not None:
         if dry_run:
             raise ParameterError("A run that is repeated has no dry run. Leave out one of them.", parameter="dry_run")
         run_again(again, data, flags, face, replace=replace, resume=resume)
         return
+    _check_there(data, flags)
+    if dry_run:
+        print_estimate(data or [], flags, face, replace=replace)
+    else:
+        run(data or [], flags, face, replace=replace, resume=resume)
+
+
+def _flags(given: Flags) -> Flags:
+    """Return the flags that a settings file may hold, by the name that they have on the command line."""
+    return {name: given[PARAMETERS.get(name, name)] for name in KINDS}
+
+
+def _check_there(data: list[str] | None, flags: Flags) -> None:
+    """Refuse a run without data or without a programme."""
     if not data:
         example = "Example: discreet protect census.parquet"
         raise ParameterError(f"DATA is missing: the records to count. {example}", parameter="data")
     if not flags["programme"]:
         raise ParameterError("--programme is missing. Example: --programme eu2021:LU", parameter="programme")
-    if dry_run:
-        print_estimate(data, flags, face, replace=replace)
-        return
-    run(data, flags, face, replace=replace, resume=resume)

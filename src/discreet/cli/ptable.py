@@ -1,9 +1,4 @@
-"""The command `ptable`.
-
-A p-table for the terminal: sentences, a table, and a small bar picture of every row.
-
-`discreet ptable`: make a p-table, show one, convert one.
-"""
+"""`discreet ptable`: make a p-table, show one with a small bar picture of every row, convert one."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from discreet.cli.output import answer, check_picture
+from discreet.cli import options, output
 from discreet.errors import ParameterError
 from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
 from discreet.noise.formats.ptable_format import FORMATS
@@ -121,9 +116,7 @@ _HELP = {name: declared.help() for name, declared in parameters(PTableSettings).
 _FORMATS = "csv, toml, tauargus, sas, cellkey or ons"
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the rows: PNG or SVG, by the ending.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Overwrite files that exist.")]
 KeySpace = Annotated[
     int | None, typer.Option("--key-space", metavar="K", help="Number of keys; 2^32 unless the format has its own.")
 ]
@@ -147,8 +140,8 @@ def ptable(
     format_name: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help=f"{_FORMATS}.")] = None,
     key_space: KeySpace = None,
     plot: Plot = None,
-    replace: Replace = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a p-table: one law of noise per true count, from variance and bound.
 
@@ -186,8 +179,8 @@ def ptable(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A p-table in any format we know.")],
     plot: Plot = None,
-    replace: Replace = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show a p-table file: rows, moments and what it tells about true 1s."""
     _refuse_overwriting(None, plot, replace=replace)
@@ -202,8 +195,8 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
     to: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=f"{_FORMATS}; from OUT's ending.")] = None,
     key_space: KeySpace = None,
-    replace: Replace = False,
-    as_json: AsJson = False,
+    replace: options.ReplaceFiles = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Convert a p-table file to another format, on that format's own grid."""
     name = to or format_for(target)
@@ -212,7 +205,7 @@ def convert(
     after = write_ptable(fitted, target, name, replace=replace)
     wish = {"in": str(source), "out": str(target), "to": name}
     if as_json:
-        typer.echo(_json(after, "ptable convert", wish))
+        _print_json(after, "ptable convert", wish)
         return
     grid = (
         "the same key space" if after.key_space == before.key_space else f"rounded again from {before.key_space} keys"
@@ -245,8 +238,7 @@ def _refuse_options_before(context: typer.Context) -> None:
 
 def _refuse_overwriting(out: Path | None, plot: Path | None, *, replace: bool) -> None:
     """Refuse before any work what writing would refuse after it."""
-    if plot:
-        check_picture(plot, replace=replace)
+    output.check_picture(plot, replace=replace)
     if out and plot and out.absolute() == plot.absolute():
         raise ParameterError("--out and --plot name the same file. Give each its own.", parameter="plot")
     if out:
@@ -262,7 +254,7 @@ def _show(
 
         save_chart(ptable_chart(made), plot)
     if as_json:
-        typer.echo(_json(made, command, wish))
+        _print_json(made, command, wish)
         return
     typer.echo(describe(made))
     typer.echo(table(made))
@@ -272,8 +264,8 @@ def _show(
             typer.echo(f"Wrote {path}.")
 
 
-def _json(made: PTable, command: str, wish: dict[str, Any]) -> str:
-    return answer(
+def _print_json(made: PTable, command: str, wish: dict[str, Any]) -> None:
+    output.answer(
         command,
         wish,
         results(made),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.attacks.target_cells import BUDGET
-from discreet.cli.attack import BUDGET_HELP, target_cells
-from discreet.cli.output import answer
+from discreet.cli import options, output
+from discreet.cli.attack import target_cells
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.reports.release_report import report as report_on
@@ -20,33 +18,24 @@ from discreet.risk.averaging import ONE_SIGMA
 if TYPE_CHECKING:
     from discreet.reports.release_report import Report
 
-WIDEST = 120
-
 
 def report(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
+    release: options.ReleaseFolder,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page to write, FILE.html.")] = None,
     public: Annotated[
         bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
     ] = False,
-    truth: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Its true counts; OUT.curator/exact if left out and there.")
-    ] = None,
+    truth: options.Truth = None,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
     ] = None,
     confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
-    budget: Annotated[str, typer.Option(metavar="N", help=BUDGET_HELP)] = str(BUDGET),
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    budget: options.Budget = str(BUDGET),
+    areas: options.Areas = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write one page on a release: its noise, what it tells an attacker, what users lose.
 
@@ -54,7 +43,7 @@ def report(
     """
     if out is None:
         raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         written = report_on(
             release,
             out,
@@ -70,32 +59,28 @@ def report(
         )
     if as_json:
         settings = {
-            "release": str(release),
+            "release": release,
             "public": public,
-            "truth": written.found.utility.truth,
+            "truth": written.found.utility.measured.truth,
             "confidence": confidence,
             "budget": target_cells(budget),
-            "areas": written.found.utility.areas and written.found.utility.areas.topic,
+            "areas": written.found.utility.measured.areas and written.found.utility.measured.areas.topic,
             "seed": seed,
         }
-        typer.echo(answer("report", settings, written.results, written.warnings, **written.to_json()))
+        output.answer("report", settings, written.results, written.warnings, **written.to_json())
     else:
         _show(written)
 
 
 def _show(written: Report) -> None:
     """Print the report in short, where it is, and what is not in it."""
-    width = min(shutil.get_terminal_size().columns, WIDEST)
     for sentence in written.summary.sentences:
-        typer.echo(textwrap.fill(sentence, width))
-    whose = "for everybody" if written.found.is_public else "for the curator alone"
-    typer.echo(
-        "\n" + textwrap.fill(f"{written.path} holds the report, one file that needs nothing else, {whose}.", width)
-    )
+        output.paragraph(sentence)
+    typer.echo("")
+    whose = "for everybody" if written.found.published.is_public else "for the curator alone"
+    output.paragraph(f"{written.path} holds the report, one file that needs nothing else, {whose}.")
     if written.figures:
-        many = f"{len(written.charts)} charts as PNG and SVG"
-        typer.echo(textwrap.fill(f"{written.figures[0].parent} holds its {many}.", width))
-    for sentence in written.missing:
-        typer.echo(textwrap.fill(f"Note: {sentence}", width))
-    if not written.found.is_public and not written.found.is_exact:
+        output.paragraph(f"{written.figures[0].parent} holds its {len(written.charts)} charts as PNG and SVG.")
+    output.notes(written.missing)
+    if not written.found.published.is_public and not written.found.published.is_exact:
         typer.echo("Next: discreet report --public, for a page that everybody may read.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.synthetic.synthetic_census import synth as write_synthetic
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ def synth(
     persons: Annotated[int, typer.Option(metavar="N", help="How many persons, from 1 to 10^9.")],
     seed: Annotated[int, typer.Option(metavar="S", help="A whole number; the same one gives the same file.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Write the persons to this file: .parquet or .csv.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that exists.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    replace: options.ReplaceFile = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a synthetic census: made-up persons in households, with a code for every topic of the EU census."""
     with _bar(shown=sys.stderr.isatty() and not quiet) as progress:
         made = write_synthetic(out, country=country, persons=persons, seed=seed, replace=replace, progress=progress)
     if as_json:
-        settings = {"country": country, "persons": persons, "seed": seed, "out": str(out)}
-        own = {"persons": made.persons, "households": made.households, "written": str(made.written)}
-        typer.echo(answer("synth", settings, [], [made.sentence], **own))
+        settings = {"country": country, "persons": persons, "seed": seed, "out": out}
+        own = {"persons": made.persons, "households": made.households, "written": made.written}
+        output.answer("synth", settings, [], [made.sentence], **own)
         return
     typer.echo(_closing(made, country))
 

@@ -1,14 +1,7 @@
-"""The command `utility`.
-
-What `discreet utility` prints: sentences first, then figures by size of count.
-
-`discreet utility`: what the noise does to users, of a release or, before there is one, to small areas.
-"""
+"""`discreet utility`: what the noise does to users, of a release or, before there is one, to small areas."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +10,7 @@ import typer
 from discreet.accuracy.area_counts import PREFIX, load_areas
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.accuracy.small_areas import figure, small_areas
-from discreet.cli.output import answer
+from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.noise.by_name import distribution_names, noise_named
@@ -33,7 +26,11 @@ if TYPE_CHECKING:
     from discreet.results import Result
 
 LABEL = 14
-WIDEST = 120
+BY_SIZE = (
+    ("true count", "<11"), ("cells", ">11"), ("unchanged", ">11"), ("sd", ">9"), ("9 of 10", ">11"), ("> 20 %", ">8"),
+    ("> 50 %", ">8"), ("> 100 %", ">9"),
+)  # fmt: skip
+"""Columns of figures by size of count."""
 AS_TABLES = ("sizes", "tests", "small areas")
 """Sections that are shown as tables."""
 SAID = ("expected_relative_distance", "expected_vanished")
@@ -46,38 +43,42 @@ RAREST = 1e-8
 NONE_LOST = "No area is lost, or expected to be."
 BIN_LINES = 6
 """Bins of small sizes that are shown one by one."""
+ENDINGS = (".csv", ".parquet")
+"""Of files with areas."""
 
 
 def show(found: Utility, release: str) -> None:
-    """Print what the noise of a release does."""
-    width = _width()
+    """Print what the noise of a release does: sentences first, then figures by size of count."""
     source = f"true counts from {found.truth}" if found.truth else "without true counts"
     opening = f"What the noise of {release} does to its users ({source}). {found.size.sentence}"
-    typer.echo(textwrap.fill(opening, width))
-    typer.echo(textwrap.fill(found.summary, width) + "\n")
+    output.paragraph(opening)
+    output.paragraph(found.summary)
+    typer.echo("")
     for label, results in found.sections().items():
         if label not in AS_TABLES:
-            _show_section(label, [each.sentence for each in results if each.name not in SAID], width)
+            output.section(label, [each.sentence for each in results if each.name not in SAID], LABEL)
     if found.cells:
         _show_sizes(found.cells.by_size.classes)
     _show_tests(found.tests)
-    _show_small_areas(found, width)
-    _show_assumptions(found.results, width)
-    for warning in found.warnings:
-        typer.echo(textwrap.fill(f"Note: {warning}", width))
+    _show_small_areas(found)
+    _show_assumptions(found.results)
+    output.notes(found.warnings)
     typer.echo(NEXT)
 
 
 def _show_tests(tests: Mapping[int, Rejections]) -> None:
     """Print how often tests of independence reject it wrongly."""
     typer.echo("\nTests of independence at 5 % that reject it wrongly, percent of simulated tables:")
-    typer.echo(f"{'persons a cell':<16}{'true counts':>13}{'published':>11}{'noise known':>13}")
-    for mean, each in tests.items():
-        shares = f"{100 * each.exact:>13.1f}{100 * each.naive:>11.1f}{100 * each.aware:>13.1f}"
-        typer.echo(f"{mean:<16}{shares}")
+    rows = (
+        [str(mean), *(f"{100 * share:.1f}" for share in (each.exact, each.naive, each.aware))]
+        for mean, each in tests.items()
+    )
+    output.table(
+        [("persons a cell", "<16"), ("true counts", ">13"), ("published", ">11"), ("noise known", ">13")], rows
+    )
 
 
-def _show_small_areas(found: Utility, width: int) -> None:
+def _show_small_areas(found: Utility) -> None:
     """Print what happened to small areas, if there are any small counts."""
     small = found.small_areas
     if small is None or found.areas is None:
@@ -86,18 +87,18 @@ def _show_small_areas(found: Utility, width: int) -> None:
     typer.echo(f"\nSmall areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500.")
     losses = _losses(small)
     if counts or losses != [NONE_LOST]:
-        _show_section("lost", losses, width)
+        output.section("lost", losses, LABEL)
     if counts:
         _show_bins(small)
 
 
 def show_areas(found: SmallAreas) -> None:
     """Print what a law does to a list of areas."""
-    width = _width()
     noise = f"typically ±{found.deviation:.1f}" + ("" if found.bound == float("inf") else f", at most {found.bound:g}")
     sexes = ", sexes simulated" if found.simulated else ""
-    typer.echo(textwrap.fill(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.", width))
-    typer.echo(textwrap.fill(found.summary, width) + "\n")
+    output.paragraph(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.")
+    output.paragraph(found.summary)
+    typer.echo("")
     results = found.results
     groups = {
         "counts": [each.sentence for each in results if each.name.startswith("counts_") and each.value >= NOTHING],
@@ -107,19 +108,19 @@ def show_areas(found: SmallAreas) -> None:
         "bound": [each.sentence for each in results if each.name == "largest_error"],
     }
     for label, sentences in groups.items():
-        _show_section(label, sentences, width)
+        output.section(label, sentences, LABEL)
     _show_chances(found)
     typer.echo("")
     _show_bins(found)
-    _show_assumptions(results, width)
+    _show_assumptions(results)
 
 
 def _show_chances(found: SmallAreas) -> None:
     """Print how likely one count is off, by its size."""
     typer.echo("\nChance that one count is off by more than a share, in percent:")
-    typer.echo(f"{'true count':<14}" + "".join(f"{f'> {each.relative:.0%}':>10}" for each in found.single))
-    for each in found.chances:
-        typer.echo(f"{each.count:<14}" + "".join(f"{_percent(share, found.bound):>10}" for share in each.off))
+    heads = [("true count", "<14"), *((f"> {each.relative:.0%}", ">10") for each in found.single)]
+    rows = ([str(each.count), *(_percent(share, found.bound) for share in each.off)] for each in found.chances)
+    output.table(heads, rows)
 
 
 def _percent(share: float, bound: float) -> str:
@@ -134,51 +135,37 @@ def _losses(found: SmallAreas) -> list[str]:
     return [sentence for sentence, is_worth in zip(told, worth, strict=True) if is_worth] or [NONE_LOST]
 
 
-def _width() -> int:
-    return min(shutil.get_terminal_size().columns, WIDEST)
-
-
-def _show_section(label: str, sentences: Iterable[str], width: int) -> None:
-    for sentence in sentences:
-        head = f"{label:<{LABEL}}"
-        typer.echo(textwrap.fill(sentence, width, initial_indent=head, subsequent_indent=" " * LABEL))
-        label = ""
-
-
 def _show_sizes(classes: Sequence[SizeClass]) -> None:
     """Print noise and relative error by size of the true count."""
     typer.echo("\nBy size of the true count, shares in percent:")
-    heads = f"{'cells':>11}{'unchanged':>11}{'sd':>9}{'9 of 10':>11}{'> 20 %':>8}{'> 50 %':>8}{'> 100 %':>9}"
-    typer.echo(f"{'true count':<11}{heads}")
+    rows = []
     for each in classes:
         span = "0" if each.high == 0 else f"{each.low}-{each.high}" if each.high else f"{each.low}+"
         low, _, high = each.noise
         off = [f"{100 * share:.1f}" for share in each.above.values()] or ["-"] * 3
-        typer.echo(
-            f"{span:<11}{each.cells:>11,}{100 * each.unchanged:>11.1f}{each.deviation:>9,.2f}"
-            f"{f'{low:+.0f}..{high:+.0f}':>11}{off[0]:>8}{off[1]:>8}{off[2]:>9}"
-        )
+        unchanged, noise = f"{100 * each.unchanged:.1f}", f"{low:+.0f}..{high:+.0f}"
+        rows.append([span, f"{each.cells:,}", unchanged, f"{each.deviation:,.2f}", noise, *off])
+    output.table(BY_SIZE, rows)
 
 
 def _show_bins(found: SmallAreas) -> None:
     """Print expected and counted distortions by size, single counts and whole areas."""
     seen = "seen" if found.seed is None else "drawn"
-    head = "".join(f"{f'> {each.relative:.0%}':>10}{seen:>8}" for each in found.single)
     typer.echo(f"Single counts off by more than a share, expected and {seen}:")
-    typer.echo(f"{'true count':<14}{'counts':>10}{head}")
-    for number in range(BIN_LINES):
-        if found.single[0].bins[number].number:
-            _show_line([each.bins[number] for each in found.single])
-    for lines in ([each.small for each in found.single], [each.all for each in found.single]):
-        _show_line(lines)
+    heads = [head for each in found.single for head in ((f"> {each.relative:.0%}", ">10"), (seen, ">8"))]
+    numbers = [number for number in range(BIN_LINES) if found.single[0].bins[number].number]
+    bins = [[each.bins[number] for each in found.single] for number in numbers]
+    bins += [[each.small for each in found.single], [each.all for each in found.single]]
+    output.table([("true count", "<14"), ("counts", ">10"), *heads], map(_bin_row, bins))
 
 
-def _show_line(lines: Sequence[SizeBin]) -> None:
-    first = lines[0]
+def _bin_row(bins: Sequence[SizeBin]) -> list[str]:
+    """Return how many counts of one size there are, and of each share how many are off by more."""
+    first = bins[0]
     span = "all" if first.last is None else f"{first.first}-{first.last}"
-    seen = ["-" if each.sampled is None else f"{each.sampled:,}" for each in lines]
-    told = "".join(f"{_short(each.expected):>10}{drawn:>8}" for each, drawn in zip(lines, seen, strict=True))
-    typer.echo(f"{span:<14}{first.number:>10,}{told}")
+    seen = ["-" if each.sampled is None else f"{each.sampled:,}" for each in bins]
+    pairs = zip((_short(each.expected) for each in bins), seen, strict=True)
+    return [span, f"{first.number:,}", *(text for pair in pairs for text in pair)]
 
 
 def _short(number: float) -> str:
@@ -186,13 +173,9 @@ def _short(number: float) -> str:
     return f"<{NOTHING}" if 0 < number < NOTHING else figure(number)
 
 
-def _show_assumptions(results: Iterable[Result], width: int) -> None:
-    texts = dict.fromkeys(text for result in results for text in result.assumptions)
-    if texts:
-        typer.echo(textwrap.fill(f"Assumed: {'; '.join(texts)}.", width, initial_indent="\n"))
-
-
-ENDINGS = (".csv", ".parquet")
+def _show_assumptions(results: Iterable[Result]) -> None:
+    if assumed := output.assumptions(results):
+        output.paragraph(f"Assumed: {assumed}.", "\n")
 
 
 def utility(
@@ -205,24 +188,19 @@ def utility(
     truth: Annotated[
         Path | None, typer.Option(metavar="DIR", help="True counts; OUT.curator/exact if left out and there.")
     ] = None,
-    areas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC", help="Topic of areas [default: declared in the programme, or recognised by its name]."
-        ),
-    ] = None,
+    areas: options.Areas = None,
     variance: Annotated[float | None, typer.Option(metavar="V", help="Of AREAS: noise variance of a count.")] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help="Largest absolute noise.")] = None,
-    threshold: Annotated[int | None, typer.Option(metavar="J", help="Largest positive count never published.")] = None,
+    bound: options.Bound = None,
+    threshold: options.Threshold = None,
     epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count.")] = None,
-    delta: Annotated[float | None, typer.Option(metavar="D", help="With --epsilon, for truncated laws.")] = None,
-    scale: Annotated[float | None, typer.Option(metavar="B", help="For the law laplace.")] = None,
-    sigma: Annotated[float | None, typer.Option(metavar="S", help="For the Gaussian laws.")] = None,
+    delta: options.Delta = None,
+    scale: options.Scale = None,
+    sigma: options.Sigma = None,
     law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(distribution_names())}.")] = None,
-    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Or a p-table from a file.")] = None,
+    ptable: options.PTableFile = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is simulated.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what the noise does to users: of a release, or of a law to small areas.
 
@@ -251,16 +229,12 @@ def _refuse(given: dict[str, Any], sentence: str) -> None:
 
 
 def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int, *, quiet: bool, as_json: bool) -> None:
-    with ProgressBars(shown=not quiet, log=None) as stages:
+    with ProgressBars(shown=not quiet) as stages:
         found = measure_utility(release, truth=truth, areas=areas, seed=seed, progress=stages)
     if as_json:
-        asked = {
-            "release": str(release),
-            "truth": found.truth,
-            "areas": found.areas and found.areas.topic,
-            "seed": seed,
-        }
-        typer.echo(answer("utility", asked, found.results, found.warnings, **found.to_json()))
+        topic = found.areas and found.areas.topic
+        asked = {"release": release, "truth": found.truth, "areas": topic, "seed": seed}
+        output.answer("utility", asked, found.results, found.warnings, **found.to_json())
     else:
         show(found, str(release))
 
@@ -275,8 +249,7 @@ def _of_areas(source: str, noise: dict[str, Any], seed: int, *, as_json: bool) -
         # The lists that come along are public; a file may not be.
         found = found.without_truth()
     if as_json:
-        told = {name: str(value) if isinstance(value, Path) else value for name, value in noise.items()}
-        asked = {"areas": source, **told, "seed": seed}
-        typer.echo(answer("utility", asked, found.results, (), small_areas=found.to_json()))
+        asked = {"areas": source, **noise, "seed": seed}
+        output.answer("utility", asked, found.results, (), small_areas=found.to_json())
     else:
         show_areas(found)

@@ -132,7 +132,7 @@ class TableDifferences:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class EarlierReleases:
     """The other releases in the folder of a new one.
 
     Attributes:
@@ -144,13 +144,13 @@ class Neighbours:
     strange: list[str] = field(default_factory=list)
 
 
-def releases_beside(out: Path) -> Neighbours:
+def releases_beside(out: Path) -> EarlierReleases:
     """Return the other releases in the same folder that this user can read.
 
     A release at `out` itself is replaced by the new one, and both are never published. A folder that is damaged, or
     made to do harm, stops nothing: it is named.
     """
-    found = Neighbours()
+    found = EarlierReleases()
     replaced, folder = curator_folder(out.absolute()), out.absolute().parent
     beside = (place for place in folder.glob(f"*.curator/{RECORD}") if place.parent != replaced)
     for place in sorted(beside, key=_age, reverse=True)[:MOST_LOOKED_AT]:
@@ -187,7 +187,7 @@ def _age(path: Path) -> float:
 
 
 def warnings_about(
-    record: Record, tables: Callable[[str], pa.Table | None], earlier: Neighbours, secret: bytes | None = None
+    record: Record, tables: Callable[[str], pa.Table | None], earlier: EarlierReleases, secret: bytes | None = None
 ) -> Iterator[str]:
     """Give a sentence for every earlier release that tells more together with the new one, but not for too many.
 

@@ -25,7 +25,7 @@ from discreet.programme.regions import with_regions
 from discreet.programme.selection import choose_tables
 from discreet.progress import silent
 from discreet.protection.data_input import open_input
-from discreet.protection.earlier_releases import Neighbours, releases_beside, warnings_about
+from discreet.protection.earlier_releases import EarlierReleases, releases_beside, warnings_about
 from discreet.protection.programme_checks import check_countable
 from discreet.protection.table_publishing import TablePublisher
 from discreet.records.record_columns import RecordColumns
@@ -209,7 +209,7 @@ class ProtectionJob:
         """Return the release, complete, in its place."""
         asked = (self.data, self.programme, self.columns, self.missing)
         given = open_input(*asked, tabulated=self.tabulated, encoding=self.encoding)
-        earlier = releases_beside(self.out) if self.out else Neighbours()
+        earlier = releases_beside(self.out) if self.out else EarlierReleases()
         begin = time.perf_counter()
         with (
             closing(given),

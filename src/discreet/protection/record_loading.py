@@ -142,10 +142,7 @@ def load(
     """
     part = replace(programme, tables=tuple(tables)) if tables else programme
     binding = columns_of_topics(part, source.columns, source.name)
-    for column in roles.columns:
-        if column not in source.columns:
-            raise UnknownNameError.column(f"column in {source.name}", column, source.columns)
-    _check_apart(binding, roles)
+    _check_columns(source, binding, roles)
     coding = with_missing_category(programme, list(binding)) if missing == "category" else programme
     counted = {table.id for table in part.tables}
     levels = level_columns(coding, missing, tables)
@@ -176,14 +173,7 @@ def load(
     if roles.weight and arriving.records:
         _check_weights(engine, name, source.name)
     if not arriving.records:
-        if roles.count:
-            raise NothingToCountError(
-                f"{source.name} has no row left: all are margins, or have a count of 0. Give the cells at the finest "
-                "codes of the tables."
-            )
-        raise NothingToCountError(
-            f"{source.name} has no record left once those with a missing value are dropped. Choose --missing category."
-        )
+        raise _nothing_left(source.name, tabulated=bool(roles.count))
     with_category = coder.topics_with_missing() if missing == "category" else []
     if missing == "category" and mechanism.perturbs_zeros:
         # With noise on empty cells the category is there whether somebody's value is missing or not.
@@ -196,6 +186,18 @@ def load(
         {None: None, **{text: f"{column.name} = 1" for text, column in filters.items()}},
         margins=coder.margins,
         notes=tuple(coder.notes()),
+    )
+
+
+def _nothing_left(source: str, *, tabulated: bool) -> NothingToCountError:
+    """Return the refusal of data of which no record is left, and what to do about it."""
+    if tabulated:
+        return NothingToCountError(
+            f"{source} has no row left: all are margins, or have a count of 0. Give the cells at the finest codes of "
+            "the tables."
+        )
+    return NothingToCountError(
+        f"{source} has no record left once those with a missing value are dropped. Choose --missing category."
     )
 
 
@@ -291,8 +293,12 @@ def _persons(engine: Engine, name: str, rows: int, source: str) -> int:
     return persons
 
 
-def _check_apart(binding: dict[str, str], roles: RecordColumns) -> None:
-    """Refuse a column of ids or keys as a topic: the message on unknown codes would show some of them."""
+def _check_columns(source: Source, binding: dict[str, str], roles: RecordColumns) -> None:
+    """Refuse columns of ids, keys, counts and weights that are not there, or that are topics too."""
+    for column in roles.columns:
+        if column not in source.columns:
+            raise UnknownNameError.column(f"column in {source.name}", column, source.columns)
+    # As a topic, such a column would show some of its ids or keys in the message on unknown codes.
     for topic, column in binding.items():
         role = next((role for role, named in vars(roles).items() if named == column), None)
         if role:

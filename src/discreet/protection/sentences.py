@@ -30,14 +30,13 @@ def noise_results(release: Release) -> list[Result]:
     if record.is_exact:
         return []
     unit = release.programme.tables[0].unit
-    least, typical = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
-    size = f"{typical:.2f}" if f"{least:.2f}" == f"{typical:.2f}" else f"{least:.2f} to {typical:.2f}"
     found = [
         Result(
             name="typical_noise",
-            value=typical,
+            value=_sizes(record)[1],
             unit=unit,
-            sentence=f"A published count is typically {size} away from the true one ({_kind_of_size(record)}).",
+            sentence=f"A published count is typically {_size(record)} away from the true one "
+            f"({_kind_of_size(record)}).",
             assumptions=(
                 "a count large enough for the last row of the p-table; smaller ones may have less noise"
                 if record.noise.varies_by_count
@@ -157,10 +156,19 @@ def _noise(release: Release) -> str:
     record = release.record
     if record.is_exact:
         return "none: these are true counts"
-    least, most = (math.hypot(variance**0.5, record.mean) for variance in (record.variance, record.largest_variance))
-    size = f"{most:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
     bound = f", never more than {record.bound:g}" if math.isfinite(record.bound) else ", without a bound"
-    return f"{_kind_of_size(record)} {size}{bound}"
+    return f"{_kind_of_size(record)} {_size(record)}{bound}"
+
+
+def _sizes(record: Record) -> tuple[float, float]:
+    """Return the smallest and the largest typical change of a count: the root of its mean square."""
+    return math.hypot(record.variance**0.5, record.mean), math.hypot(record.largest_variance**0.5, record.mean)
+
+
+def _size(record: Record) -> str:
+    """Return the typical change of a count, as a range where counts differ in it."""
+    least, most = (f"{size:.2f}" for size in _sizes(record))
+    return most if least == most else f"{least} to {most}"
 
 
 def _kind_of_size(record: Record) -> str:

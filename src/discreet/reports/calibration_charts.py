@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.calibration.constraints import AT_LEAST, BOUND, EPSILON, VARIANCE
-from discreet.calibration.feasible_region import phrase
+from discreet.calibration.sentences import phrase
 from discreet.charts.constraint_charts import BOUND as BOUND_AXIS
 from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit, LimitChart
 from discreet.charts.frontier_chart import FrontierChart, FrontierPoint
@@ -137,7 +137,7 @@ QUANTITIES = {
 
 def constraint_charts(design: NoiseDesign) -> tuple[LimitChart, ...]:
     """Return a chart per constraint, with its formula."""
-    return tuple(_chart(each, range(1, design.max_bound + 1)) for each in design.constraints)
+    return tuple(_chart(each, range(1, design.question.max_bound + 1)) for each in design.region.constraints)
 
 
 def _chart(each: Constraint, bounds: range) -> LimitChart:
@@ -162,7 +162,7 @@ def plane_chart_of(design: NoiseDesign, chosen: tuple[float, int] | None = None)
         design: what the constraints leave.
         chosen: variance and bound of a release, to be marked as `you are here`; the recommendation if left out.
     """
-    plane = design.plane
+    plane = design.region.plane
     binding = {row.low_by for row in plane.rows} | {row.high_by for row in plane.rows}
     marked, label = (chosen, HERE) if chosen else (design.recommended, RECOMMENDED)
     return PlaneChart(
@@ -181,10 +181,10 @@ def line_chart_of(design: NoiseDesign, chosen: float | None = None) -> EpsilonCh
     """Return the line of epsilon, with one of a release marked as `you are here` where it is given."""
     limits = tuple(
         EpsilonLimit(each.name, each.limit(0), each.side == AT_LEAST)
-        for each in design.constraints
+        for each in design.region.constraints
         if each.about == EPSILON
     )
-    line = design.line
+    line = design.region.line
     left = f"{line.low:.3g} to {line.high:.3g}" if line.low else f"at most {line.high:.3g}"
     apart = f"{line.low_by} ask for {line.low:.3g}, {line.high_by} allows {line.high:.3g}"
     if chosen is None:
@@ -205,32 +205,32 @@ def _edge(each: Constraint, bounds: list[int]) -> PlaneEdge:
 def _left(design: NoiseDesign) -> str:
     """Return what is left, as a title."""
     if design.recommended is None:
-        last = design.plane.rows[-1]
+        last = design.region.plane.rows[-1]
         asks = f"{last.low_by} asks for a variance of {last.low:.3g}"
         return f"Nothing is left: {asks}, {phrase(last.high_by)} allows {last.high:.3g} at a bound of {last.bound}"
     variance, bound = design.recommended
-    first = design.plane.feasible[0].bound
+    first = design.region.plane.feasible[0].bound
     return f"From a bound of {first} on something is left: take variance {variance:.3g} and bound {bound}"
 
 
 def _where(design: NoiseDesign, chosen: tuple[float, int]) -> str:
     """Return how a setting stands to the constraints, as a title."""
     variance, bound = chosen
-    row, setting = design.plane.at(bound), f"Variance {variance:.3g} with bound {bound}"
+    row, setting = design.region.plane.at(bound), f"Variance {variance:.3g} with bound {bound}"
     if variance < row.low:
         return f"{setting} is too little noise: {row.low_by} asks for a variance of at least {row.low:.3g}"
     if variance > row.high:
         allows = f"{phrase(row.high_by)} allows a variance of at most {row.high:.3g}"
         return f"{setting} is too much for its bound: {allows}"
-    if bound > design.max_bound:
-        return f"{setting} has a larger bound than the {design.max_bound} that users accept"
+    if bound > design.question.max_bound:
+        return f"{setting} has a larger bound than the {design.question.max_bound} that users accept"
     return f"{setting} is within what the constraints leave: {row.low:.3g} to {row.high:.3g}"
 
 
 def frontier_chart_of(design: NoiseDesign) -> FrontierChart:
     """Return the frontier of risk against published detail."""
-    curation = design.curation
-    widest = design.plane.rows[-1]
+    curation = design.region.curation
+    widest = design.region.plane.rows[-1]
 
     def points(cuts: tuple[Cut, ...]) -> tuple[FrontierPoint, ...]:
         return tuple(_point(cut, curation.whole) for cut in cuts)
@@ -267,7 +267,7 @@ def _message(curation: Curation) -> str:
 
 def design_charts(design: NoiseDesign) -> tuple[Chart, ...]:
     """Return what the constraints leave, what cuts buy, and every constraint by itself."""
-    cuts = (frontier_chart_of(design),) if design.curation.alone else ()
+    cuts = (frontier_chart_of(design),) if design.region.curation.alone else ()
     return (plane_chart_of(design), line_chart_of(design), *cuts, *constraint_charts(design))
 
 

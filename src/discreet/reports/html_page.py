@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
     from discreet.release.record import Record
     from discreet.reports.report_results import ReportResults
-    from discreet.reports.verdicts import ReportSummary, VerdictLine
+    from discreet.reports.sentences import ReportSummary
+    from discreet.reports.verdicts import VerdictLine
     from discreet.results import Result
 
 TEMPLATES, PAGE = "templates", "report.html"
@@ -80,28 +81,31 @@ def document(found: ReportResults, summary: ReportSummary, charts: Mapping[str, 
 
 def _content(found: ReportResults, summary: ReportSummary, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
     """Return everything that the templates speak of, by name."""
+    published, release = found.published, found.published.release
     return {
         "found": found,
         "summary": summary,
         "limit_words": limit_words,
         "titles": SECTIONS,
-        "name": found.release.description["name"],
-        "told": found.release.description["noise"],
-        "files": found.release.description["files"],
-        "programme": found.release.programme,
-        "words": lambda name: statistic_label(found.release.programme, name),
-        "shared": found.shared[:MOST_SHARED],
+        "name": release.description["name"],
+        "told": release.description["noise"],
+        "files": release.description["files"],
+        "programme": release.programme,
+        "words": lambda name: statistic_label(release.programme, name),
+        "shared": published.shared[:MOST_SHARED],
         "ptable": _ptable(found),
         "noise": dict(_noise(found)),
-        "expected": [each for each in found.expected if not (found.is_public and each.name == "typical_noise")],
+        "expected": [
+            each for each in found.utility.expected if not (published.is_public and each.name == "typical_noise")
+        ],
         "least_noise": _least_noise(found),
         "design_drawn": design_chart(found) is not None,
         "limits": list(_limits(found)),
         "measures": _measures(found),
         "less_exposed": list(_less_exposed(found)),
-        "exposed": exposed(found.assessment, MOST_EXPOSED) if found.assessment else (),
+        "exposed": exposed(found.risk.assessment, MOST_EXPOSED) if found.risk.assessment else (),
         "achieved": achieved_by(found),
-        "losses": {LOSSES.get(name, name): each for name, each in found.utility.sections().items() if each},
+        "losses": {LOSSES.get(name, name): each for name, each in found.utility.measured.sections().items() if each},
         "settings": dict(_settings(found)),
         "charts": {section: [EmbeddedChart.of(chart) for chart in each] for section, each in charts.items()},
         "program": program(),
@@ -170,7 +174,7 @@ class PTableLine:
 
 def _ptable(found: ReportResults) -> tuple[tuple[int, ...], tuple[PTableLine, ...]] | None:
     """Return the noises and the rows of the p-table, None where there is none or it is too large to show."""
-    record = found.record
+    record = found.published.record
     table = None if record is None or record.is_exact else record.noise
     if not isinstance(table, PTable) or table.bound > WIDEST_PTABLE:
         return None
@@ -189,7 +193,7 @@ def _chances(row: Noise, noises: tuple[int, ...]) -> Iterator[str]:
 
 def _noise(found: ReportResults) -> Iterator[tuple[str, str]]:
     """Give what may be said of the noise: all of it to the curator, what is told to everybody."""
-    told, record = found.release.description["noise"], found.record
+    told, record = found.published.release.description["noise"], found.published.record
     yield "method", str(told.get("method", "not told"))
     if record is not None and not record.is_exact:
         yield "law", _law(record)
@@ -234,10 +238,10 @@ def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _least_noise(found: ReportResults) -> str:
     """Return with what noise the risk of a page for everybody is computed, "" where it tells none."""
-    sizes = told_range(found.release.description["noise"])
-    if not found.is_public or found.assessment is None or sizes is None:
+    sizes = told_range(found.published.release.description["noise"])
+    if not found.published.is_public or found.risk.assessment is None or sizes is None:
         return ""
-    told = found.release.description["noise"]["typical_noise"]
+    told = found.published.release.description["noise"]["typical_noise"]
     return (
         f"±{told} is rounded and may stand for ±{sizes[0]:g} to ±{sizes[1]:g}. Figures of risk are for the least, "
         f"±{sizes[0]:g}; with more noise there is less risk."
@@ -256,11 +260,11 @@ class ConstraintLine:
 
 
 def _limits(found: ReportResults) -> Iterator[ConstraintLine]:
-    design, record = found.design, found.record
+    design, record = found.risk.design, found.published.record
     if design is None or record is None:
         return
-    bound = int(record.bound) if math.isfinite(record.bound) else design.max_bound
-    for each in design.constraints:
+    bound = int(record.bound) if math.isfinite(record.bound) else design.question.max_bound
+    for each in design.region.constraints:
         at = f" at bound {bound}" if each.limit(1) != each.limit(2) else ""
         asks = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
         yield ConstraintLine(each.name, asks, each.reason, each.formula, each.assumptions)
@@ -268,12 +272,11 @@ def _limits(found: ReportResults) -> Iterator[ConstraintLine]:
 
 def _measures(found: ReportResults) -> dict[str, tuple[Result, ...]]:
     """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
-    every = {
-        each: results for part in (found.assessment, found.bound) if part for each, results in part.by_measure.items()
-    }
+    parts = [part for part in (found.risk.assessment, found.risk.bound) if part]
+    every = {each: results for part in parts for each, results in part.by_measure.items()}
     shown = {
         MEASURES.get(name, name): tuple(
-            each for each in results if not (found.is_public and each.name == "variance_needed")
+            each for each in results if not (found.published.is_public and each.name == "variance_needed")
         )
         for name, results in every.items()
     }
@@ -282,14 +285,14 @@ def _measures(found: ReportResults) -> dict[str, tuple[Result, ...]]:
 
 def _less_exposed(found: ReportResults) -> Iterator[str]:
     """Give a sentence for everything that tables count beside what is most exposed."""
-    for each in found.assessments[1:]:
+    for each in found.risk.assessments[1:]:
         right = next((result for result in each.results if result.name == "averaging_success"), None)
         yield f"{each.case.counted}: {right.sentence if right else 'nothing can be averaged.'}"
 
 
 def _settings(found: ReportResults) -> Iterator[tuple[str, str]]:
     """Give the choices that were made, for the noise and for this report."""
-    record = found.record
+    record = found.published.record
     if record is not None:
         yield "mechanism", record.mechanism
         yield "law", record.law
@@ -299,10 +302,10 @@ def _settings(found: ReportResults) -> Iterator[tuple[str, str]]:
         if record.mechanism_class.needs_keys:
             yield "keys", f"{record.key_mode}, version {record.key_version}"
         yield "records without a value", record.missing or "none allowed"
-    yield "success that an attacker may have", f"{found.confidence:.2%}"
-    if found.attacks is not None:
-        budget = found.attacks.budget
+    yield "success that an attacker may have", f"{found.risk.confidence:.2%}"
+    if found.risk.attacks is not None:
+        budget = found.risk.attacks.budget
         yield "target cells of attacks", "all" if budget is None else f"at most {budget:,}"
-        yield "seed of attacks", str(found.attacks.seed)
-    if found.utility.areas is not None:
-        yield "areas", f"{len(found.utility.areas.codes):,} of topic {found.utility.areas.topic}"
+        yield "seed of attacks", str(found.risk.attacks.seed)
+    if found.utility.measured.areas is not None:
+        yield "areas", f"{len(found.utility.measured.areas.codes):,} of topic {found.utility.measured.areas.topic}"

@@ -301,23 +301,23 @@ def charts_of(found: ReportResults) -> dict[str, tuple[Chart, ...]]:
     """Return the charts by the section they stand in."""
     return {
         "published": tuple(_published(found)),
-        "noise": () if found.is_exact else (village_chart(found.village),),
+        "noise": () if found.published.is_exact else (village_chart(found.utility.village),),
         "attacker": tuple(_attacker(found)),
-        "users": () if found.is_exact else tuple(_users(found)),
+        "users": () if found.published.is_exact else tuple(_users(found)),
     }
 
 
 def _published(found: ReportResults) -> Iterator[Chart]:
-    yield repeated_chart(found.shared, found.release.programme)
-    if crossed := crossed_chart(found.shared, found.release.programme):
+    yield repeated_chart(found.published.shared, found.published.release.programme)
+    if crossed := crossed_chart(found.published.shared, found.published.release.programme):
         yield crossed
 
 
 def _attacker(found: ReportResults) -> Iterator[Chart]:
     if chart := design_chart(found):
         yield chart
-    if found.assessment and (rows := exposed(found.assessment, MOST_EXPOSED)):
-        yield exposed_chart(rows, found.confidence, at_most=found.is_public)
+    if found.risk.assessment and (rows := exposed(found.risk.assessment, MOST_EXPOSED)):
+        yield exposed_chart(rows, found.risk.confidence, at_most=found.published.is_public)
     if achieved := achieved_by(found):
         yield achieved_chart(achieved)
 
@@ -328,7 +328,7 @@ def design_chart(found: ReportResults) -> PlaneChart | EpsilonChart | None:
     Bounded noise that counts share has one in the plane of variance and bound, noise with an epsilon and without a
     bound has one on the line of epsilon.
     """
-    design, record = found.design, found.record
+    design, record = found.risk.design, found.published.record
     if design is None or record is None or record.is_deterministic:
         return None
     if math.isfinite(record.bound) and record.spsn:
@@ -342,7 +342,7 @@ def design_chart(found: ReportResults) -> PlaneChart | EpsilonChart | None:
 def achieved_by(found: ReportResults) -> list[Achieved]:
     """Return what attacks on many counts achieved, in the order of the report of attacks."""
     rows = []
-    for outcome in found.attacks.outcomes if found.attacks else ():
+    for outcome in found.risk.attacks.outcomes if found.risk.attacks else ():
         if outcome.score is None or outcome.finding.answers or len(outcome.finding.estimate) < SEVERAL:
             continue
         share = outcome.headline()
@@ -354,7 +354,7 @@ def achieved_by(found: ReportResults) -> list[Achieved]:
 
 
 def _users(found: ReportResults) -> Iterator[Chart]:
-    utility = found.utility
+    utility = found.utility.measured
     if utility.cells and (chart := by_size_chart(utility.cells.by_size)):
         yield chart
     yield intervals_chart(utility.intervals, utility.typical)

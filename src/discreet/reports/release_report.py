@@ -12,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.reports.html_page import SECTIONS, document
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.verdicts import summary_of
+from discreet.reports.sentences import summary_of
 from discreet.results import ResultSet
 from discreet.risk.averaging import ONE_SIGMA
 from discreet.whole_file import check_writable, write_whole
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.progress import Progress
     from discreet.release.release import Release
     from discreet.reports.report_results import ReportResults
-    from discreet.reports.verdicts import ReportSummary
+    from discreet.reports.sentences import ReportSummary
     from discreet.results import Result
 
 ENDINGS = (".html", ".htm")
@@ -67,7 +67,7 @@ class Report(ResultSet):
         """Return what `--json` prints beside settings, results and warnings."""
         return {
             "out": str(self.path),
-            "public": self.found.is_public,
+            "public": self.found.published.is_public,
             "sentences": list(self.summary.sentences),
             "charts": [{"name": chart.name, "title": chart.title} for chart in self.charts],
             "sections": list(self.sections),

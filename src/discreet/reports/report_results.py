@@ -65,67 +65,100 @@ UNTOLD_SPLIT = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ReportResults:
-    """Everything that a report shows.
+class PublishedFacts:
+    """What is published, and with which noise.
 
     Attributes:
         release: the release; for the public, without its curator's side.
         is_public: whether only what everybody may know was used.
-        confidence: the success an attacker may have.
         law: of the noise by true count; for the public, one that fits what is told.
         record: how the noise was made, None for the public.
         shared: the statistics, those in most tables first.
-        village: what a village is published as.
-        small: the same for some small counts.
-        expected: what users can expect of the law.
-        utility: what the noise does to users.
-        assessments: what formulas say that an attacker could learn, one for everything that tables count, the most
-            exposed first; for the public, with the least noise that what is told may stand for.
-        bound: how surely the bound is revealed by everything that is published; None for the public.
-        mildest: for the public, the first with the largest.
-        attacks: what attacks learnt, None where they cannot be scored.
-        design: what noise the programme needs.
-        absent: by section, why something is not there and what to do about it.
-        commands: what to type to make this again.
-        versions: of programs by name.
-        about: a sentence on the data, as that they are made up.
     """
 
     release: Release
     is_public: bool
-    confidence: float
     law: NoiseByCount
     record: Record | None
     shared: tuple[SharedStatistic, ...]
-    village: PublishedCounts
-    small: tuple[PublishedCounts, ...]
-    expected: tuple[Result, ...]
-    utility: Utility
-    assessments: tuple[Assessment, ...]
-    bound: Assessment | None
-    mildest: Assessment | None
-    attacks: AttackReport | None
-    design: NoiseDesign | None
-    absent: dict[str, str]
-    commands: tuple[str, ...]
-    versions: dict[str, str]
-    about: str = ""
 
     @property
     def is_exact(self) -> bool:
         """Say whether the release has no noise at all."""
         return not self.law.bound
 
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RiskFacts:
+    """What an attacker could learn, and learnt.
+
+    Attributes:
+        confidence: the success an attacker may have.
+        assessments: what formulas say that an attacker could learn, one for everything that tables count, the most
+            exposed first; for the public, with the least noise that what is told may stand for.
+        bound: how surely the bound is revealed by everything that is published; None for the public.
+        mildest: for the public, the first with the largest.
+        attacks: what attacks learnt, None where they cannot be scored.
+        design: what noise the programme needs.
+    """
+
+    confidence: float
+    assessments: tuple[Assessment, ...]
+    bound: Assessment | None
+    mildest: Assessment | None
+    attacks: AttackReport | None
+    design: NoiseDesign | None
+
     @property
     def assessment(self) -> Assessment | None:
         """Return that of what is most exposed, None if there is none."""
         return next(iter(self.assessments), None)
 
-    def risk(self, name: str) -> Result | None:
+    def worst(self, name: str) -> Result | None:
         """Return the worst result of that name of all assessments, None if there is none."""
         every = (*self.assessments, *([self.bound] if self.bound else []))
         found = [result for each in every for result in each.results if result.name == name]
         return max(found, key=lambda each: each.value, default=None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UtilityFacts:
+    """What the noise does to users.
+
+    Attributes:
+        village: what a village is published as.
+        small: the same for some small counts.
+        expected: what users can expect of the law.
+        measured: what the noise of this release does.
+    """
+
+    village: PublishedCounts
+    small: tuple[PublishedCounts, ...]
+    expected: tuple[Result, ...]
+    measured: Utility
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReportResults:
+    """Everything that a report shows.
+
+    Attributes:
+        published: what is published, and with which noise.
+        risk: what an attacker could learn, and learnt.
+        utility: what the noise does to users.
+        absent: by section, why something is not there and what to do about it.
+        commands: what to type to make this again.
+        versions: of programs by name.
+        about: a sentence on the data, as that they are made up.
+    """
+
+    published: PublishedFacts
+    risk: RiskFacts
+    utility: UtilityFacts
+    absent: dict[str, str]
+    commands: tuple[str, ...]
+    versions: dict[str, str]
+    about: str = ""
 
 
 def gather(
@@ -165,7 +198,30 @@ def gather(
     flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     # First, for it reads the true counts: a wrong folder is refused before the long work.
-    utility = measure_utility(source, truth=truth, areas=areas, seed=seed, progress=progress)
+    measured = measure_utility(source, truth=truth, areas=areas, seed=seed, progress=progress)
+    shared = tuple(shared_statistics(source.programme))
+    how = {"public": public, "truth": truth, "budget": budget, "seed": seed}
+    return ReportResults(
+        published=PublishedFacts(release=source, is_public=public, law=law, record=record, shared=shared),
+        risk=_risk(source, record, confidence, absent, progress=progress, **how),
+        utility=_utility(law, measured),
+        absent=absent,
+        commands=(*commands, *_again(_name(release), record, flags)),
+        versions=_versions(),
+        about=about,
+    )
+
+
+def _risk(
+    source: Release,
+    record: Record | None,
+    confidence: float,
+    absent: dict[str, str],
+    *,
+    progress: Progress | None,
+    **how: Any,  # noqa: ANN401 - handed on
+) -> RiskFacts:
+    """Return what an attacker could learn and learnt; note what is not there and why."""
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
     mildest, assessments = _assessments(source, record, confidence, absent)
@@ -173,26 +229,23 @@ def gather(
     bound = assess(source, measures=("bound",), confidence=confidence) if record and not record.is_exact else None
     design = _design(source, record, bound, confidence, absent)
     tell("assessing", 1, 1)
-    return ReportResults(
-        release=source,
-        is_public=public,
+    return RiskFacts(
         confidence=confidence,
-        law=law,
-        record=record,
-        shared=tuple(shared_statistics(source.programme)),
-        village=published_counts(law, VILLAGE),
-        small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
-        expected=tuple(what_to_expect(law)) if law.bound else (),
-        utility=utility,
         assessments=assessments,
         bound=bound,
         mildest=mildest,
-        attacks=_attacks(source, absent, public=public, truth=truth, budget=budget, seed=seed, progress=progress),
+        attacks=_attacks(source, absent, progress=progress, **how),
         design=design,
-        absent=absent,
-        commands=(*commands, *_again(_name(release), record, flags)),
-        versions=_versions(),
-        about=about,
+    )
+
+
+def _utility(law: NoiseByCount, measured: Utility) -> UtilityFacts:
+    """Return what users can expect of a law, and what was measured."""
+    return UtilityFacts(
+        village=published_counts(law, VILLAGE),
+        small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
+        expected=tuple(what_to_expect(law)) if law.bound else (),
+        measured=measured,
     )
 
 

@@ -31,7 +31,7 @@ import numpy as np
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.parameters import non_negative_whole, positive_whole
-from discreet.noise.ptable import PTable, PTableRow
+from discreet.noise.ptable import PTable
 from discreet.noise.rounded import RoundedRow
 from discreet.noise.uniform import Uniform
 from discreet.results import Result
@@ -87,20 +87,6 @@ def extreme_gap(parts: Sequence[Floats], total: Floats) -> float:
     return min(1.0, math.fsum(gap[:outer]) + math.fsum(gap[-outer:]))
 
 
-def as_drawn(ptable: PTable, key_space: int | None = None) -> PTable:
-    """Return the p-table with the probabilities that its keys really give: whole multiples of 1/K.
-
-    K is the table's own key space (plain keys) or the one given (2**64 for mixed keys).
-    """
-    grid = key_space or ptable.key_space
-    laws = [row.rounded(grid).law() for row in ptable.rows]
-    rows = (
-        PTableRow(row.count, tuple(law), tuple(map(float, law.values())))
-        for row, law in zip(ptable.rows, laws, strict=True)
-    )
-    return replace(ptable, rows=tuple(rows))
-
-
 def check_tuples(*, tuples: int, categories: int) -> None:
     """Raise ParameterError unless there are no tuples or more, of two parts or more."""
     if not non_negative_whole.contains(tuples):
@@ -109,6 +95,8 @@ def check_tuples(*, tuples: int, categories: int) -> None:
         raise ParameterError.outside("additive tuples", "categories", categories, "a whole number from 2 on")
 
 
+PARTS = "independent noise of parts and total"
+"""What sets of parts and their total are taken to have."""
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
 
@@ -279,7 +267,7 @@ def bound_disclosure(
         worst=worst,
         assumptions=(
             which,
-            "independent noise of parts and total, independent tuples",
+            f"{PARTS}, independent tuples",
             "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples",
             "no true count is known from elsewhere",
         ),
@@ -330,7 +318,7 @@ def likelihood_disclosure(
         assumptions=(
             "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
             "all counts above the bound",
-            "independent noise of parts and total, independent tuples",
+            f"{PARTS}, independent tuples",
             "an upper limit of how often the attacker is right, and a lower one of what she needs",
         ),
     )

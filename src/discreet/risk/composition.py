@@ -20,7 +20,6 @@ import numpy as np
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import (
-    COUNT,
     DELTA,
     EPSILON,
     EXCESS,
@@ -32,7 +31,17 @@ from discreet.risk.neighbouring_counts import (
     row_pair,
 )
 from discreet.risk.privacy_loss import ComposedLoss, SteppedLoss, spacing
-from discreet.risk.sentences import INDEPENDENT, condition, downwards, law_used, promise, rounding, upwards
+from discreet.risk.sentences import (
+    INDEPENDENT,
+    condition,
+    counted_in,
+    downwards,
+    law_used,
+    promise,
+    rounding,
+    seen_alone,
+    upwards,
+)
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
@@ -195,33 +204,6 @@ def compose(
     )
 
 
-def compose_rows(
-    ptable: PTable, count: int, statistics: int, *, step: float | None = None, key_space: int | None = None
-) -> Composition:
-    """Return the composition for a person who meets exactly `count` others in every one of the counts.
-
-    The pair of rows `count` and `count + 1` of the p-table is composed, both
-    directions, with losses rounded to multiples of `step` up and down.
-    """
-    COUNT.check("compose_rows", "count", count)
-    STATISTICS.check("compose_rows", "statistics", statistics)
-    pair = row_pair(ptable, count, key_space)
-    upper, lower, how = _rounded_losses(pair.directions, statistics, step)
-    alone = max(loss.floor for loss in row_pair(ptable, 0, key_space).directions)
-    where = f"the true count without the person is {count} in every one of these counts"
-    if count and alone:
-        where += f"; whoever is alone in a cell is given away by it with probability {downwards(alone)}"
-    return Composition(
-        counts=statistics,
-        upper=upper,
-        lower=lower,
-        who=ONE_PERSON.who,
-        condition=where,
-        worst=pair.name,
-        assumptions=(ONE_PERSON.assumption, *_common(statistics), law_used(key_space), how),
-    )
-
-
 def compose_large(ptable: PTable, statistics: int, *, step: float | None = None) -> Composition:
     """Return the composition of large counts, which the last row of a p-table serves, or its last rows in turn.
 
@@ -268,8 +250,7 @@ def _where_large(ptable: PTable) -> str:
     where = f"every one of these counts exceeds {len(ptable.rows) - ptable.repeat}"
     if ptable.perturbs_zeros:
         return where
-    alone = downwards(row_pair(ptable, 0).floor)
-    return f"{where}; a person alone in a cell is seen there with probability {alone}, whatever epsilon is"
+    return f"{where}; {seen_alone(row_pair(ptable, 0).floor)}, whatever epsilon is"
 
 
 def _rounded_losses(
@@ -308,7 +289,4 @@ def _bracket(low: float, high: float, digits: int = 3) -> str:
 
 
 def _common(statistics: int) -> tuple[str, ...]:
-    return (
-        f"t = {statistics}, the number of distinct participant sets that contain the person",
-        INDEPENDENT,
-    )
+    return (counted_in(statistics), INDEPENDENT)

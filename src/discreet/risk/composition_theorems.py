@@ -27,7 +27,7 @@ from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import EXCESS, ONE_PERSON, SLACK, Neighbours, law_pair
-from discreet.risk.sentences import INDEPENDENT, condition, law_used, promise, upwards
+from discreet.risk.sentences import INDEPENDENT, condition, counted_in, law_used, promise, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
@@ -258,7 +258,7 @@ def _guarantee(
         condition=condition(law, neighbours),
         assumptions=(
             neighbours.assumption,
-            f"t = {statistics}, the number of distinct participant sets that contain the person",
+            counted_in(statistics),
             INDEPENDENT,
             law_used(None),
         ),

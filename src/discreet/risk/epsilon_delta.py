@@ -119,15 +119,6 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
     )
 
 
-def deltas_by_pair(source: Source, epsilon: float, *, key_space: int | None = None) -> dict[str, float]:
-    """Return delta at epsilon for every pair of neighbouring counts, by the name of the pair.
-
-    The last pair of a p-table is its last row against the same row for the next count.
-    """
-    EPSILON.check("deltas_by_pair", "epsilon", epsilon)
-    return {pair.name: pair.delta(epsilon) for pair in pairs(source, key_space)}
-
-
 @dataclass(frozen=True)
 class ThresholdEffect:
     """What a threshold j_s does to delta.

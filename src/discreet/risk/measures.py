@@ -42,7 +42,7 @@ from discreet.risk.most_exposed import ExposedCell, most_exposed
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
 from discreet.risk.residual_bound import noise_terms, noise_terms_in
 from discreet.risk.sensitivity import sensitivity
-from discreet.risk.sentences import INDEPENDENT, downwards, upwards
+from discreet.risk.sentences import INDEPENDENT, seen_alone, upwards
 from discreet.risk.tuple_patterns import pattern_table
 
 if TYPE_CHECKING:
@@ -298,11 +298,6 @@ SLACK = 1e-6
 """The delta left above the floor for which composed epsilons are reported."""
 
 
-def statistics_of_a_person(case: AssessmentCase) -> int:
-    """Return t: in how many independently noised statistics a person is counted who is in every universe."""
-    return case.statistics
-
-
 @MEASURES.register("epsilon_delta")
 def epsilon_delta(case: AssessmentCase) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
@@ -321,8 +316,8 @@ def _seen_alone(record: Record) -> Result:
         name="delta_of_a_person_alone",
         value=seen,
         unit="1",
-        sentence=f"A person alone in a cell is seen there with probability {downwards(seen)}: empty cells are "
-        "published as 0, so that anything else means somebody.",
+        sentence=f"{seen_alone(seen).capitalize()}: empty cells are published as 0, so that anything else means "
+        "somebody.",
         assumptions=("zeros stay zeros", "a law that every count from 1 on has"),
         equation=f"delta = 1 - P(X {'<=' if record.non_negative else '='} -1)",
     )
@@ -348,7 +343,7 @@ def _promised(record: Record) -> list[Result]:
 @MEASURES.register("composition")
 def composition(case: AssessmentCase) -> list[Result]:
     """Return what all statistics together promise a person, exactly and by the theorems beside it."""
-    found = composed(case.record.noise, statistics_of_a_person(case))
+    found = composed(case.record.noise, case.statistics)
     return [_of_plain_keys(each) for each in found] if case.record.has_plain_keys else found
 
 

@@ -175,7 +175,7 @@ class _Search:
         """Say whether there are few enough cells for probes of all of them."""
         return isinstance(self.equations, JointEquations) or self.equations.cells <= MOST_GROUPS
 
-    def smaller(self, place: _Place) -> GroupedEquations | None:
+    def smaller(self, place: _StatisticCells) -> GroupedEquations | None:
         """Return the equations in which the cells of one statistic alone stand apart; None where all cells are few."""
         if isinstance(self.equations, JointEquations) or self.equations.cells <= MANY_GROUPS:
             return None
@@ -189,7 +189,7 @@ class _Search:
         return found
 
     @cached_property
-    def places(self) -> list[_Place]:
+    def places(self) -> list[_StatisticCells]:
         """Return where the statistics of every population stand, in order."""
         found, several = [], len(self.lattices) > 1
         equations = self.equations
@@ -205,7 +205,7 @@ class _Search:
                     size = int(equations.starts[number + 1] - equations.starts[number])
                 else:
                     size = int(own.cells[statistic])
-                found.append(_Place(title, own, statistic, start, size, float(closed[statistic])))
+                found.append(_StatisticCells(title, own, statistic, start, size, float(closed[statistic])))
                 start += size
         return found
 
@@ -310,18 +310,18 @@ class _Search:
             found.append(above.start + int(np.ravel_multi_index(up, self._shape(above))))
         return np.array(found, dtype=np.int64)
 
-    def _shape(self, place: _Place) -> tuple[int, ...]:
+    def _shape(self, place: _StatisticCells) -> tuple[int, ...]:
         if isinstance(self.equations, GroupedEquations):
             return self.equations.shape(place.statistic)
         return self.equations.part_of(place.start).equations.shape(place.statistic)
 
-    def _single(self, place: _Place, axis: int) -> Ints:
+    def _single(self, place: _StatisticCells, axis: int) -> Ints:
         """Return the groups of single categories that a statistic has on an axis."""
         if isinstance(self.equations, GroupedEquations):
             return np.flatnonzero(self.equations.axes[axis].members[place.lattice.depths[place.statistic, axis]] == 1)
         return np.arange(self._shape(place)[axis])
 
-    def _up(self, place: _Place, axis: int, coarse: int) -> Ints:
+    def _up(self, place: _StatisticCells, axis: int, coarse: int) -> Ints:
         """Return for every group that a statistic has on an axis the one at a coarser depth that contains it."""
         fine = int(place.lattice.depths[place.statistic, axis])
         if isinstance(self.equations, GroupedEquations):
@@ -391,7 +391,7 @@ class _Search:
                 self._tell("solving", done, len(new))
         return found
 
-    def _beyond(self, place: _Place, found: dict[int, float]) -> bool:
+    def _beyond(self, place: _StatisticCells, found: dict[int, float]) -> bool:
         """Say whether a statistic with a smaller closed form was solved."""
         return any(self.places[self._numbers[cell]].closed < place.closed for cell in found)
 
@@ -414,7 +414,7 @@ def _whole(programme: Programme) -> bool:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _StatisticCells:
     name: str
     lattice: Lattice
     statistic: int

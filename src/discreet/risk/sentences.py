@@ -58,6 +58,20 @@ def promise(what: str, who: str, epsilon: float, delta: str) -> str:
     return f"whatever {what}, the presence or absence of {who} makes it {much}, except with probability {delta}"
 
 
+def seen_alone(probability: float) -> str:
+    """Return that a cell of one person shows that somebody is there, as a clause.
+
+    >>> seen_alone(0.51236)
+    'a person alone in a cell is seen there with probability 0.512'
+    """
+    return f"a person alone in a cell is seen there with probability {downwards(probability)}"
+
+
+def counted_in(statistics: int) -> str:
+    """Return in how many independently noised counts a person is, as an assumption."""
+    return f"t = {statistics}, the number of distinct participant sets that contain the person"
+
+
 def law_used(key_space: int | None) -> str:
     """Return which law a figure is of, as an assumption."""
     return "law before rounding to keys" if key_space is None else f"law rounded to {key_space} keys"
@@ -73,12 +87,12 @@ def condition(law: Noise, neighbours: Neighbours) -> str:
             "a person alone in a cell is seen there whenever the 1 is not published as 0, whatever epsilon is"
         )
     return (
-        f"every one of these counts exceeds {law.bound + neighbours.household - 1}; where zeros stay zeros, a person "
-        f"alone in a cell is seen there with probability {downwards(_seen_alone(law))}, whatever epsilon is"
+        f"every one of these counts exceeds {law.bound + neighbours.household - 1}; where zeros stay zeros, "
+        f"{seen_alone(_chance_alone(law))}, whatever epsilon is"
     )
 
 
-def _seen_alone(law: MaxEntropy) -> float:
+def _chance_alone(law: MaxEntropy) -> float:
     """Return P(a true 1 is published as more than 0) in the p-table of this variance and bound, zeros fixed."""
     row = PTable.max_entropy(variance=law.variance, bound=law.bound).rows[1]
     return 1 - float(row.pmf(-1))
