@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# Whose census the demo publishes: a made-up country (synthetic, some minutes), or 10,000 real persons (ons).
+DATA ?= synthetic
 
 BIN := $(VENV)/bin
 # Quiet twice: errors are shown, progress and warnings about the package index are not.
@@ -17,7 +19,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.runtime ## show what discreet does; a page and its files go to demo-output
-	$(BIN)/discreet demo --out demo-output --replace
+	$(BIN)/discreet demo --data $(DATA) --out demo-output --replace
 
 test: $(VENV)/.dev ## run the tests and the examples in docstrings
 	$(BIN)/python -m pytest -n 2 --doctest-modules tests src
