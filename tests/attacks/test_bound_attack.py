@@ -198,7 +198,7 @@ def test_uniform_noise_and_the_paper() -> None:
 
 def test_the_bound_is_found_as_often_as_predicted() -> None:
     """Accepts the formula; rejects p1 that is 30 % off."""
-    number, reach, times = 15, 3, 1500
+    number, reach, times = 15, 3, 1000
     given_, noise, random = areas(number), uniform(reach), np.random.default_rng(5)
     (layout,) = layouts(given_, spsn=True).values()
     hits = []
