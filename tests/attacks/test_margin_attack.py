@@ -35,6 +35,7 @@ from discreet.tabulation.cell_vector import CellVector
 from tests.attacks.test_feasible_counts import drawn_counts, published
 from tests.programme.small import programme
 from tests.protection.town import SECRET, TOWN, people
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +92,7 @@ def by_count(made: MarginPosterior, logs: Floats, place: int) -> dict[int, float
     st.lists(st.integers(-1, 6), min_size=2, max_size=3),
     st.integers(-3, 12),
 )
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 def test_one_tuple_is_exact(name: str, shared: str, parts: list[int], total: int) -> None:
     prior = dict(enumerate(GEOMETRIC.tolist()))
     try:

@@ -15,6 +15,7 @@ from discreet.programme.axis import codes, columns, containing, in_counted_order
 from discreet.programme.model import Level, Topic
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_a_topic_of_which_only_the_total_is_shown_has_no_depths() -> None:
     assert (axis.depths, axis.ups, axis.size(0), axis.up(0, 0).tolist()) == ((), (), 1, [0])
 
 
-@settings(max_examples=50)
+@settings(max_examples=up_to(50))
 @given(programmes(shuffled=True))
 def test_every_position_lies_in_the_category_above_it(spec: Programme) -> None:
     for name, axis in topic_axes(spec).items():
