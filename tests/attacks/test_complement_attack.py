@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +36,6 @@ TABLES = programme(
 )
 
 
-@cache
 def made(mechanism: Mechanism, size: int = 3000) -> Release:
     return protect(people(size), TABLES, mechanism, id="ID" if mechanism.needs_keys else None, keep_exact=True)
 

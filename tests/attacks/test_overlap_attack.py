@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from functools import cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 SECRET = b"a secret for the tests only"
 PTABLE = PTable.max_entropy(variance=2, bound=5)
 KEYS = CellKey(PTABLE, secret=SECRET)
-EXACT = Exact()
 
 
 class Country:
@@ -59,7 +58,10 @@ class Country:
         self.persons["ID"] = [f"p{n}" for n in range(len(rows))]
         self.overlaps = Overlaps(("GEO", "GRID"), self.pairs)
 
-    @cache  # noqa: B019 - a few countries, kept as long as the tests
+    @cached_property
+    def keyed(self) -> Release:
+        return self.release(KEYS)
+
     def release(self, mechanism: Mechanism, *, sex: bool = True) -> Release:
         more = [by(self.sex)] if sex else []
         made = programme([self.geo, self.grid, self.sex], [by(self.geo), *more], [by(self.grid), *more])
@@ -78,7 +80,7 @@ def found_in(release: Release, overlaps: Overlaps, **more: Any) -> AttackEstimat
 
 
 def test_without_noise_every_sliver_is_known(country: Country) -> None:
-    release = country.release(EXACT, sex=False)
+    release = country.release(Exact(), sex=False)
     finding = found_in(release, country.overlaps)
     assert sorted(finding.estimate.tolist()) == sorted(country.counts[pair] for pair in country.isolated)
     scored = score(finding, TrueCounts(release))
@@ -87,7 +89,7 @@ def test_without_noise_every_sliver_is_known(country: Country) -> None:
 
 
 def test_slivers_are_found_by_sex_as_well(country: Country) -> None:
-    release = country.release(EXACT)
+    release = country.release(Exact())
     finding = found_in(release, country.overlaps)
     assert len(finding.estimate) == 3 * len(country.isolated)
     assert score(finding, TrueCounts(release)).right.all()
@@ -133,7 +135,7 @@ def test_success_by_number_of_areas_is_that_of_the_formula() -> None:
 
 def test_confidence_is_the_share_that_is_right_where_slivers_are_small() -> None:
     country = Country(500, largest=4, size=2)
-    release = country.release(KEYS)
+    release = country.keyed
     finding = found_in(release, country.overlaps)
     right = score(finding, TrueCounts(release)).right
     assert right.mean() == pytest.approx(finding.confidence.mean(), abs=0.05)
@@ -142,7 +144,7 @@ def test_confidence_is_the_share_that_is_right_where_slivers_are_small() -> None
 
 def test_the_formula_of_the_report_predicts_the_success() -> None:
     country = Country(150, largest=3, size=40)
-    report = attack(country.release(KEYS), attacks=["slivers"], budget=None, overlaps=country.overlaps)
+    report = attack(country.keyed, attacks=["slivers"], budget=None, overlaps=country.overlaps)
     (outcome,) = report.outcomes
     for share in outcome.by_count():
         assert share.predicted == pytest.approx(share.achieved, abs=4 / share.cells**0.5 * 0.4)
@@ -190,7 +192,7 @@ def test_a_sum_of_many_areas_is_taken_as_normal() -> None:
 
 
 def test_without_a_map_there_is_nothing_to_say(country: Country) -> None:
-    release = country.release(KEYS)
+    release = country.keyed
     assert slivers(sight_of(release)) == []
 
 
@@ -201,14 +203,14 @@ def test_without_tables_of_both_topics_there_is_nothing_to_say(country: Country)
 
 
 def test_an_unknown_code_is_refused_by_name(country: Country) -> None:
-    release = country.release(EXACT)
+    release = country.release(Exact())
     with pytest.raises(UnknownNameError, match="code of topic GRID in the overlaps"):
         slivers(sight_of(release, AttackerKnowledge(overlaps=Overlaps(("GEO", "GRID"), [("m0A", "nowhere")]))))
 
 
 @pytest.mark.parametrize("left_out", [0, -1])
 def test_a_map_that_cannot_be_right_is_refused(country: Country, left_out: int) -> None:
-    release = country.release(KEYS)
+    release = country.keyed
     area = country.pairs[left_out][0]
     pairs = [pair for pair in country.pairs if pair[0] != area]
     with pytest.raises(ParameterError, match=r"does not fit what is published: around .* of (GEO|GRID), in a part of"):

@@ -187,7 +187,7 @@ class Office:
 
     def _in_its_own(self, given: list[str], around: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
         kept = {name: value for name, value in os.environ.items() if name != "DISCREET_SECRET"}
-        command = [Path(sys.executable).with_name("discreet"), *given]
+        command = [str(Path(sys.executable).with_name("discreet")), *given]
         return subprocess.run(
             command, cwd=self.folder, capture_output=True, check=False, timeout=120, env={**kept, **around}
         )
