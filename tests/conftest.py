@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from discreet.engines.duckdb import DuckDB
+from discreet.protection import pipeline
 from tests.postgres_server import start_postgres
 
 if TYPE_CHECKING:
@@ -17,7 +18,23 @@ if TYPE_CHECKING:
     from tests.postgres_server import PostgresServer
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=30)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("repeatable" if _slow(config) else "quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Try few examples in every run, and all of them beside the slow tests."""
+    for item in items if _slow(config) else []:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.slow)
+
+
+def _slow(config: pytest.Config) -> bool:
+    return bool(config.getoption("markexpr") == "slow")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,6 +44,15 @@ def _quick_disk() -> Iterator[None]:
         # A descriptor that is not open is still an error.
         patch.setattr(os, "fsync", os.fstat)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def many_rounds() -> Iterator[int]:
+    """Take few of the rounds that make it slow to try data against a record; give how many there are."""
+    many = pipeline.ROUNDS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "ROUNDS", 2)
+        yield many
 
 
 @pytest.fixture(scope="session")

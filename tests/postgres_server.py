@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +41,10 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """A running server."""
+    """A running server; to connect takes longer than most commands, so one connection is kept."""
 
     port: int
+    _kept: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     def address(self, database: str = "postgres", user: str = OWNER) -> str:
         """Return the address of a database."""
@@ -51,17 +52,33 @@ class PostgresServer:
 
     def run(self, *commands: str, database: str = "postgres") -> None:
         """Run SQL commands as the owner of everything."""
-        with closing(dbapi.connect(self.address(database), autocommit=True)) as connection:
+        with self._connected(database) as connection:
             for command in commands:
                 with connection.cursor() as cursor:
                     cursor.execute(command)
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with closing(dbapi.connect(self.address(), autocommit=True)) as connection, connection.cursor() as cursor:
+        with self._connected("postgres") as connection, connection.cursor() as cursor:
             cursor.execute(query)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
             return rows
+
+    @contextmanager
+    def _connected(self, database: str) -> Iterator[Any]:
+        """Give the connection that is kept, or one to another database."""
+        if database != "postgres":
+            with closing(dbapi.connect(self.address(database), autocommit=True)) as connection:
+                yield connection
+            return
+        if not self._kept:
+            self._kept.append(dbapi.connect(self.address(), autocommit=True))
+        yield self._kept[0]
+
+    def close(self) -> None:
+        """Give up the connection that is kept."""
+        while self._kept:
+            self._kept.pop().close()
 
     def put(self, name: str, table: pa.Table) -> None:
         """Make a table of Arrow data, in place of one of this name."""
@@ -87,6 +104,7 @@ def start_postgres() -> Iterator[PostgresServer]:
             server.run(f"CREATE USER {GUARDED} PASSWORD '{PASSWORD}'")
             yield server
         finally:
+            server.close()
             _stop(process)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 Case = TypeVar("Case")
+ALL = 100
+"""Examples that are tried beside the slow tests unless a test says otherwise."""
 
 
 def one_in(every: int, cases: Iterable[Case], ids: Callable[[Case], str] | None = None) -> list[ParameterSet]:
@@ -25,6 +27,11 @@ def one_in(every: int, cases: Iterable[Case], ids: Callable[[Case], str] | None 
         pytest.param(case, id=ids(case) if ids else None, marks=[pytest.mark.slow] if place % every else [])
         for place, case in enumerate(cases)
     ]
+
+
+def up_to(number: int) -> int:
+    """Return a third of so many examples, at least ten; beside the slow tests all of them are tried."""
+    return number if settings().max_examples >= ALL else max(10, number // 3)
 
 
 def examples(drawn: Callable[[Test], Test], quick: int, slow: int, **more: Any) -> Callable[[Test], Test]:  # noqa: ANN401 - settings

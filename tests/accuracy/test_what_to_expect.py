@@ -12,6 +12,7 @@ from discreet.noise.by_count import by_count
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
+from tests.quick import up_to
 
 
 def test_a_uniform_law_by_hand() -> None:
@@ -26,7 +27,7 @@ def test_a_uniform_law_by_hand() -> None:
     )  # fmt: skip
 
 
-@settings(max_examples=20)
+@settings(max_examples=up_to(20))
 @given(st.floats(0.5, 6), st.integers(4, 9))
 def test_from_there_on_and_not_before_counts_are_rarely_off(variance: float, bound: int) -> None:
     law = by_count(PTable.max_entropy(variance=variance, bound=bound))

@@ -26,6 +26,7 @@ from tests.attacks.scenes import PTABLE, cells_by_hand, sight_with_law, town_rel
 from tests.programme.small import programme as sized
 from tests.programme.test_lattice import programmes as equal_programmes
 from tests.protection.town import SECRET
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def greedy_by_hand(ways: list[tuple[float, int, int, float]]) -> float:
 
 
 @given(programmes(most=3, universes=False), st.booleans(), st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, spsn: bool, seed: int) -> None:
     layout = only_layout(made, spsn=spsn)
     random = np.random.default_rng(seed)
@@ -157,7 +158,7 @@ def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, sps
 
 
 @given(equal_programmes(largest=3, topics=3))
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 def test_variance_ratios_are_those_of_the_risk_measure_where_blocks_are_equal(made: Programme) -> None:
     layout = only_layout(made)
     averages = Averages(PopulationCounts(layout, np.zeros(layout.cells)))

@@ -15,6 +15,7 @@ from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, Atta
 from discreet.attacks.bipartition_attack import BiPartitions, bi_partitions, bipartitions, exact_success, sum_law
 from discreet.attacks.scoring import score
 from discreet.errors import ParameterError
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def test_success_over_all_combinations(law: list[float], rounds: int) -> None:
     assert exact_success(np.array(law), rounds) == pytest.approx(found)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=up_to(50), deadline=None)
 @given(weights=st.lists(st.integers(1, 9), min_size=1, max_size=5), rounds=st.integers(1, 300))
 def test_success_is_a_chance_and_the_law_of_a_sum_has_its_moments(weights: list[int], rounds: int) -> None:
     law = np.array([*weights, *weights[-2::-1]], dtype=float)
@@ -112,7 +113,7 @@ def test_impossible_rounds_are_refused() -> None:
 # --- Splits ---
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=up_to(50), deadline=None)
 @given(categories=st.integers(2, 80), seed=st.integers(0, 1000), rounds=st.integers(1, 60))
 def test_splits_are_bi_partitions_and_none_comes_twice(categories: int, seed: int, rounds: int) -> None:
     codes = tuple(f"c{n}" for n in range(categories))

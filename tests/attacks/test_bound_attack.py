@@ -36,6 +36,7 @@ from discreet.protection.pipeline import protect
 from discreet.tabulation.cell_vector import layouts
 from tests.cli.town import few_rounds
 from tests.protection.town import SECRET, TOWN, people
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def test_uniform_noise_and_the_paper() -> None:
 
 def test_the_bound_is_found_as_often_as_predicted() -> None:
     """Accepts the formula; rejects p1 that is 30 % off."""
-    number, reach, times = 15, 3, 1500
+    number, reach, times = 15, 3, 1000
     given_, noise, random = areas(number), uniform(reach), np.random.default_rng(5)
     (layout,) = layouts(given_, spsn=True).values()
     hits = []
@@ -346,7 +347,7 @@ def test_progress_is_told() -> None:
     assert told == [("bound", 1, 2), ("bound", 2, 2)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 @given(reach=st.integers(0, 40), seed=st.integers(0, 10**6), scale=st.integers(1, 200))
 def test_the_limit_never_passes_the_bound(reach: int, seed: int, scale: int) -> None:
     random = np.random.default_rng(seed)

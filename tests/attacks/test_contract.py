@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,10 +36,11 @@ from discreet.mechanisms.exact import Exact
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from discreet.release.release import Release
+from tests.cli.town import few_rounds
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from discreet.attacks.attack_estimates import AttackEstimates, Truth
     from discreet.attacks.attacker_view import AttackerView
@@ -49,6 +50,14 @@ LEVELS = {"none": None, "hardly": (0.15, 2), "little": (0.5, 3), "some": (2, 5),
 """Variance and bound, from no noise to more than any count can bear."""
 RISING = list(LEVELS)
 SIGMAS = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rounds() -> Iterator[None]:
+    """Take little time for residuals, which are tested elsewhere."""
+    with few_rounds():
+        yield
+
 
 MUNICIPALITIES = 24
 GEO = topic("GEO", {"N": "", "S": ""} | {f"m{n}": "NS"[n % 2] for n in range(MUNICIPALITIES)})
@@ -124,9 +133,9 @@ def published(data: pa.Table, level: str, secret: bytes, *, keys: bool = True) -
 
 
 @cache
-def scene(level: str, *, keys: bool = True) -> Scene:
+def scene(level: str, *, keys: bool = True, size: int = 6000) -> Scene:
     """Return the country published at a level of noise; the second release has other keys and lacks some persons."""
-    now = persons()
+    now = persons(size)
     release = published(now, level, b"a secret for the tests", keys=keys)
     others = now.filter(np.arange(now.num_rows) % 40 != 0)
     later = published(others, level, b"another for the tests", keys=keys)
@@ -141,12 +150,22 @@ def scene(level: str, *, keys: bool = True) -> Scene:
     return Scene(sight_of(release, knowledge), Answered(release, None, Answered(later)))
 
 
+@cache
 def findings(name: str, level: str, *, keys: bool = True) -> list[AttackEstimates]:
     return mount(scene(level, keys=keys).sight, ATTACKS.named([name]))
 
 
+@cache
 def scores(name: str, level: str, *, keys: bool = True) -> list[Score]:
     return [score(finding, scene(level, keys=keys).truth) for finding in findings(name, level, keys=keys)]
+
+
+def anew(name: str, **more: Any) -> list[AttackEstimates]:  # noqa: ANN401 - as in AttackerView
+    """Return findings in a small country, of which nothing is kept from earlier attacks."""
+    return mount(replace(scene("some", size=600).sight, _kept={}, **more), ATTACKS.named([name]))
+
+
+in_small_country = cache(anew)
 
 
 NAMES = list(ATTACKS.all())
@@ -187,8 +206,13 @@ def test_without_noise_everything_said_is_right(name: str) -> None:
         assert each.right.all(), each.finding.name
 
 
-@pytest.mark.parametrize("keys", [True, False])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        *((name, True) for name in NAMES),
+        *(pytest.param(name, False, marks=[] if name in WHATEVER_THE_NOISE else [pytest.mark.slow]) for name in NAMES),
+    ],
+)
 def test_with_huge_noise_nothing_is_gained(name: str, *, keys: bool) -> None:
     if keys and name in WHATEVER_THE_NOISE:
         assert any(each.occupied.right > each.occupied.cells / 8 for each in scores(name, "huge"))
@@ -200,17 +224,18 @@ def test_with_huge_noise_nothing_is_gained(name: str, *, keys: bool) -> None:
         assert found.right <= naive + SIGMAS * error + 0.02 * found.cells, each.finding.name
 
 
+@pytest.mark.parametrize("levels", [RISING[::3] + RISING[-1:], pytest.param(RISING, marks=pytest.mark.slow)], ids=len)
 @pytest.mark.parametrize("name", NAMES)
-def test_more_noise_never_helps(name: str) -> None:
+def test_more_noise_never_helps(name: str, levels: list[str]) -> None:
     rates: dict[str, list[tuple[float, int]]] = {}
-    for level in RISING:
+    for level in levels:
         for each in scores(name, level):
             found = each.occupied
             rates.setdefault(each.finding.name, []).append((found.achieved, found.cells))
-    for variant, levels in rates.items():
+    for variant, found_at in rates.items():
         if variant in FEW:
             continue
-        for (before, many), (after, few) in pairwise(levels):
+        for (before, many), (after, few) in pairwise(found_at):
             # Estimates of one release are wrong together: few of them are independent.
             error = np.sqrt(0.25 / max(min(many, few) / 5, 1))
             assert after <= before + SIGMAS * error / 2, variant
@@ -231,7 +256,8 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
         # Whichever way an attack might take to them.
         patch.setattr(Release, "exact", opened)
         patch.setattr(TrueCounts, "counts", opened)
-        found = mount(replace(scene("some").sight, _kept={}), ATTACKS.named([name]))
+        found = anew(name)
+    assert found
     for each in found:
         with pytest.raises(AssertionError, match="was read"):
             score(each, Sealed())  # type: ignore[arg-type]
@@ -239,25 +265,25 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "bi-partitions"])
 def test_the_same_seed_gives_the_same_findings(name: str) -> None:
-    for first, second in zip(findings(name, "some"), findings(name, "some"), strict=True):
+    assert in_small_country(name)
+    for first, second in zip(in_small_country(name), anew(name), strict=True):
         np.testing.assert_array_equal(first.estimate, second.estimate)
         np.testing.assert_array_equal(first.confidence, second.confidence)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
-    release = published(persons(300), "some", b"yet another secret for tests")
-    for finding in mount(sight_of(release), ATTACKS.named([name])):
+    alone = replace(scene("some", size=600).sight, knowledge=AttackerKnowledge(), _kept={})
+    for finding in mount(alone, ATTACKS.named([name])):
         assert finding.attack == name
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_target_cells_get_the_estimates_that_they_have_among_all_cells(name: str) -> None:
-    sight = scene("some").sight
-    drawn = draw_targets(sight, 300, scene("some").truth)
+    small = scene("some", size=600)
+    drawn = draw_targets(small.sight, 300, small.truth)
     assert drawn is not None
-    few = mount(replace(sight, targets=drawn.places), ATTACKS.named([name]))
-    for finding, whole in zip(few, findings(name, "some"), strict=True):
+    for finding, whole in zip(anew(name, targets=drawn.places), in_small_country(name), strict=True):
         if not finding.sampled:
             assert len(finding.estimate) == len(whole.estimate)
             continue

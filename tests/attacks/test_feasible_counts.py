@@ -21,6 +21,7 @@ from discreet.risk.margin_exploitation import forced_tuples as forced_formula
 from discreet.tabulation.cell_vector import CellVector
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
@@ -92,7 +93,7 @@ def published(layout: CellVector, counts: Ints, noise: AssumedNoise, random: np.
 
 
 @given(programmes(largest=3, topics=2), st.sampled_from(list(LAWS)), st.sampled_from(SHARED), st.integers(0, 999))
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 def test_true_counts_are_always_inside(made: Programme, name: str, shared: str, seed: int) -> None:
     random, noise = np.random.default_rng(seed), law(name, shared)
     layout = CellVector("persons", made, spsn=shared != "nothing")

@@ -31,6 +31,7 @@ from discreet.mechanisms.exact import Exact
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from tests.protection.town import SECRET, TOWN, people
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def normal(weights: Sequence[float]) -> Floats:
 # --- Areas ---
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 @given(weights=laws())
 def test_areas_are_those_of_all_pairs_of_keys(weights: list[int]) -> None:
     """Against K^2 pairs of keys in the middle of K slots; a slot on an edge is off by at most its share."""
@@ -77,7 +78,7 @@ def test_areas_are_those_of_all_pairs_of_keys(weights: list[int]) -> None:
     assert key_areas((ends, ends), ends) == pytest.approx(brute, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 @given(weights=laws(), finest=st.sampled_from([1, 7, 128]))
 def test_margins_are_the_law(weights: list[int], finest: int) -> None:
     law = normal(weights)
@@ -92,7 +93,7 @@ def test_margins_are_the_law(weights: list[int], finest: int) -> None:
     assert model.expected() == pytest.approx(plain_model(law).expected())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 @given(weights=laws(2))
 def test_independent_noises_have_the_product_law(weights: list[int]) -> None:
     law = normal(weights)

@@ -35,6 +35,7 @@ from discreet.tabulation.cell_vector import CellVector
 from tests.attacks.test_feasible_counts import drawn_counts, published
 from tests.programme.small import programme
 from tests.protection.town import SECRET, TOWN, people
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +92,7 @@ def by_count(made: MarginPosterior, logs: Floats, place: int) -> dict[int, float
     st.lists(st.integers(-1, 6), min_size=2, max_size=3),
     st.integers(-3, 12),
 )
-@settings(max_examples=150)
+@settings(max_examples=up_to(60))
 def test_one_tuple_is_exact(name: str, shared: str, parts: list[int], total: int) -> None:
     prior = dict(enumerate(GEOMETRIC.tolist()))
     try:
@@ -153,7 +154,7 @@ def test_confidence_is_the_share_that_is_right(shared: str, tables: int) -> None
     noise = replace(belief_of(Record(programme="x", parameters={"variance": 2.0, "bound": 5})), shared=shared)
     sure, right, naive = [], [], []
     classes = {str(count): np.zeros(3) for count in range(3)}
-    for seed in range(6):
+    for seed in range(4):
         view, counts = village(noise, seed, tables=tables)
         made, found = likeliest(view, noise)
         actual = counts[made.places]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SECRET = b"a secret for the tests only"
 PTABLE = PTable.max_entropy(variance=2, bound=5)
+KEYS = CellKey(PTABLE, secret=SECRET)
 
 
 class Country:
@@ -55,6 +57,10 @@ class Country:
         self.persons["SEX"] = random.choice(["F", "M"], len(rows))
         self.persons["ID"] = [f"p{n}" for n in range(len(rows))]
         self.overlaps = Overlaps(("GEO", "GRID"), self.pairs)
+
+    @cached_property
+    def keyed(self) -> Release:
+        return self.release(KEYS)
 
     def release(self, mechanism: Mechanism, *, sex: bool = True) -> Release:
         more = [by(self.sex)] if sex else []
@@ -107,7 +113,7 @@ def law_of_sum(law: Floats, areas: int) -> Floats:
 def test_success_by_number_of_areas_is_that_of_the_formula() -> None:
     # P(sum of |S| noises = 0) by convolution; slivers are large enough for clipping not to matter.
     country = Country(400, largest=6, size=40)
-    release = country.release(CellKey(PTABLE, secret=SECRET), sex=False)
+    release = country.release(KEYS, sex=False)
     finding = found_in(release, country.overlaps)
     right = score(finding, TrueCounts(release)).right
     law = PTABLE.large.pmf(np.arange(-5, 6))
@@ -129,7 +135,7 @@ def test_success_by_number_of_areas_is_that_of_the_formula() -> None:
 
 def test_confidence_is_the_share_that_is_right_where_slivers_are_small() -> None:
     country = Country(500, largest=4, size=2)
-    release = country.release(CellKey(PTABLE, secret=SECRET))
+    release = country.keyed
     finding = found_in(release, country.overlaps)
     right = score(finding, TrueCounts(release)).right
     assert right.mean() == pytest.approx(finding.confidence.mean(), abs=0.05)
@@ -138,9 +144,7 @@ def test_confidence_is_the_share_that_is_right_where_slivers_are_small() -> None
 
 def test_the_formula_of_the_report_predicts_the_success() -> None:
     country = Country(150, largest=3, size=40)
-    report = attack(
-        country.release(CellKey(PTABLE, secret=SECRET)), attacks=["slivers"], budget=None, overlaps=country.overlaps
-    )
+    report = attack(country.keyed, attacks=["slivers"], budget=None, overlaps=country.overlaps)
     (outcome,) = report.outcomes
     for share in outcome.by_count():
         assert share.predicted == pytest.approx(share.achieved, abs=4 / share.cells**0.5 * 0.4)
@@ -180,7 +184,7 @@ def test_a_sum_of_many_areas_is_taken_as_normal() -> None:
     country.persons = pd.DataFrame(rows, columns=["GEO", "GRID"])
     country.persons["SEX"] = random.choice(["F", "M"], len(rows))
     country.persons["ID"] = [f"p{n}" for n in range(len(rows))]
-    release = country.release(CellKey(PTABLE, secret=SECRET), sex=False)
+    release = country.release(KEYS, sex=False)
     finding = found_in(release, Overlaps(("GEO", "GRID"), pairs))
     place = int(np.flatnonzero(areas_of(finding) == 31)[0])
     # P(|N(0, 31 V)| < 1/2)
@@ -188,7 +192,7 @@ def test_a_sum_of_many_areas_is_taken_as_normal() -> None:
 
 
 def test_without_a_map_there_is_nothing_to_say(country: Country) -> None:
-    release = country.release(CellKey(PTABLE, secret=SECRET))
+    release = country.keyed
     assert slivers(sight_of(release)) == []
 
 
@@ -206,7 +210,7 @@ def test_an_unknown_code_is_refused_by_name(country: Country) -> None:
 
 @pytest.mark.parametrize("left_out", [0, -1])
 def test_a_map_that_cannot_be_right_is_refused(country: Country, left_out: int) -> None:
-    release = country.release(CellKey(PTABLE, secret=SECRET))
+    release = country.keyed
     area = country.pairs[left_out][0]
     pairs = [pair for pair in country.pairs if pair[0] != area]
     with pytest.raises(ParameterError, match=r"does not fit what is published: around .* of (GEO|GRID), in a part of"):

@@ -94,7 +94,7 @@ def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -
     done = subprocess.run(
         [script, "attack", "out", "--attacks", "seven", "--json", "--quiet"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=True,

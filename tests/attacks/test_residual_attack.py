@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from discreet.arrays import Floats
+    from discreet.engines.engine import Engine
+    from discreet.release.release import Release
     from discreet.tabulation.cell_vector import CellVector
 
 SEX = topic("SEX", "F M")
@@ -89,9 +91,13 @@ def test_the_bound_is_identified_as_often_as_predicted(releases: int, monkeypatc
     assert np.mean(hits) == pytest.approx(predicted[0], abs=3 * np.sqrt(0.25 / len(hits)))
 
 
-def test_the_attack_reports_its_prediction() -> None:
+@pytest.fixture(scope="module")
+def release(engine: Engine) -> Release:
     ptable = PTable.max_entropy(variance=2, bound=3)
-    release = protect(people(3000), TOWN, CellKey(ptable, secret=SECRET), id="ID", keep_exact=True)
+    return protect(people(3000), TOWN, CellKey(ptable, secret=SECRET), id="ID", keep_exact=True, engine=engine)
+
+
+def test_the_attack_reports_its_prediction(release: Release) -> None:
     (outcome,) = [each for each in attack(release, attacks=["bound"]).outcomes if each.finding.variant == "residuals"]
     assert outcome.score
     assert outcome.finding.estimate[0] in {2, 3, 4}
@@ -99,9 +105,7 @@ def test_the_attack_reports_its_prediction() -> None:
     assert "The predicted success is 0." in outcome.sentence
 
 
-def test_the_size_of_the_noise_is_measured_where_it_is_not_known() -> None:
-    ptable = PTable.max_entropy(variance=2, bound=3)
-    release = protect(people(3000), TOWN, CellKey(ptable, secret=SECRET), id="ID", keep_exact=True)
+def test_the_size_of_the_noise_is_measured_where_it_is_not_known(release: Release) -> None:
     outcomes = attack(release, attacks=["bound"], public_only=True).outcomes
     (outcome,) = [each for each in outcomes if each.finding.variant == "residuals"]
     assert outcome.headline().predicted is None
@@ -124,12 +128,12 @@ def test_residuals_have_the_variance_of_the_model() -> None:
     assert (seen**2 * (1 - leverage)).mean() == pytest.approx(3.0, rel=4 * np.sqrt(2 / len(seen)))
 
 
-def test_residuals_do_not_depend_on_a_constant_bias() -> None:
+def test_residuals_do_not_depend_on_a_constant_bias(engine: Engine) -> None:
     ptable = PTable.max_entropy(variance=2, bound=4)
     moved = [replace(row, values=tuple(value + 2 for value in row.values)) for row in ptable.rows[1:]]
     seen = []
     for each in (ptable, PTable((ptable.rows[0], *moved), ptable.key_space)):
-        release = protect(people(3000), TOWN, CellKey(each, secret=SECRET), id="ID")
+        release = protect(people(3000), TOWN, CellKey(each, secret=SECRET), id="ID", engine=engine)
         sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
         seen.append(large_residuals(sight, 9).values)
     # The bias is part of the noise that a residual shows; counts that it moves to 0 change others a little.

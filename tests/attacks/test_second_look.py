@@ -31,7 +31,7 @@ def looked_twice(variance: float, bound: int) -> tuple[float, float, float, int]
     return large.achieved, finding.predicted["21+"], large.naive / large.cells, large.cells
 
 
-@pytest.mark.parametrize(("variance", "bound"), [(1, 5), (3, 10)])
+@pytest.mark.parametrize(("variance", "bound"), [pytest.param(1, 5, marks=pytest.mark.slow), (3, 10)])
 def test_the_mean_names_as_many_as_predicted_and_more_than_one_release(variance: float, bound: int) -> None:
     achieved, predicted, naive, cells = looked_twice(variance, bound)
     error = float(np.sqrt(2 * predicted * (1 - predicted) / cells))

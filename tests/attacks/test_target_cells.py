@@ -59,7 +59,7 @@ def test_rates_of_samples_are_those_of_all_cells_within_their_intervals(ons: Rel
     sight, truth = ons
     whole = {share.name: share for share in score(margins(sight)[1], truth).by_count()}
     inside = checked = 0
-    for seed in range(4):
+    for seed in range(2):
         drawn = draw_targets(replace(sight, seed=seed), 3000, truth)
         assert drawn is not None
         finding = margins(replace(sight, targets=drawn.places))[1]
@@ -71,7 +71,7 @@ def test_rates_of_samples_are_those_of_all_cells_within_their_intervals(ons: Rel
             assert share.name == "6-20" or share.cells == pytest.approx(whole[share.name].cells, rel=0.05)
     # Intervals at 95 %; without replacement they cover more.
     assert inside >= 0.85 * checked
-    assert checked >= 16
+    assert checked >= 8
 
 
 def test_without_true_counts_all_cells_are_one_stratum(ons: Release) -> None:

@@ -23,6 +23,7 @@ from discreet.calibration.constraints import (
 )
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.risk.bound_disclosure import disclosure_at, disclosures_at, largest_variance, reached_together
+from tests.quick import up_to
 
 ONE_SIGMA = 0.6827
 GERMANY, MALTA = 28_000_000, 710_000
@@ -62,7 +63,7 @@ def test_the_papers_attacker_gives_variance_an_upper_limit_that_the_number_of_tu
     assert above.inferable
 
 
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(
     st.dictionaries(st.integers(2, 4), st.integers(1, 10**8), min_size=1),
     st.integers(1, 8),

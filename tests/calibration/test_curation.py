@@ -18,6 +18,7 @@ from discreet.programme.lattice import RULES, lattice
 from discreet.risk.averaging import averaging, variance_needed
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.calibration.curation import CuttableOutput
@@ -76,7 +77,7 @@ def run(made: Programme, *, rule: str = "levels", steps: int = 4, least: float =
 
 
 @given(programmes(), st.sampled_from(RULES), st.sampled_from(ATTACKERS), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_leaving_out_a_table_is_the_programme_without_it(
     made: Programme, rule: str, attacker: str, data: st.DataObject
 ) -> None:
@@ -93,7 +94,7 @@ def test_leaving_out_a_table_is_the_programme_without_it(
 
 
 @given(programmes(), st.sampled_from(RULES), st.sampled_from(ATTACKERS), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_coarsening_is_the_programme_with_coarser_breakdowns(
     made: Programme, rule: str, attacker: str, data: st.DataObject
 ) -> None:
@@ -159,7 +160,7 @@ def test_a_breakdown_is_coarsened_level_by_level_and_then_left_out() -> None:
 
 
 @given(programmes(), st.sampled_from(RULES), st.sampled_from(ATTACKERS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=up_to(30), deadline=None)
 def test_every_cut_costs_cells_and_none_leaves_nothing(made: Programme, rule: str, attacker: str) -> None:
     found = run(made, rule=rule, attacker=attacker)
     assert all(0 < cut.cells < found.whole.cells for cut in found.alone)
@@ -168,7 +169,7 @@ def test_every_cut_costs_cells_and_none_leaves_nothing(made: Programme, rule: st
 
 
 @given(programmes(), st.sampled_from(RULES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=up_to(30), deadline=None)
 def test_no_cut_helps_the_optimal_attacker(made: Programme, rule: str) -> None:
     """Of fewer noises she cannot know more: of the statistics that stay, the most exposed is no more exposed."""
     found = run(made, rule=rule)
@@ -245,7 +246,7 @@ def test_cuts_go_on_until_something_is_left_but_not_without_end() -> None:
 
 
 @given(programmes(), st.sampled_from(ATTACKERS), st.floats(0.3, 0.95))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_no_single_cut_on_the_way_would_have_ended_it_with_more_cells(
     made: Programme, attacker: str, share: float
 ) -> None:
@@ -271,7 +272,7 @@ def test_progress_is_told() -> None:
 
 
 @given(programmes(), st.sampled_from(RULES), st.sampled_from(ATTACKERS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=up_to(30), deadline=None)
 def test_the_frontier_has_no_point_that_another_beats(made: Programme, rule: str, attacker: str) -> None:
     found = run(made, rule=rule, attacker=attacker)
     points = [(cut.cells, cut.variance) for cut in (found.whole, *found.alone, *found.path)]
@@ -288,7 +289,7 @@ def test_the_frontier_has_no_point_that_another_beats(made: Programme, rule: str
 
 
 @given(programmes(), st.sampled_from(RULES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=up_to(30), deadline=None)
 def test_what_is_known_is_left_out_and_helps_with_the_rest(made: Programme, rule: str) -> None:
     output = output_of(made, rule=rule, population=None)
     expected, _ = plainly(made, rule, OPTIMAL, "total")

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.charts.pictures import drawn_once
 from tests.cli import town
+from tests.journeys.running import discreet as within
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -19,6 +21,23 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def _few_rounds() -> Iterator[None]:
     with town.few_rounds():
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pictures() -> Iterator[None]:
+    with drawn_once():
+        yield
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a release of the town, made once by the command; tests have a copy."""
+    folder = tmp_path_factory.mktemp("published")
+    town.make(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        within(*town.PROTECT)
+    return folder
 
 
 @pytest.fixture
@@ -45,12 +64,12 @@ def process(tmp_path: Path) -> Run:
 def discreet(tmp_path: Path, process: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return the command within this process, which starts at once; with another environment, in one of its own."""
     monkeypatch.setenv("COLUMNS", "80")
-    within = town.command(tmp_path, monkeypatch, capsys)
+    here = town.command(tmp_path, monkeypatch, capsys)
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         if environment:
             return process(*arguments, **environment)
-        done = within(*arguments)
+        done = here(*arguments)
         return subprocess.CompletedProcess(list(arguments), done.code, done.out, done.err)
 
     return run

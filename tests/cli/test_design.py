@@ -11,6 +11,7 @@ import pytest
 
 from discreet.calibration.noise_design import design
 from discreet.cli import design as command_module
+from tests.charts.pictures import all_alike
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -178,7 +179,8 @@ def test_the_picture_is_drawn(discreet: Command, tmp_path: Path) -> None:
 
 
 def test_every_chart_is_drawn_for_papers(discreet: Command, tmp_path: Path) -> None:
-    done = discreet(*DESIGN, "--figures", "figures", "--json")
+    with all_alike():
+        done = discreet(*DESIGN, "--figures", "figures", "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
     names = {path.name for path in (tmp_path / "figures").iterdir()}

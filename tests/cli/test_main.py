@@ -28,15 +28,20 @@ def test_version(discreet: Run) -> None:
     assert discreet("--version").stdout == f"discreet {__version__}\n"
 
 
-def test_an_unknown_verb_suggests_the_nearest(discreet: Run) -> None:
-    done = discreet("ptabel")
-    assert done.returncode == 2
-    assert "ptable" in done.stderr.replace("ptabel", "")
+@pytest.fixture
+def within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> town.Command:
+    return town.command(tmp_path, monkeypatch, capsys)
 
 
-def test_no_arguments_show_the_verbs(discreet: Run) -> None:
-    done = discreet()
-    text = done.stdout + done.stderr
+def test_an_unknown_verb_suggests_the_nearest(within: town.Command) -> None:
+    done = within("ptabel")
+    assert done.code == 2
+    assert "ptable" in done.err.replace("ptabel", "")
+
+
+def test_no_arguments_show_the_verbs(within: town.Command) -> None:
+    done = within()
+    text = done.out + done.err
     assert "ptable" in text
     assert "demo" in text
 
@@ -68,7 +73,10 @@ def test_a_ctrl_c_while_libraries_load_prints_nothing() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
 
 
-@pytest.mark.parametrize(("closed", "code"), [(">&-", 2), ("2>&-", 0), ("<&-", 0), (">&- 2>&-", 2)])
+@pytest.mark.parametrize(
+    ("closed", "code"),
+    [(">&-", 2), ("2>&-", 0), *(pytest.param(*each, marks=pytest.mark.slow) for each in (("<&-", 0), (">&- 2>&-", 2)))],
+)
 def test_closed_streams_end_in_no_trace(closed: str, code: int) -> None:
     script = Path(sys.executable).with_name("discreet")
     ended = subprocess.run(
@@ -79,7 +87,10 @@ def test_closed_streams_end_in_no_trace(closed: str, code: int) -> None:
     assert ended.stderr == (expected if closed == ">&-" else b"")
 
 
-@pytest.mark.parametrize("arguments", [["assess", "\udcff.toml"], ["protect", "\udce9.parquet", "--out", "x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["assess", "\udcff.toml"], pytest.param(["protect", "\udce9.parquet", "--out", "x"], marks=pytest.mark.slow)],
+)
 def test_a_path_that_is_not_utf8_is_refused(discreet: Run, arguments: list[str]) -> None:
     ended = discreet(*arguments)
     assert ended.returncode == 2
@@ -142,6 +153,7 @@ def test_messages_show_at_most_200_characters_of_an_argument(
     assert len(ended.err) < 2_000
 
 
+@pytest.mark.slow
 def test_so_do_those_of_a_process_of_its_own(discreet: Run) -> None:
     ended = discreet("programme", "show", "eu2021:" + "x" * 5_000)
     assert ended.returncode == 2
@@ -163,6 +175,7 @@ def test_threads_beyond_any_machine_are_refused(
     assert not (tmp_path / "rel").exists()
 
 
+@pytest.mark.slow
 def test_very_many_threads_are_refused_in_a_process_of_its_own(discreet: Run, tmp_path: Path) -> None:
     ended = discreet(*MANY, "99999999")
     assert ended.returncode == 2

@@ -182,7 +182,7 @@ def test_no_bar_without_a_terminal_or_if_not_wanted(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-@pytest.mark.parametrize(("flags", "bars"), [((), True), (("--quiet",), False)])
+@pytest.mark.parametrize(("flags", "bars"), [((), True), pytest.param(("--quiet",), False, marks=pytest.mark.slow)])
 def test_protect_shows_bars_on_a_terminal_and_keeps_its_output_clean(
     tmp_path: Path, flags: tuple[str, ...], bars: bool
 ) -> None:

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
     from tests.cli.town import Command
 
-PROTECT = (
-    *("protect", "town.csv", "--programme", "town.toml", "--out", "out", "--id", "PERSON_ID"),
-    *("--secret-file", "office.secret", "--variance", "3", "--bound", "5"),
-)
 WITH_DATA = ("verify", "out", "--data", "town.csv", "--secret-file", "office.secret")
 
 
@@ -28,11 +24,12 @@ def office(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def discreet(office: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def discreet(
+    office: Path, published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
     """Return the command, in a folder with a release."""
-    command = town.command(office, monkeypatch, capsys)
-    assert command(*PROTECT).code == 0
-    return command
+    town.copy(published, office)
+    return town.command(office, monkeypatch, capsys)
 
 
 def test_a_release_in_order_is_said_to_be(discreet: Command) -> None:
@@ -67,7 +64,7 @@ def test_several_files_are_several_data(
     (office / "a.csv").write_text(town.as_csv(people[:100]))
     (office / "b.csv").write_text(town.as_csv(people[100:]))
     command = town.command(office, monkeypatch, capsys)
-    assert command("protect", "a.csv", "b.csv", *PROTECT[2:]).code == 0
+    assert command("protect", "a.csv", "b.csv", *town.PROTECT[2:]).code == 0
     assert command("verify", "out", "--data", "a.csv", "--data", "b.csv", *WITH_DATA[4:]).code == 0
     done = command("verify", "out", "--data", "a.csv", *WITH_DATA[4:])
     assert done.code == 2

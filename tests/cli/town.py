@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from discreet.cli.main import main
+from discreet.cli.main import OnDemand, main
 from discreet.equations import residual_terms
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
@@ -52,6 +53,10 @@ columns = ["AREA"]
 unit = "dwellings"
 """
 PERSONS = 250
+PROTECT = (
+    *("protect", "town.csv", "--programme", "town.toml", "--out", "out", "--id", "PERSON_ID"),
+    *("--secret-file", "office.secret", "--variance", "3", "--bound", "5"),
+)
 Cells = dict[tuple[str, ...], int]
 
 
@@ -83,12 +88,21 @@ class Done:
 
 
 Command = Callable[..., Done]
+READ: dict[str, Any] = {}
+
+
+def _read_once(commands: OnDemand, name: str, read: Callable[[OnDemand, str], Any] = OnDemand.__getitem__) -> Any:  # noqa: ANN401 - as there
+    """Return a command, its options read once per process and not at every call."""
+    if name not in READ:
+        READ[name] = read(commands, name)
+    return READ[name]
 
 
 def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Return the command, run in this process and in a folder."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("DISCREET_SECRET", raising=False)
+    monkeypatch.setattr(OnDemand, "__getitem__", _read_once)
 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["discreet", *arguments])
@@ -110,6 +124,14 @@ def make(folder: Path) -> None:
     (folder / "town.csv").write_text(as_csv(people()))
     (folder / "office.secret").write_text(f"{SECRET}\n")
     (folder / "office.secret").chmod(0o600)
+
+
+def copy(published: Path, folder: Path) -> None:
+    """Put a release that was made elsewhere into a folder, as if it had been made there."""
+    for name in ("out", "out.curator"):
+        shutil.copytree(published / name, folder / name)
+    record = folder / "out.curator" / "record.json"
+    record.write_text(record.read_text().replace(str(published), str(folder)))
 
 
 def publish(folder: Path, engine: Engine) -> None:

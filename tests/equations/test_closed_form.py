@@ -15,6 +15,7 @@ from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats
@@ -27,7 +28,7 @@ def times(found: Lattice, *, spsn: bool) -> Floats:
 
 
 @given(programmes(largest=3, topics=3), st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=up_to(30))
 def test_equal_blocks_have_the_ratios_of_the_projection(made: Programme, spsn: bool) -> None:
     found = lattice(made)
     equations = MarginEquations(found, spsn)
@@ -40,7 +41,7 @@ def test_equal_blocks_have_the_ratios_of_the_projection(made: Programme, spsn: b
 
 
 @given(programmes(largest=3, topics=3), st.data())
-@settings(max_examples=30)
+@settings(max_examples=up_to(30))
 def test_with_a_known_statistic_too(made: Programme, data: st.DataObject) -> None:
     found = lattice(made)
     equations = MarginEquations(found)

@@ -17,19 +17,20 @@ from discreet.programme.lattice import lattice
 from discreet.programme.model import Level
 from tests.programme.small import with_universes
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
 
 
 @given(programmes(largest=3, topics=3), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_alike_cells_have_the_variance_of_the_whole_system(made: Programme, spsn: bool) -> None:
     check(made, spsn)
 
 
 @given(with_universes(universes=(None,), totals=True), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_unequal_blocks_too(made: Programme, spsn: bool) -> None:
     check(made, spsn)
 

@@ -14,6 +14,7 @@ from discreet.equations.joint_equations import JointEquations
 from discreet.programme.universe import finest_codes, universe_of
 from discreet.tabulation.plan import plan
 from tests.programme.small import with_universes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -94,7 +95,7 @@ def dense_ratios(equations: JointEquations) -> Floats:
 
 
 @given(with_universes(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_the_equations_across_universes_are_all_there_are(made: Programme, spsn: bool) -> None:
     equations = JointEquations(made, spsn)
     dense = dense_ratios(equations)
@@ -104,7 +105,7 @@ def test_the_equations_across_universes_are_all_there_are(made: Programme, spsn:
 
 
 @given(with_universes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_one_unknown_is_one_set_of_participants(made: Programme) -> None:
     equations = JointEquations(made)
     sets = participants(equations)
@@ -114,7 +115,7 @@ def test_one_unknown_is_one_set_of_participants(made: Programme) -> None:
 
 
 @given(with_universes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_every_row_of_every_table_has_one_fresh_noise(made: Programme) -> None:
     equations = JointEquations(made, spsn=False)
     first = np.unique(equations.unknowns, return_index=True)[1]

@@ -19,6 +19,7 @@ from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 from discreet.risk.averaging import averaging
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 
 def dense_ratios(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -54,7 +55,7 @@ def dense_ratios(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
 
 
 @given(programmes(largest=3, topics=3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_projection_and_closed_form_agree_with_dense_least_squares(made: Programme) -> None:
     for rule, spsn in product(RULES, (True, False)):
         found = lattice(made, rule)

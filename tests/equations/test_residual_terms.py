@@ -28,6 +28,7 @@ from discreet.noise.rival_noise import log_ratios
 from discreet.programme.lattice import lattice
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
@@ -57,7 +58,7 @@ def leverages_of(here: Lattice, *, spsn: bool = True) -> Leverages:
 
 
 @given(programmes(largest=3, topics=2), st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 def test_residuals_are_those_of_the_fit_without_the_count(made: Programme, seed: int) -> None:
     equations = MarginEquations(lattice(made))
     hat = dense(equations)

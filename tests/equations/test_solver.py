@@ -16,6 +16,7 @@ from discreet.programme.lattice import lattice
 from tests.attacks.scenes import LARGE, Scene, residents
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Floats
@@ -51,7 +52,7 @@ def systems(draw: st.DrawFn) -> tuple[MarginSums, Floats, Floats]:
 
 
 @given(systems())
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 def test_it_is_the_weighted_least_squares_solution(made: tuple[MarginSums, Floats, Floats]) -> None:
     sums, values, spread = made
     found = fit(sums, values, spread, tolerance=TIGHT)

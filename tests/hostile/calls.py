@@ -151,7 +151,11 @@ def mutation_outcomes(place: Path, reader: str, times: int) -> dict[str, Any]:
     ended = subprocess.run(
         [sys.executable, "-m", "tests.hostile.calls", reader, "0", str(times)],
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(HOME), "OPENBLAS_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(HOME), os.environ.get("PYTHONPATH", "")]),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -166,7 +166,11 @@ def outcomes(place: Path, chosen: Mapping[str, Sequence[str]]) -> list[dict[str,
     ended = subprocess.run(
         [sys.executable, "-m", "tests.hostile.readers", json.dumps(chosen)],
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(HOME), "OPENBLAS_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(HOME), os.environ.get("PYTHONPATH", "")]),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         capture_output=True,
         text=True,
         check=False,

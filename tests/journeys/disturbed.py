@@ -65,9 +65,14 @@ def start(office: Path, given: list[str], before: str = "", **more: str) -> subp
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**environment(office), **more},
-        # A parent such as nohup may ignore it, and a child would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
+        preexec_fn=_hear,  # noqa: PLW1509 - no threads here
     )
+
+
+def _hear() -> None:
+    """Let signals end a child: a parent such as nohup, or a shell in the background, may ignore them."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:

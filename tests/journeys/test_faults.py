@@ -73,7 +73,7 @@ def office(people: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(params=["nothing yet", "an old release"])
+@pytest.fixture(params=["an old release", pytest.param("nothing yet", marks=pytest.mark.slow)])
 def old(request: pytest.FixtureRequest, office: Path, earlier: Path) -> list[str]:
     """Put an old release in the place or leave it empty; return the flags that a run then needs."""
     if request.param == "nothing yet":

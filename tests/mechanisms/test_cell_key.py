@@ -29,7 +29,7 @@ from tests.each import each
 from tests.mechanisms.lots import lot
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.town import SECRET, all_cells, cells, frame, participants, squares
-from tests.quick import examples
+from tests.quick import examples, up_to
 from tests.tabulation.small_data import by, counted, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def held(spec: Programme, table: str, cell: Cell) -> frozenset[tuple[str, frozen
     return frozenset(found)
 
 
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 @given(st.data())
 def test_empty_cells_that_are_the_same_get_the_same_noise_in_every_table(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes())

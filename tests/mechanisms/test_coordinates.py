@@ -27,6 +27,7 @@ from tests.mechanisms.lots import lot
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.office import files, make, put_people
 from tests.protection.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def test_zeros_stay_unless_they_are_to_have_noise(mechanism: Coordinates, zeros:
     assert (record.mechanism, record.spsn, record.zeros_are_noisy) == ("coordinates", True, zeros)
 
 
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 @given(st.data())
 @pytest.mark.parametrize("zeros", [False, True])
 def test_the_same_cell_has_one_value_in_every_table(zeros: bool, engine: DuckDB, data: st.DataObject) -> None:

@@ -16,6 +16,7 @@ from discreet.mechanisms.privacy_budget import Budget, read_budget
 from discreet.tabulation.static_output import output_of
 from tests.each import each
 from tests.protection.town import AGE, SEX, TOWN
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def check_within(budget: Budget, output: StaticOutput, whole: float, *, spsn: bo
     assert found == pytest.approx(whole, rel=1e-14)
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(st.data())
 @pytest.mark.parametrize("spsn", [True, False])
 def test_the_sum_over_all_counts_is_the_budget(spsn: bool, data: st.DataObject) -> None:

@@ -20,6 +20,7 @@ from discreet.noise.parameters import parameters
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.noise.laws import LAWS, ends, every_law, is_whole, label, make, stretchable_laws, stretched, symmetric_laws
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
@@ -97,7 +98,7 @@ def test_nothing_lies_beyond_the_bound(law: Noise) -> None:
         assert np.isfinite(law.log_pmf([-(10**6), 10**6])).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
 def test_quantile_is_the_inverse_of_cdf(q: float) -> None:
     for law in every_law():

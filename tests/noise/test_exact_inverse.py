@@ -17,6 +17,7 @@ from discreet.noise import SeededBits, TwoSidedGeometric, exact_samplers
 from discreet.noise.exact_samplers import ExactGeometric
 from tests.each import each
 from tests.noise.goodness import ACCEPT, REJECT, p_value
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.arrays import Words
@@ -80,7 +81,7 @@ def test_thresholds_are_floors(rate: float, word: int, guard: int, monkeypatch: 
     assert thresholds[0] == 0
 
 
-@settings(max_examples=120)
+@settings(max_examples=up_to(120))
 @given(st.floats(0.05, 5), st.integers(3, 8), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=4))
 def test_a_draw_is_the_one_that_its_bits_say(rate: float, word: int, listed: list[int]) -> None:
     bits = Given(list(listed), then=0x9E3779B97F4A7C15)

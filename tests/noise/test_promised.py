@@ -21,6 +21,7 @@ from discreet.noise.truncated import (
 )
 from discreet.risk.epsilon_delta import delta_at
 from tests.each import each
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def test_bounds_are_those_of_rinott(
 
 
 @every
-@settings(max_examples=80)
+@settings(max_examples=up_to(80))
 @given(epsilon=st.floats(0.1, 3), exponent=st.floats(-7, -1))
 def test_delta_is_that_of_the_outermost_value_and_a_smaller_bound_would_break_it(
     promised: Callable[[float, float], Noise], epsilon: float, exponent: float

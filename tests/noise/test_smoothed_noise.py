@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.rival_noise import bhattacharyya, log_ratios
 from tests.each import each
+from tests.quick import up_to
 
 
 def law(variance: float, bound: int) -> np.ndarray:
@@ -48,7 +49,7 @@ def test_without_error_it_is_the_sum(bound: int, share: float) -> None:
 
 
 @given(st.integers(2, 10), st.floats(0.1, 0.9), st.floats(0.01, 20), st.floats(1.01, 3))
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 def test_more_error_tells_less(bound: int, share: float, error: float, more: float) -> None:
     variance = share * bound * (bound + 1) / 3
     p, q = law(variance, bound), law(variance, bound + 1)

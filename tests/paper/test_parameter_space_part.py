@@ -11,6 +11,7 @@ from discreet.paper.parameter_space_part import ConstraintReading, numbers, prog
 from discreet.risk.bound_disclosure import disclosure_at
 
 if TYPE_CHECKING:
+    from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.paper_inputs import Sources
 
 
@@ -62,26 +63,30 @@ def test_each_attacker_is_told_by_the_constraints(readings: tuple[ConstraintRead
     assert all("everything published" in each.reason for each in optimal.constraints if each.name == "averaging")
 
 
+@pytest.fixture(scope="module")
+def found(sources: Sources) -> dict[str, NumberComparison]:
+    return {each.id: each for each in numbers(sources)}
+
+
 def test_the_window_has_both_ends_of_one_reading(
-    sources: Sources, readings: tuple[ConstraintReading, ConstraintReading]
+    found: dict[str, NumberComparison], readings: tuple[ConstraintReading, ConstraintReading]
 ) -> None:
-    found = {each.id: each for each in numbers(sources)}
     ends = [math.log(68 / 0.32) / 20, math.sqrt(8 * 0.0170)]
     assert found["window-middle"].ours == pytest.approx(sum(ends) / 2, rel=1e-4)
     assert "both relaxed" in found["window-middle"].note
     assert not readings[0].line.feasible
 
 
-def test_the_band_has_averaging_below_and_areas_above(sources: Sources) -> None:
-    found = {each.id: each for each in numbers(sources)}
+def test_the_band_has_averaging_below_and_areas_above(found: dict[str, NumberComparison]) -> None:
     assert found["band-least"].ours == pytest.approx(math.sqrt(8 * 0.0118), rel=1e-4)
     assert found["band-most"].ours == pytest.approx(math.log(1000 / 0.32) / 20)
     assert found["band-least"].agrees
     assert found["band-most"].agrees
 
 
-def test_the_programme_is_compared_with_levels_of_one_category_kept(sources: Sources) -> None:
-    found = {each.id: each for each in numbers(sources)}
+def test_the_programme_is_compared_with_levels_of_one_category_kept(
+    sources: Sources, found: dict[str, NumberComparison]
+) -> None:
     kept, merged = (programme_space(sources, "flat", "paper", keep_single=keep).strict for keep in (True, False))
     assert kept.ratio < merged.ratio
     assert found["variance-range/flat"].ours == kept.plane.needed

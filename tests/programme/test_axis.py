@@ -15,6 +15,7 @@ from discreet.programme.axis import axis_of, counted_axes
 from discreet.programme.model import Level, Topic
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def test_blocks_are_as_equal_as_can_be_where_only_numbers_of_categories_are_know
     assert (axis.codes, axis.up(2, 1).tolist(), axis.up(2, 0).tolist()) == ((None, None), [0, 0, 0, 1, 1], [0] * 5)
 
 
-@settings(max_examples=50)
+@settings(max_examples=up_to(50))
 @given(programmes(shuffled=True))
 def test_every_position_lies_in_the_category_above_it(spec: Programme) -> None:
     for name, axis in counted_axes(spec).items():

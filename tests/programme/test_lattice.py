@@ -15,6 +15,7 @@ from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.programme.lattice import lattice, lattice_by_table, publishes_meets
 from discreet.programme.programme_files import load_programme
 from tests.programme.small import programme, with_universes
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
@@ -33,7 +34,7 @@ def programmes(draw: st.DrawFn, largest: int = 4, topics: int = 4) -> Programme:
 
 
 @given(programmes(), st.sampled_from(["levels", "flat"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_statistics_are_every_choice_of_level_or_total_of_every_table(made: Programme, rule: str) -> None:
     times: dict[frozenset[str], int] = {}
     for table in made.tables:
@@ -49,7 +50,7 @@ def test_statistics_are_every_choice_of_level_or_total_of_every_table(made: Prog
 
 
 @given(programmes(), st.sampled_from(["levels", "flat"]), st.integers(0, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_sums_over_finer_and_coarser_are_those_of_all_pairs(made: Programme, rule: str, seed: int) -> None:
     found = lattice(made, rule)
     values = np.random.default_rng(seed).random(len(found))
@@ -101,7 +102,7 @@ def test_unpublished_statistics_cannot_be_addressed() -> None:
 
 
 @given(programmes(), st.sampled_from(["levels", "flat"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_the_places_of_a_table_are_the_statistics_of_the_table_alone(made: Programme, rule: str) -> None:
     found, places = lattice_by_table(made, rule)
     whole = lattice(made, rule)
@@ -135,7 +136,7 @@ def test_a_breakdown_without_a_total_has_no_places_of_it() -> None:
 
 
 @given(with_universes(universes=(None,)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 def test_meets_are_published_or_not_as_all_pairs_say(made: Programme) -> None:
     found = lattice(made)
     shown = found.depths[found.published]

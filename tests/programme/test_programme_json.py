@@ -22,6 +22,7 @@ from discreet.programme.programme_json import programme_from_json, programme_to_
 from discreet.programme.selection import choose_tables, with_missing_category
 from tests.each import each
 from tests.programme.test_universe import trees
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +151,7 @@ def programmes(draw: st.DrawFn) -> Programme:
 
 
 @given(programmes())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=up_to(150), deadline=None)
 def test_random_programmes_are_kept_whole(made: Programme) -> None:
     again = back(made)
     assert in_full(again) == in_full(made)

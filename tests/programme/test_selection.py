@@ -17,6 +17,7 @@ from discreet.programme.universe import parse_universe
 from tests.each import each
 from tests.programme.small import programme as sized
 from tests.programme.test_universe import AGE, EDU, EMP, SEX, topic, topic_of, trees
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from discreet.programme.category_tree import CategoryTree
@@ -142,7 +143,7 @@ def test_what_is_not_stated_is_outside_a_code_and_inside_its_complement() -> Non
 
 
 @given(trees("A"), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=up_to(100), deadline=None)
 def test_levels_are_still_the_cuts_of_the_tree(tree: CategoryTree, keep: bool) -> None:
     old = topic_of(tree)
     old = old if keep else Topic(old.name, old.levels)

@@ -26,6 +26,7 @@ from discreet.programme.universe import (
     universe_of,
 )
 from tests.each import each
+from tests.quick import up_to
 
 ODD_CODES = [
     "and",
@@ -307,7 +308,7 @@ def named(expression: Expression) -> set[str]:
 
 
 @given(universes())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=up_to(100), deadline=None)
 def test_records_of_a_universe_are_those_that_satisfy_its_conditions(
     drawn: tuple[list[CategoryTree], Expression, str],
 ) -> None:
@@ -414,7 +415,7 @@ def test_brackets_may_not_be_nested_for_ever() -> None:
 
 
 @given(st.text(alphabet="A1 =!<>(),'\"inotadr", max_size=20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=up_to(300), deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         found = parse_universe(text, TOWN, "3")

@@ -31,7 +31,7 @@ from discreet.protection.pipeline import protect
 from discreet.release.table_files import file_stem, write_table
 from tests.each import each
 from tests.protection.town import GEO, SECRET, SEX, TOWN, all_cells, cells, frame, people
-from tests.quick import examples
+from tests.quick import examples, up_to
 from tests.tabulation.small_data import by, programme, programmes, records
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def summed(table: pa.Table, spec: Programme, keys: list[int]) -> pa.Table:
 # --- Rows with counts ---
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=up_to(25), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_rows_with_counts_and_keys_give_the_release_of_their_records(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes())

@@ -26,7 +26,7 @@ from discreet.mechanisms.privacy_budget import Budget
 from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
-from discreet.protection import earlier_releases, table_publishing
+from discreet.protection import earlier_releases, pipeline, table_publishing
 from discreet.protection.earlier_releases import joint_variance
 from discreet.protection.repetition import repeat
 from discreet.records.secret import keyed_digest
@@ -659,6 +659,23 @@ def test_no_record_and_no_journal_has_a_digest_that_data_alone_give(
     assert not [digest for digest in plain if any(digest in text for text in kept)]
     assert (release.record.data_fingerprint is None) == (mechanism.secret is None)
     assert (release.record.contents is None) == (mechanism.secret is None)
+
+
+def test_without_a_secret_data_are_tried_slowly(
+    many_rounds: int, tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert many_rounds >= 200_000
+    taken: list[int] = []
+    derive = hashlib.pbkdf2_hmac
+
+    def counted(name: str, text: bytes, salt: bytes, rounds: int) -> bytes:
+        taken.append(rounds)
+        return derive(name, text, salt, 1)
+
+    monkeypatch.setattr(pipeline, "ROUNDS", many_rounds)
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", counted)
+    make(put_people(tmp_path), tmp_path / "rel", Exact(), engine=engine)
+    assert set(taken) == {many_rounds}
 
 
 def test_of_an_older_release_it_is_not_known_which_secret_it_had(tmp_path: Path, engine: DuckDB) -> None:

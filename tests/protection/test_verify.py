@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,10 +45,18 @@ DRAWN = (Fresh(SOLVED), EpsDP(Budget(60.0)))
 TABLES = len(TOWN.tables)
 
 
-@pytest.fixture(params=FORMATS)
-def out(request: pytest.FixtureRequest, tmp_path: Path, engine: DuckDB) -> Path:
-    """Return a release; its data lie beside it."""
-    make(put_people(tmp_path), tmp_path / "rel", form=request.param, engine=engine)
+@pytest.fixture(scope="module", params=FORMATS)
+def office(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, engine: DuckDB) -> Path:
+    """Return a folder with data and a release of them."""
+    folder = tmp_path_factory.mktemp("office")
+    make(put_people(folder), folder / "rel", form=request.param, engine=engine)
+    return folder
+
+
+@pytest.fixture
+def out(office: Path, tmp_path: Path) -> Path:
+    """Return a copy of the release; its data lie beside it."""
+    shutil.copytree(office, tmp_path, dirs_exist_ok=True)
     return tmp_path / "rel"
 
 

@@ -27,6 +27,7 @@ from discreet.records.category_coding import (
 )
 from discreet.sources.source import open_source
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, topic, topics
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def test_codes_coarser_than_some_table_needs_are_refused() -> None:
     assert lines == ["  age: 2 records with a category of AGE that is too coarse for the tables (such as 'Y')"]
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=up_to(60), derandomize=True, deadline=None)
 @given(st.data())
 def test_positions_decode_to_the_category_above_the_code(data: st.DataObject) -> None:
     given_topic = data.draw(topics("A", shuffled=True))

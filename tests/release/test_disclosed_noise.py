@@ -12,6 +12,7 @@ from discreet.noise.published_counts import published_counts
 from discreet.release.disclosed_noise import disclosed_noise, told_range
 from discreet.release.record import Record
 from tests.each import each
+from tests.quick import up_to
 
 
 def test_within_a_bound_it_has_the_largest_size_that_is_told_so() -> None:
@@ -82,7 +83,7 @@ def told_of(variance: float, bound: int) -> tuple[float, str]:
     return told["typical_noise"], told.get("bound", "")
 
 
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(bound=st.integers(1, 12), share=st.floats(0.05, 1.0))
 @example(bound=4, share=0.34375)
 def test_size_and_vague_bound_together_leave_several_bounds_possible(bound: int, share: float) -> None:

@@ -11,6 +11,7 @@ from discreet.reports.html_page import document
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
 from discreet.reports.sentences import summary_of
+from tests.charts.pictures import drawn_once
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def _few_tables() -> Iterator[None]:
 @pytest.fixture(scope="module", autouse=True)
 def _few_rounds() -> Iterator[None]:
     with town.few_rounds():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pictures() -> Iterator[None]:
+    with drawn_once():
         yield
 
 
@@ -59,12 +66,14 @@ def told(town_folder: Path) -> ReportResults:
 
 @pytest.fixture(scope="session")
 def curators_page(gathered: ReportResults) -> str:
-    return written(gathered)
+    with drawn_once():
+        return written(gathered)
 
 
 @pytest.fixture(scope="session")
 def public_page(told: ReportResults) -> str:
-    return written(told)
+    with drawn_once():
+        return written(told)
 
 
 def written(found: ReportResults) -> str:

@@ -27,18 +27,22 @@ WITHIN = """all => all.filter(one => {
 
 
 class Opened:
-    """The page in the browser, with all that the browser complained of or asked for."""
+    """The page in windows of several widths, with all that the browser complained of or asked for."""
 
-    def __init__(self, page: Page, path: Path) -> None:
-        self.page = page
+    def __init__(self, browser: Browser, path: Path) -> None:
         self.complaints: list[str] = []
         self.asked_for: list[str] = []
+        self._browser, self._path = browser, path.as_uri()
+        self._pages: dict[int, Page] = {}
+
+    def _drawn(self, width: int) -> Page:
+        page = self._browser.new_page(viewport={"width": width, "height": 900})
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.route("**/*", self._only_this)
-        self._path = path.as_uri()
         page.goto(self._path)
         page.wait_for_function(DRAWN)
+        return page
 
     def _only_this(self, route: Route) -> None:
         if route.request.url == self._path:
@@ -48,16 +52,24 @@ class Opened:
             route.abort()
 
     def at(self, width: int) -> Page:
-        """Return the page in a window of a width, drawn again."""
-        self.page.set_viewport_size({"width": width, "height": 900})
-        self.page.reload()
-        self.page.wait_for_function(DRAWN)
-        return self.page
+        """Return the page in a window of a width, in which it is drawn once; tests leave it as they found it."""
+        if width not in self._pages:
+            self._pages[width] = self._drawn(width)
+        return self._pages[width]
 
-    def sideways(self) -> int:
-        """Return by how many pixels the page is wider than the window."""
-        wider: int = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        return wider
+    def close(self) -> None:
+        for page in self._pages.values():
+            page.close()
+
+
+def sideways(page: Page) -> int:
+    """Return by how many pixels the page is wider than the window."""
+    wider: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return wider
+
+
+def unfold(page: Page, *, open_: bool) -> None:
+    page.eval_on_selector_all("details", f"all => all.forEach(one => {{ one.open = {str(open_).lower()} }})")
 
 
 @pytest.fixture(scope="module")
@@ -69,16 +81,16 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture(scope="module", params=["curator", "public"])
+@pytest.fixture(scope="module", params=["curator", pytest.param("public", marks=pytest.mark.slow)])
 def opened(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Opened]:
     text: str = request.getfixturevalue("curators_page" if request.param == "curator" else "public_page")
     path = tmp_path_factory.mktemp("pages") / "report.html"
     path.write_text(text, encoding="utf-8")
-    page = browser.new_page()
-    yield Opened(page, path)
-    page.close()
+    found = Opened(browser, path)
+    yield found
+    found.close()
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDE])
@@ -87,6 +99,16 @@ def test_it_is_drawn_without_a_complaint_and_without_the_network(opened: Opened,
     assert opened.complaints == []
     assert opened.asked_for == []
     assert [text[0] for text in page.locator("h2").all_inner_texts()] == list("1234567")
+
+
+def test_so_is_that_for_everybody(browser: Browser, public_page: str, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text(public_page, encoding="utf-8")
+    opened = Opened(browser, tmp_path / "report.html")
+    page = opened.at(NARROW)
+    assert (opened.complaints, opened.asked_for, sideways(page)) == ([], [], 0)
+    assert page.eval_on_selector_all(".chart svg text", WITHIN) == []
+    assert page.eval_on_selector_all(".chart", COVERED) == []
+    opened.close()
 
 
 @pytest.mark.parametrize("width", [NARROW, WIDE])
@@ -105,20 +127,21 @@ def test_every_chart_is_drawn_with_marks_and_words(opened: Opened, width: int) -
 
 def test_charts_follow_the_window(opened: Opened) -> None:
     page = opened.at(WIDE)
-    page.set_viewport_size({"width": NARROW, "height": 900})
-    page.wait_for_function(
-        "[...document.querySelectorAll('.chart svg')].every(one => Number(one.getAttribute('width')) < 400)"
-    )
-    assert opened.sideways() == 0
+    for width, follows in ((NARROW, "every(one => one < 400)"), (WIDE, "some(one => one > 500)")):
+        page.set_viewport_size({"width": width, "height": 900})
+        widths = "[...document.querySelectorAll('.chart svg')].map(one => Number(one.getAttribute('width')))"
+        page.wait_for_function(f"{widths}.{follows}")
+        assert sideways(page) == 0
 
 
-@pytest.mark.parametrize("width", [320, NARROW, 768, WIDE])
+@pytest.mark.parametrize("width", [320, NARROW, pytest.param(768, marks=pytest.mark.slow), WIDE])
 def test_nobody_has_to_scroll_sideways(opened: Opened, width: int) -> None:
     page = opened.at(width)
-    assert opened.sideways() == 0
-    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
+    assert sideways(page) == 0
+    unfold(page, open_=True)
     assert page.locator("details table").first.is_visible()
-    assert opened.sideways() == 0
+    assert sideways(page) == 0
+    unfold(page, open_=False)
 
 
 def test_words_in_charts_stay_within_them_and_can_be_read(opened: Opened) -> None:
@@ -149,7 +172,7 @@ def test_no_mark_covers_a_word(opened: Opened, width: int) -> None:
 
 def test_tables_that_scroll_show_it(opened: Opened) -> None:
     page = opened.at(NARROW)
-    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
+    unfold(page, open_=True)
     scrolling = page.eval_on_selector_all(
         ".wide",
         """all => all.filter(one => one.scrollWidth > one.clientWidth)
@@ -157,18 +180,21 @@ def test_tables_that_scroll_show_it(opened: Opened) -> None:
     )
     assert set(scrolling) <= {"local, local, scroll, scroll"}
     assert scrolling or not page.locator(".ptable").count()
+    unfold(page, open_=False)
 
 
 def test_links_lead_somewhere(opened: Opened) -> None:
-    targets = opened.page.eval_on_selector_all("main a, nav a", "all => all.map(one => one.getAttribute('href'))")
+    page = opened.at(WIDE)
+    targets = page.eval_on_selector_all("main a, nav a", "all => all.map(one => one.getAttribute('href'))")
     assert targets
     for target in targets:
-        assert opened.page.locator(target).count() == 1
+        assert page.locator(target).count() == 1
 
 
 def test_charts_are_named_for_those_who_cannot_see_them(opened: Opened) -> None:
-    charts = opened.page.locator(".chart")
-    assert opened.page.get_by_role("img").count() >= charts.count()
+    page = opened.at(WIDE)
+    charts = page.locator(".chart")
+    assert page.get_by_role("img").count() >= charts.count()
     for chart in charts.all():
         assert len(chart.get_attribute("aria-label") or "") > 40
 
@@ -178,12 +204,13 @@ def test_a_mark_tells_its_number(opened: Opened) -> None:
     page.locator("[data-chart=village] .mark-rect path").nth(2).hover()
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert re.search(r"told\s+\S+", page.locator("#vg-tooltip-element").inner_text())
+    page.mouse.move(0, 0)
 
 
 def test_it_fits_on_paper(opened: Opened) -> None:
     page = opened.at(PAPER)
     page.emulate_media(media="print")
-    assert opened.sideways() == 0
+    assert sideways(page) == 0
     for chart in page.locator(".chart svg").all():
         box = chart.bounding_box()
         assert box
@@ -211,6 +238,7 @@ def test_there_is_something_to_see(opened: Opened) -> None:
     }""")
     assert empty is None
     assert len(picture) > 2 * len(page.locator("#empty").screenshot())
+    page.eval_on_selector("#empty", "one => one.remove()")
 
 
 def test_without_scripts_the_charts_are_there_all_the_same(

@@ -27,6 +27,7 @@ from discreet.risk.averaging import (
 )
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
+from tests.quick import up_to
 
 FOOTNOTE = programme([("SEX", "AGE")], {"SEX": (2,), "AGE": (2,)})
 
@@ -92,7 +93,7 @@ def brute_force(made: Programme, rule: str, *, spsn: bool) -> dict[str, tuple[in
 
 
 @given(programmes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_counting_is_that_of_listing_every_representation(made: Programme) -> None:
     for rule in ("levels", "flat"):
         for spsn in (True, False):
@@ -103,7 +104,7 @@ def test_counting_is_that_of_listing_every_representation(made: Programme) -> No
 
 
 @given(programmes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_every_better_attacker_is_better(made: Programme) -> None:
     for spsn in (True, False):
         found = averaging(lattice(made), spsn=spsn)
@@ -113,7 +114,7 @@ def test_every_better_attacker_is_better(made: Programme) -> None:
 
 
 @given(programmes(), st.sampled_from(RULES))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=up_to(80), deadline=None)
 def test_the_smallest_greedy_ratio_is_that_of_all(made: Programme, rule: str) -> None:
     found = lattice(made, rule)
     ratio, place = smallest_greedy(found)
@@ -130,7 +131,7 @@ def test_the_smallest_greedy_ratio_of_the_census(rule: str) -> None:
 
 
 @given(programmes())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=up_to(40), deadline=None)
 def test_adding_a_table_never_helps_to_hide(made: Programme) -> None:
     fewer = Programme("fewer", made.topics, made.tables[:-1]) if len(made.tables) > 1 else made
     before, after = averaging(lattice(fewer)), averaging(lattice(made))

@@ -21,6 +21,7 @@ from discreet.noise.random_bits import SeededBits
 from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from discreet.risk.bound_disclosure import bound_disclosure, disclosure_at, largest_variance, likelihood_disclosure
+from tests.quick import up_to
 
 GERMANY = 28_000_000
 """Independent sex breakdowns in the 2021 EU census output of Germany: 2.8e7, Bach (2020)."""
@@ -47,7 +48,7 @@ def test_largest_variance_for_germany(bound: int, variance: float) -> None:
     assert largest_variance(bound, tuples=GERMANY).value == pytest.approx(variance, abs=5e-3)
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(deadline=None, derandomize=True, max_examples=up_to(40))
 @given(st.integers(1, 12), st.floats(0.02, 0.98), st.floats(0.5, 0.99))
 def test_less_variance_makes_an_extreme_gap_rarer(bound: int, share: float, fall: float) -> None:
     variance = share * bound * (bound + 1) / 3
@@ -59,7 +60,7 @@ def test_less_variance_makes_an_extreme_gap_rarer(bound: int, share: float, fall
     assert narrow.reached <= wide.reached
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(deadline=None, derandomize=True, max_examples=up_to(40))
 @given(st.floats(0.05, 0.9), st.integers(0, 200), st.floats(0.05, 0.99))
 def test_needed_is_the_smallest_number_that_reaches_the_confidence(share: float, tuples: int, alpha: float) -> None:
     law = MaxEntropy(variance=share * 2, bound=2)
@@ -208,7 +209,7 @@ def test_weighing_every_gap_needs_fewer_tuples_than_waiting_for_an_extreme_one()
         assert weighing.needed < waiting.needed
 
 
-@settings(deadline=None, derandomize=True, max_examples=20)
+@settings(deadline=None, derandomize=True, max_examples=up_to(20))
 @given(st.integers(1, 8), st.integers(1, 10**9), st.integers(2, 4), st.sampled_from(["gap", "likelihood"]))
 def test_the_largest_variance_is_the_edge(bound: int, tuples: int, categories: int, attacker: str) -> None:
     found = largest_variance(bound, tuples=tuples, categories=categories, attacker=attacker).value

@@ -18,6 +18,7 @@ from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.random_bits import SeededBits
 from discreet.noise.uniform import Uniform
 from discreet.risk.bound_disclosure import check_tuples, extreme_gap, gap_law, largest_noise, probabilities
+from tests.quick import up_to
 
 
 def enumerated(law: dict[int, Fraction], categories: int) -> dict[int, Fraction]:
@@ -38,7 +39,7 @@ def exact_laws(draw: st.DrawFn) -> dict[int, Fraction]:
     return {x: Fraction(weight, sum(weights)) for x, weight in zip(range(-bound, bound + 1), weights, strict=True)}
 
 
-@settings(deadline=None, derandomize=True, max_examples=40)
+@settings(deadline=None, derandomize=True, max_examples=up_to(40))
 @given(exact_laws(), st.integers(2, 3))
 def test_the_gap_is_that_of_all_noise_combinations(law: dict[int, Fraction], categories: int) -> None:
     bound = max(law)

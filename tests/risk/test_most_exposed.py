@@ -21,6 +21,7 @@ from discreet.risk.assessment import assess
 from discreet.risk.most_exposed import most_exposed
 from tests.programme.small import programme, with_universes
 from tests.protection.town import TOWN
+from tests.quick import up_to
 
 
 def smallest(made: Programme, *, spsn: bool = True) -> float:
@@ -30,7 +31,7 @@ def smallest(made: Programme, *, spsn: bool = True) -> float:
 
 
 @given(with_universes(), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_the_most_exposed_count_of_all_universes_is_found(made: Programme, spsn: bool) -> None:
     found = most_exposed(made, spsn=spsn)
     assert found.complete
@@ -38,7 +39,7 @@ def test_the_most_exposed_count_of_all_universes_is_found(made: Programme, spsn:
 
 
 @given(with_universes())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_fresh_noise_never_lowers_the_risk(made: Programme) -> None:
     shared, fresh = (most_exposed(made, spsn=spsn).worst.ratio for spsn in (True, False))
     assert fresh <= shared * (1 + 1e-9)
@@ -57,7 +58,7 @@ def test_a_category_that_is_not_split_has_one_fresh_noise() -> None:
 
 
 @given(with_universes(most=3), with_universes(most=2))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=up_to(25), deadline=None)
 def test_another_table_of_any_universe_never_lowers_the_risk(made: Programme, more: Programme) -> None:
     extra = tuple(replace(table, id=f"more {table.id}") for table in more.tables)
     both = replace(made, tables=(*made.tables, *extra))
@@ -109,7 +110,7 @@ def test_equations_of_one_statistic_at_a_time_give_the_same(
 
 
 @given(with_universes(), st.integers(0, 2**31))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=up_to(15), deadline=None)
 def test_neighbours_of_the_best_known_cell_are_not_better_known(made: Programme, seed: int) -> None:
     search = module._Search(made, spsn=True)  # noqa: SLF001
     spread = search.equations.spread

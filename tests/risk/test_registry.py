@@ -80,7 +80,7 @@ def test_an_entry_point_appears_in_the_command(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("discreet")
     done = subprocess.run(
         [script, "assess", "eu2021:LU", "--variance", "3", "--bound", "5", "--measures", "tables", "--json"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=True,

@@ -23,6 +23,7 @@ from discreet.errors import InputError
 from discreet.sources.column_values import as_text
 from discreet.sources.source import Source, open_source
 from tests.each import each
+from tests.quick import up_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +97,7 @@ def in_memory(columns: Columns) -> Iterator[object]:
     yield pl.concat([texts[:1], texts[1:]], rechunk=False)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=up_to(40))
 @given(ROWS)
 def test_every_kind_of_input_gives_the_same_texts(rows: list[tuple[str | None, ...]]) -> None:
     columns: Columns = dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True))

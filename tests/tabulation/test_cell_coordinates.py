@@ -15,6 +15,7 @@ from discreet.programme.universe import finest_codes, parse_universe
 from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def test_the_grand_total_has_a_word_of_its_label_and_its_unit() -> None:
     assert len({0, *found}) == 11
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=up_to(25), suppress_health_check=[HealthCheck.too_slow])
 @given(spec=programmes())
 def test_all_other_words_are_those_of_releases_without_the_mark(spec: Programme) -> None:
     for tables in spec.populations.values():
@@ -127,7 +128,7 @@ def test_words_follow_the_equation() -> None:
     assert found[("A", "a1"), ("B", "b0")] == (of("A", "a1") + of("B", "b0")) % 2**64
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=up_to(40), suppress_health_check=[HealthCheck.too_slow])
 @given(programmes(shuffled=True, joined=True))
 def test_cells_have_one_word_if_and_only_if_they_must_hold_the_same_records(spec: Programme) -> None:
     universes = {name: tables[0].universe for name, tables in spec.populations.items()}

@@ -15,6 +15,7 @@ from discreet.programme.axis import counted_axes
 from discreet.tabulation import cell_counts as cells_module
 from discreet.tabulation.cell_counts import WIDE, Cells, Step, counts_of, from_groups, grouped, keys_of, packed, roll_up
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, topic, topics
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def check_sums(shape: tuple[int, ...], step: Step, found: Sums, key_space: int, 
 
 
 @each("key_space", KEY_SPACES)
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(st.data())
 def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engine: DuckDB, data: st.DataObject) -> None:
     # Shuffled levels: the children of one category need not stand side by side.

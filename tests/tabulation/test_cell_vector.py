@@ -19,6 +19,7 @@ from discreet.tabulation import table_grid as module
 from discreet.tabulation.cell_vector import CellVector, JointLayout, layouts, unit_layouts
 from tests.attacks.scenes import HAMLET, PTABLE, area, cell_codes, cells_by_hand, listed, town_release, vector_by_hand
 from tests.protection.town import SECRET, TOWN, cells
+from tests.quick import up_to
 from tests.tabulation.one_table import table_grid
 from tests.tabulation.small_data import by, programme, programmes, topic
 
@@ -57,7 +58,7 @@ def as_table(table: Table, rows: Rows, random: np.random.Generator) -> pa.Table:
 
 
 @given(programmes(shuffled=True), st.booleans(), st.integers(0, 10**6))
-@settings(max_examples=120)
+@settings(max_examples=up_to(120))
 def test_every_cell_has_the_value_that_the_tables_show_under_its_codes(made: Programme, spsn: bool, seed: int) -> None:
     random = np.random.default_rng(seed)
     shared: dict[object, int] | None = {} if spsn else None
@@ -70,7 +71,7 @@ def test_every_cell_has_the_value_that_the_tables_show_under_its_codes(made: Pro
 
 
 @given(programmes(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 def test_names_and_codes_say_which_cell_it_is(made: Programme, data: st.DataObject) -> None:
     layout = next(iter(layouts(made, spsn=True).values()))
     by_hand = cells_by_hand(layout)

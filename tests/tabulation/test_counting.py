@@ -21,6 +21,7 @@ from discreet.tabulation.cell_counts import counts_of, keys_of, roll_up
 from discreet.tabulation.counting import AHEAD, tabulate
 from discreet.tabulation.plan import plan as plan_tables
 from tests.each import each
+from tests.quick import up_to
 from tests.tabulation.small_data import by, cell_of, in_engine, programme, programmes, records, topic
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def everything(data: st.DataObject, key_space: int) -> tuple[Programme, Plan, li
 
 @each("key_space", KEY_SPACES)
 @each("kept", DENSE)
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(st.data())
 def test_every_statistic_has_the_counts_and_keys_of_a_direct_count(
     kept: str, key_space: int, engine: DuckDB, data: st.DataObject
@@ -168,7 +169,7 @@ def test_the_largest_keys_of_many_records_do_not_run_over(engine: DuckDB) -> Non
 # --- Each once ---
 
 
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(st.data())
 @pytest.mark.parametrize("kept", DENSE)
 def test_nothing_is_computed_twice(kept: str, engine: DuckDB, data: st.DataObject) -> None:
@@ -242,7 +243,7 @@ def test_a_margin_of_an_earlier_table_is_not_summed_from_a_later_one(engine: Duc
 # --- And no longer than needed ---
 
 
-@settings(max_examples=25)
+@settings(max_examples=up_to(25))
 @given(st.data())
 def test_what_no_later_table_needs_is_forgotten(engine: DuckDB, data: st.DataObject) -> None:
     check_forgotten(engine, *everything(data, 256))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from discreet.tabulation.cell_coordinates import CellCoordinates
 from discreet.tabulation.distinct_cells import DistinctCells, ProgrammeSize, programme_size
 from discreet.tabulation.plan import plan
+from tests.quick import up_to
 from tests.tabulation.small_data import by, codes_of, in_universe, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ def size_by_hand(spec: Programme) -> ProgrammeSize:
 
 
 @given(programmes(shuffled=True))
-@settings(max_examples=150)
+@settings(max_examples=up_to(150))
 def test_every_cell_is_counted_once(spec: Programme) -> None:
     assert programme_size(spec) == size_by_hand(spec)
 
 
 @given(programmes(shuffled=True))
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 def test_masks_have_as_many_cells_as_the_formula(spec: Programme) -> None:
     for tables in spec.populations.values():
         found = DistinctCells(plan(spec, tables), CellCoordinates(spec, tables[0], ""))

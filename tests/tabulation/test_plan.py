@@ -14,6 +14,7 @@ from discreet.programme.lattice import contains, lattice
 from discreet.programme.programme_files import load_programme
 from discreet.programme.selection import choose_tables
 from discreet.tabulation.plan import plan as plan_tables
+from tests.quick import up_to
 from tests.tabulation.small_data import by, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def test_the_larger_parent_is_left_alone() -> None:
     assert plan.parent(table, (1, 1, 1)) == ((2, 1, 1), 0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(programmes(shuffled=True, universes=False, most=7))
 def test_every_statistic_but_the_finest_has_a_parent_in_its_table(spec: Programme) -> None:
     plan = plan_of(spec)
@@ -77,7 +78,7 @@ def test_every_statistic_but_the_finest_has_a_parent_in_its_table(spec: Programm
         assert table.cells == len(set(product(*(column.codes for column in table.columns))))
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(programmes(shuffled=True, universes=False, most=7))
 def test_maximal_statistics_are_those_that_no_table_contains(spec: Programme) -> None:
     plan = plan_of(spec)
@@ -91,7 +92,7 @@ def test_maximal_statistics_are_those_that_no_table_contains(spec: Programme) ->
         assert not any(plan.size(m) < plan.size(source) for m in plan.maximal if contains(m, base))
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(programmes(shuffled=True, universes=False, most=7))
 def test_uses_are_counted_as_they_will_be(spec: Programme) -> None:
     plan = plan_of(spec)

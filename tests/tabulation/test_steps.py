@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from discreet.tabulation import cell_coordinates as steps_module
 from discreet.tabulation.cell_coordinates import summed
 from tests.each import each
+from tests.quick import up_to
 
 
 @each("worth", [0, 8, 10**6])
 @each("kind", [np.uint32, np.uint64])
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(st.data())
 def test_every_cell_has_the_sum_of_its_steps(kind: type[Any], worth: int, data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 6), max_size=4)))

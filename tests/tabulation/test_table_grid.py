@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from discreet.tabulation.cell_vector import layouts
 from discreet.tabulation.table_grid import population_grids
 from tests.attacks.scenes import HAMLET, area, town_release
+from tests.quick import up_to
 from tests.tabulation.one_table import table_grid
 from tests.tabulation.small_data import programmes
 
@@ -33,7 +34,7 @@ def gap_by_hand(made: Programme, grid: TableGrid, fold: LevelSum, values: np.nda
 
 
 @given(programmes(shuffled=True), st.integers(0, 10**6))
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 def test_gaps_are_totals_minus_the_sums_of_their_parts(made: Programme, seed: int) -> None:
     random = np.random.default_rng(seed)
     for tables in made.populations.values():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from discreet.tabulation import cell_coordinates
 from discreet.tabulation.plan import plan as plan_tables
 from discreet.tabulation.table_rows import StatisticValues, rows
+from tests.quick import up_to
 from tests.tabulation.small_data import by, position, programme, programmes, topic
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def drawn(data: st.DataObject, plan: Plan) -> dict[Statistic, StatisticValues]:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=up_to(60))
 @given(st.data())
 @pytest.mark.parametrize("worth", [0, 8])
 def test_rows_are_those_of_listing_every_cell_in_order(worth: int, data: st.DataObject) -> None:

@@ -100,17 +100,21 @@ def layered(layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:
 
 def finished(chart: alt.Chart | alt.LayerChart, height: float, alternative: str) -> Spec:
     """Return a chart as a specification that is as wide as its place."""
-    found = specified(chart.properties(width="container", height=height), alternative)
+    chart["width"], chart["height"] = "container", height
+    found = specified(chart, alternative)
     found["autosize"] = {"type": "fit-x", "contains": "padding"}
     return found
 
 
 def specified(chart: alt.Chart | alt.LayerChart | alt.ConcatChart, alternative: str) -> Spec:
     """Return a chart as a specification in the look of all charts, with its text alternative."""
-    made = (
-        chart.properties(description=alternative)
-        .configure_view(stroke=None)
-        .configure_axis(
+    import altair as alt
+
+    # Set in place: each method that would do so copies the chart with all its data.
+    chart["description"] = alternative
+    chart["config"] = alt.Config(
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
             grid=False,
             domainColor=GREY,
             tickColor=GREY,
@@ -120,11 +124,11 @@ def specified(chart: alt.Chart | alt.LayerChart | alt.ConcatChart, alternative: 
             titleFontSize=LETTERS,
             titleFontWeight="normal",
             labelLimit=260,
-        )
-        .configure_title(anchor="start", color=DARK, fontSize=LETTERS, fontWeight="normal")
+        ),
+        title=alt.TitleConfig(anchor="start", color=DARK, fontSize=LETTERS, fontWeight="normal"),
     )
     # Checking it against the grammar takes longer than all the rest; the tests do it.
-    found: Spec = made.to_dict(validate=False)
+    found: Spec = chart.to_dict(validate=False)
     # The page brings the program that draws; the address of the grammar would look like a request.
     found.pop("$schema")
     found["config"]["font"] = FONT

@@ -25,6 +25,7 @@ from discreet.noise.formats.ptable_files import format_for, read_ptable, write_p
 from discreet.noise.formats.ptable_format import FORMATS
 from discreet.noise.ptable import PTable
 from tests.each import each
+from tests.quick import up_to
 
 DATA = Path(__file__).parents[2] / "data"
 SAMPLES = {
@@ -65,7 +66,7 @@ def test_the_three_exports_of_one_table_are_one_table() -> None:
     threshold=st.integers(0, 2),
     equality=st.booleans(),
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=up_to(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_file_to_object_to_file_is_exact(
     name: str, variance: float, bound: int, threshold: int, equality: bool, tmp_path: Path
 ) -> None:
@@ -253,7 +254,7 @@ def test_a_missing_binary_or_damaged_file_is_refused(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=up_to(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_bytes_raise_anything_but_our_error(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "f").write_bytes(data)
     with pytest.raises(PTableFileError):
@@ -261,7 +262,7 @@ def test_no_bytes_raise_anything_but_our_error(tmp_path: Path, data: bytes) -> N
 
 
 @given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 5000), st.characters(codec="ascii"))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=up_to(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_sample_with_one_character_changed_reads_or_is_refused(
     tmp_path: Path, name: str, place: int, character: str
 ) -> None:
@@ -295,7 +296,7 @@ EXTREME = [
 
 
 @given(st.sampled_from([*sorted(SAMPLES), "csv", "toml"]), st.integers(0, 10**6), st.sampled_from(EXTREME))
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=up_to(250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_whole_field_swapped_for_an_extreme_value_reads_or_is_refused(
     tmp_path: Path, name: str, place: int, value: str
 ) -> None:
