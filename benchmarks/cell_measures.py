@@ -13,13 +13,13 @@ from discreet.accuracy.count_pairs import pair_times
 from discreet.accuracy.expected_accuracy import expected
 from discreet.accuracy.hellinger import hellinger
 from discreet.accuracy.true_count_intervals import coverage
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.ptable import PTable
 
 if TYPE_CHECKING:
     from discreet.accuracy.count_pairs import CountPairs
     from discreet.arrays import Floats, Ints
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
     from discreet.results import Result
 
 CELLS = 10**7
@@ -35,7 +35,7 @@ def heavy_tailed(cells: int, random: np.random.Generator) -> Ints:
     return drawn.clip(max=LARGEST).astype(np.int64)
 
 
-def measures(found: CountPairs, law: NoiseByCount) -> list[Result]:
+def measures(found: CountPairs, law: TransitionMatrix) -> list[Result]:
     """Return the results of all measures of single cells."""
     made = (distances(found), by_size(found), zeros(found), coverage(found, law), expected(found, law))
     return [result for each in made for result in each.results()]
@@ -49,7 +49,7 @@ def packed_pairs(true: Ints, published: Ints) -> int:
 def main() -> None:
     """Measure counting the pairs and all measures against one mean and one sort."""
     random = np.random.default_rng(2021)
-    law = by_count(PTable.max_entropy(variance=VARIANCE, bound=BOUND))
+    law = transition_matrix(PTable.max_entropy(variance=VARIANCE, bound=BOUND))
     true = heavy_tailed(CELLS, random)
     published = law.publish(true, random)
     found = pair_times(true, published)

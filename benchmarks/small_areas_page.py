@@ -13,7 +13,7 @@ from discreet.accuracy.area_counts import SEXES, load_areas, with_simulated_sexe
 from discreet.accuracy.distortion import RELATIVE, ExpectedNumber, Tails, more_than, no_less_than, reached
 from discreet.accuracy.expected_accuracy import chance_within, epsilon_needed, exact_epsilon_needed
 from discreet.accuracy.small_areas import figure, lost, small_areas
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import truncated_gaussian_for, truncated_laplace_for
@@ -119,7 +119,7 @@ LARGEST = (
 @cache
 def tails(epsilon: float) -> Tails:
     """Return the tails of the two-sided geometric law."""
-    return Tails.of(by_count(TwoSidedGeometric(epsilon=epsilon)))
+    return Tails.of(transition_matrix(TwoSidedGeometric(epsilon=epsilon)))
 
 
 @cache
@@ -141,7 +141,7 @@ def edition(seed: int) -> AreaCounts:
 def release(seed: int, epsilon: float) -> Ints:
     """Return the EU-28 with noise of the two-sided geometric law."""
     random = np.random.default_rng([seed, round(1000 * epsilon)])
-    return by_count(TwoSidedGeometric(epsilon=epsilon)).publish(edition(seed).counts, random)
+    return transition_matrix(TwoSidedGeometric(epsilon=epsilon)).publish(edition(seed).counts, random)
 
 
 def areas() -> str:
@@ -282,7 +282,7 @@ def _by_law(laws: Iterable[tuple[str, Noise | PTable]]) -> str:
 
 def accuracy() -> str:
     """Return the epsilon that keeps all totals within 20."""
-    law, rows = by_count(PTable.max_entropy(variance=3, bound=10)), []
+    law, rows = transition_matrix(PTable.max_entropy(variance=3, bound=10)), []
     for name, number in (("Malta", 68), ("France, as in the paper", 37_000), ("EU, as in the paper", 110_000)):
         paper, exact = (needed(20, number) for needed in (epsilon_needed, exact_epsilon_needed))
         kept = chance_within(law, np.full(number, 1000), 20)

@@ -14,7 +14,7 @@ from discreet.accuracy.area_counts import load_areas
 from discreet.accuracy.distortion import Tails
 from discreet.accuracy.expected_accuracy import epsilon_needed, exact_epsilon_needed
 from discreet.accuracy.small_areas import figure, small_areas
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import truncated_gaussian_for
@@ -46,7 +46,7 @@ def test_the_noise(epsilon: float) -> None:
 def test_counts_of_the_four_countries() -> None:
     counts = load_areas("lau:by-sex").counts
     above = counts[counts > 100]
-    tails = Tails.of(by_count(TwoSidedGeometric(epsilon=0.025)))
+    tails = Tails.of(transition_matrix(TwoSidedGeometric(epsilon=0.025)))
     assert row("counts above 100, ±100 %, ε=0.025")[-1] == figure(tails.at_least(above, 1.0).either.sum())
     large = counts[:, (counts.min(axis=0) > 0) & (counts[2] > 40)]
     expected = tails.at_least(large, 1.0).down.prod(axis=0).sum()
@@ -55,7 +55,7 @@ def test_counts_of_the_four_countries() -> None:
 
 def test_areas_without_residents_need_no_sexes() -> None:
     total = load_areas("lau:2016").populated.total
-    tails = Tails.of(by_count(TwoSidedGeometric(epsilon=0.025)))
+    tails = Tails.of(transition_matrix(TwoSidedGeometric(epsilon=0.025)))
     assert row("total, ε=0.025")[0].startswith(f"{figure(tails.lost(total).sum())} ±")
     larger = tails.lost(total[total > 239]).sum()
     assert row("total, ε=0.025")[3].startswith(figure(larger))

@@ -19,7 +19,7 @@ from tests.protection.town import cells
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
     from discreet.programme.model import Breakdown, Programme, Table
     from discreet.release.release import Release
     from tests.attacks.scenes import Area
@@ -184,7 +184,7 @@ def _cramer(counts: np.ndarray) -> float | None:
     return float(stats.contingency.association(table)) if min(table.shape) > 1 else None
 
 
-def interval(law: NoiseByCount, published: int) -> tuple[int, int]:
+def interval(law: TransitionMatrix, published: int) -> tuple[int, int]:
     """Return the true counts that are left when at most 2.5 percent of the belief are taken away at either end."""
     counts = list(range(max(published - law.reach, 0), published + law.reach + 1))
     belief = dict(zip(counts, law.chance(np.array(counts), np.array(published)).tolist(), strict=True))
@@ -200,13 +200,13 @@ def interval(law: NoiseByCount, published: int) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
-def tail(law: NoiseByCount, true: int, off: range) -> float:
+def tail(law: TransitionMatrix, true: int, off: range) -> float:
     """Return the chance that a count is published with a noise among some."""
     noise = np.array([x for x in off if abs(x) <= law.reach + true])
     return float(law.chance(np.array(true), true + noise).sum()) if len(noise) else 0.0
 
 
-def small_areas(counts: np.ndarray, law: NoiseByCount) -> dict[str, float]:
+def small_areas(counts: np.ndarray, law: TransitionMatrix) -> dict[str, float]:
     """Return what is expected of women, men and total, rows of true counts by area."""
     found = {}
     far = law.reach + int(counts.max()) + 1
@@ -229,7 +229,7 @@ def small_areas(counts: np.ndarray, law: NoiseByCount) -> dict[str, float]:
     return found
 
 
-def expectations(counts: Sequence[int], law: NoiseByCount) -> dict[str, float]:
+def expectations(counts: Sequence[int], law: TransitionMatrix) -> dict[str, float]:
     """Return the means over all draws of counts above 0: each published count with its chance."""
     laws = {}
     for count in set(counts):
@@ -246,11 +246,11 @@ def expectations(counts: Sequence[int], law: NoiseByCount) -> dict[str, float]:
     }
 
 
-def _up(law: NoiseByCount, true: int, share: float, far: int) -> float:
+def _up(law: TransitionMatrix, true: int, share: float, far: int) -> float:
     return tail(law, true, range(int(share * true + 1e-9) + 1, far))
 
 
-def _down(law: NoiseByCount, true: int, share: float, far: int) -> float:
+def _down(law: TransitionMatrix, true: int, share: float, far: int) -> float:
     return tail(law, true, range(-far, -int(share * true + 1e-9)))
 
 
@@ -269,7 +269,7 @@ def area_counts(release: Release, topic: str, sexes: Sequence[str]) -> tuple[np.
     return true, published
 
 
-def figures(release: Release, areas: tuple[np.ndarray, np.ndarray], law: NoiseByCount) -> dict[str, float]:
+def figures(release: Release, areas: tuple[np.ndarray, np.ndarray], law: TransitionMatrix) -> dict[str, float]:
     """Return all figures that are not simulated, by name.
 
     Args:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.accuracy.expected_accuracy import chance_within, epsilon_needed, exact_epsilon_needed
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
@@ -39,10 +39,10 @@ def test_the_exact_epsilon_just_keeps_the_confidence(bound: int, counts: int, co
 
 
 def test_any_law_against_brute_force() -> None:
-    law = by_count(Uniform(bound=3))
+    law = transition_matrix(Uniform(bound=3))
     assert chance_within(law, np.array([0, 5, 9]), 2) == pytest.approx((5 / 7) ** 2)
     assert chance_within(law, np.array([0, 5, 9]), 3) == 1
-    table = by_count(PTable.max_entropy(variance=2, bound=5))
+    table = transition_matrix(PTable.max_entropy(variance=2, bound=5))
     counts, inside = np.array([1, 1, 3, 80]), 1.0
     for n in counts.tolist():
         inside *= table.chance(np.full(7, n), n + np.arange(-3, 4)).sum()
@@ -51,13 +51,13 @@ def test_any_law_against_brute_force() -> None:
 
 def test_the_geometric_law_keeps_the_confidence_it_was_asked_for() -> None:
     epsilon, counts = exact_epsilon_needed(20, 68), np.full(68, 1000)
-    law = by_count(TwoSidedGeometric(epsilon=epsilon))
+    law = transition_matrix(TwoSidedGeometric(epsilon=epsilon))
     assert chance_within(law, counts, 20) == pytest.approx(0.68, abs=1e-6)
     random, times = np.random.default_rng(3), 4000
     error = math.sqrt(0.68 * 0.32 / times)
 
     def kept(rate: float) -> float:
-        noisy = by_count(TwoSidedGeometric(epsilon=rate))
+        noisy = transition_matrix(TwoSidedGeometric(epsilon=rate))
         drawn = [np.abs(noisy.publish(counts, random) - counts).max() <= 20 for _ in range(times)]
         return float(np.mean(drawn))
 
@@ -81,4 +81,4 @@ def test_what_is_refused(bound: float, counts: int, confidence: float, message: 
 
 def test_a_negative_bound_is_refused() -> None:
     with pytest.raises(ParameterError, match="bound must be zero or a positive whole number, not -1"):
-        chance_within(by_count(Uniform(bound=3)), np.array([1]), -1)
+        chance_within(transition_matrix(Uniform(bound=3)), np.array([1]), -1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.accuracy.additivity import Additivity, table_gaps
 from discreet.accuracy.table_pairs import TablePair, TablePairs
 from discreet.mechanisms.exact import Exact
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.ptable import PTable
 from tests.attacks.scenes import town_release
 from tests.tabulation.one_table import table_grid
@@ -86,8 +86,8 @@ def test_the_size_of_gaps_is_that_of_the_noise_and_of_no_larger_one() -> None:
     """The gap of a total with k large parts has variance (k + 1) V."""
     random = np.random.default_rng(5)
     true = ADDING * 100
-    law = by_count(PTable.max_entropy(variance=2, bound=6))
-    stretched = by_count(PTable.max_entropy(variance=2 * 1.3**2, bound=8))
+    law = transition_matrix(PTable.max_entropy(variance=2, bound=6))
+    stretched = transition_matrix(PTable.max_entropy(variance=2 * 1.3**2, bound=8))
     grid = table_grid(TWO, "1")
     squares: dict[str, list[float]] = {"law": [], "stretched": []}
     for _ in range(400):

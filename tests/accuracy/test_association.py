@@ -12,7 +12,7 @@ from scipy.stats.contingency import association as of_scipy
 
 from discreet.accuracy.association import Associations, association, cramers_v
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.ptable import PTable
 
 tables = st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=2, max_size=5)
@@ -103,7 +103,7 @@ def test_tables_without_any_v_give_no_result() -> None:
 
 
 def test_noise_makes_independent_topics_look_associated() -> None:
-    law = by_count(PTable.max_entropy(variance=2, bound=5))
+    law = transition_matrix(PTable.max_entropy(variance=2, bound=5))
     true = np.full((4, 4), 6)
     random = np.random.default_rng(2)
     after = [association(true, law.publish(true, random)).after or 0 for _ in range(300)]

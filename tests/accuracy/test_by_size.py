@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.accuracy.cell_errors import QUANTILES, STARTS, THRESHOLDS, SizeClass, by_size
 from discreet.accuracy.count_pairs import pair_times
 from discreet.errors import NothingToCountError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.max_entropy import MaxEntropy
 
 
@@ -58,7 +58,7 @@ def test_classes_are_those_of_every_cell(cells: list[tuple[int, int]]) -> None:
 
 def sampled(variance: float, count: int, cells: int) -> SizeClass:
     true = np.full(cells, count)
-    published = by_count(MaxEntropy(variance=variance, bound=5)).publish(true, np.random.default_rng(4))
+    published = transition_matrix(MaxEntropy(variance=variance, bound=5)).publish(true, np.random.default_rng(4))
     return by_size(pair_times(true, published)).classes[0]
 
 

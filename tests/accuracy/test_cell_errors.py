@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.accuracy.cell_errors import ABSOLUTE_CUTS, LEVELS, RELATIVE_CUTS, distances
 from discreet.accuracy.count_pairs import pair_times
 from discreet.errors import NothingToCountError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.max_entropy import MaxEntropy
 
 # The example of cellKey's help page for ck_cnt_measures: 1 becomes 0, 5 becomes 6, 7 becomes 9.
@@ -70,7 +70,7 @@ def test_distances_are_those_of_every_cell(cells: list[tuple[int, int]], zeros: 
 
 
 def sampled_mean(variance: float, count: int, cells: int) -> float:
-    law = by_count(MaxEntropy(variance=variance, bound=5))
+    law = transition_matrix(MaxEntropy(variance=variance, bound=5))
     true = np.full(cells, count)
     return distances(pair_times(true, law.publish(true, np.random.default_rng(11)))).absolute.mean
 

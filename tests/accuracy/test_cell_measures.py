@@ -51,7 +51,7 @@ def gathered(release: Release, *, known: bool = True) -> tuple[CellTally, CellMe
     kept = CellTally(AreaFinder(release.programme))
     for table in TablePairs(release, TrueTables(release) if known else None):
         kept.take(table)
-    return kept, kept.measured(kept.finder.found(), release.record.by_count()) if known else None
+    return kept, kept.measured(kept.finder.found(), release.record.transition_matrix()) if known else None
 
 
 def test_counts_of_all_tables_are_measured_together(publish: Publish) -> None:

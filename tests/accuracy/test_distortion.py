@@ -20,22 +20,22 @@ from discreet.accuracy.distortion import (
     reached,
 )
 from discreet.errors import ParameterError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
 
 LAWS = {
-    "geometric": by_count(TwoSidedGeometric(epsilon=0.3)),
-    "cut at 0": by_count(TwoSidedGeometric(epsilon=0.3), non_negative=True),
-    "zeros too": by_count(TwoSidedGeometric(epsilon=0.3), zeros=True),
-    "p-table": by_count(PTable.max_entropy(variance=2, bound=5)),
-    "uniform": by_count(Uniform(bound=3)),
+    "geometric": transition_matrix(TwoSidedGeometric(epsilon=0.3)),
+    "cut at 0": transition_matrix(TwoSidedGeometric(epsilon=0.3), non_negative=True),
+    "zeros too": transition_matrix(TwoSidedGeometric(epsilon=0.3), zeros=True),
+    "p-table": transition_matrix(PTable.max_entropy(variance=2, bound=5)),
+    "uniform": transition_matrix(Uniform(bound=3)),
 }
 
 
-def by_hand(law: NoiseByCount, count: int, share: Fraction, *, equal: bool) -> tuple[float, float]:
+def by_hand(law: TransitionMatrix, count: int, share: Fraction, *, equal: bool) -> tuple[float, float]:
     """Sum the probabilities of all published counts that are too far off, with exact fractions."""
     published = np.arange(count - law.reach, count + law.reach + 1)
     chance = law.chance(np.full(published.shape, count), published)
@@ -47,7 +47,7 @@ def by_hand(law: NoiseByCount, count: int, share: Fraction, *, equal: bool) -> t
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
 @pytest.mark.parametrize("share", ["0.2", "0.5", "1", "0.7", "2"])
-def test_chances_are_sums_over_the_law(law: NoiseByCount, share: str) -> None:
+def test_chances_are_sums_over_the_law(law: TransitionMatrix, share: str) -> None:
     tails, counts = Tails.of(law), np.arange(1, 60)
     more, least = tails.beyond(counts, float(share)), tails.at_least(counts, float(share))
     for n in counts.tolist():
@@ -60,7 +60,7 @@ def test_chances_are_sums_over_the_law(law: NoiseByCount, share: str) -> None:
 def test_the_geometric_law_in_closed_form() -> None:
     epsilon, counts = 0.1, np.array([1, 10, 80, 200])
     q = math.exp(-epsilon)
-    tails = Tails.of(by_count(TwoSidedGeometric(epsilon=epsilon)))
+    tails = Tails.of(transition_matrix(TwoSidedGeometric(epsilon=epsilon)))
     for share in RELATIVE:
         expected = [2 * q ** (math.floor(share * n) + 1) / (1 + q) for n in counts.tolist()]
         assert tails.beyond(counts, share).either == pytest.approx(expected, abs=1e-10)
@@ -127,10 +127,10 @@ def test_all_three_the_same_way_is_a_product() -> None:
 def test_sampling_agrees_with_the_chances_and_not_with_larger_noise() -> None:
     counts = np.repeat(np.arange(1, 101), 500)
     random = np.random.default_rng(5)
-    number = ExpectedNumber.of(Tails.of(by_count(TwoSidedGeometric(epsilon=0.1))).beyond(counts, 0.5).either)
+    number = ExpectedNumber.of(Tails.of(transition_matrix(TwoSidedGeometric(epsilon=0.1))).beyond(counts, 0.5).either)
 
     def drawn(epsilon: float) -> int:
-        published = by_count(TwoSidedGeometric(epsilon=epsilon)).publish(counts, random)
+        published = transition_matrix(TwoSidedGeometric(epsilon=epsilon)).publish(counts, random)
         up, down = reached(counts, published, more_than(counts, 0.5))
         return int((up | down).sum())
 
@@ -139,7 +139,7 @@ def test_sampling_agrees_with_the_chances_and_not_with_larger_noise() -> None:
 
 
 def test_the_standard_error_is_that_of_many_releases() -> None:
-    counts, law = np.arange(1, 200), by_count(TwoSidedGeometric(epsilon=0.1))
+    counts, law = np.arange(1, 200), transition_matrix(TwoSidedGeometric(epsilon=0.1))
     number = ExpectedNumber.of(Tails.of(law).beyond(counts, 0.2).either)
     random = np.random.default_rng(1)
     errors = more_than(counts, 0.2)

@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 from discreet.accuracy.count_pairs import pair_times
 from discreet.accuracy.expected_accuracy import expected
 from discreet.errors import NothingToCountError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
 
 LAWS = {
-    "p-table": by_count(PTable.max_entropy(variance=2, bound=5)),
-    "threshold": by_count(PTable.max_entropy(variance=3, bound=5, threshold=2)),
-    "geometric": by_count(TwoSidedGeometric(epsilon=0.6)),
-    "cut at 0": by_count(TwoSidedGeometric(epsilon=0.6), zeros=True, non_negative=True),
-    "none": by_count(None),
+    "p-table": transition_matrix(PTable.max_entropy(variance=2, bound=5)),
+    "threshold": transition_matrix(PTable.max_entropy(variance=3, bound=5, threshold=2)),
+    "geometric": transition_matrix(TwoSidedGeometric(epsilon=0.6)),
+    "cut at 0": transition_matrix(TwoSidedGeometric(epsilon=0.6), zeros=True, non_negative=True),
+    "none": transition_matrix(None),
 }
 
 
-def by_hand(counts: list[int], law: NoiseByCount) -> tuple[float, float, float]:
+def by_hand(counts: list[int], law: TransitionMatrix) -> tuple[float, float, float]:
     """Return the three means, value by value."""
     sums = np.zeros(3)
     for n in counts:
@@ -42,7 +42,7 @@ def test_they_are_those_of_brute_force(name: str, counts: list[int]) -> None:
 
 def test_a_law_by_hand() -> None:
     # Noise of -1, 0 and 1: two of three are 1 off; a count of 1 vanishes in one of three cases.
-    found = expected(pair_times([1, 4], [2, 4]), by_count(Uniform(bound=1)))
+    found = expected(pair_times([1, 4], [2, 4]), transition_matrix(Uniform(bound=1)))
     assert (found.absolute, found.relative, found.vanished) == pytest.approx((2 / 3, (2 / 3 + 2 / 12) / 2, 1 / 6))
 
 
@@ -51,7 +51,9 @@ def test_draws_agree_and_those_of_larger_noise_do_not(name: str) -> None:
     random = np.random.default_rng(3)
     counts = random.integers(1, 30, 40_000)
     law = LAWS[name]
-    stretched = by_count(TwoSidedGeometric(epsilon=0.6 / 1.3), zeros=law.zeros_are_noisy, non_negative=law.non_negative)
+    stretched = transition_matrix(
+        TwoSidedGeometric(epsilon=0.6 / 1.3), zeros=law.zeros_are_noisy, non_negative=law.non_negative
+    )
     told = expected(pair_times(counts, counts), law)
     for used, alike in ((law, True), (stretched, False)):
         off = np.abs(used.publish(counts, random) - counts)
@@ -66,7 +68,7 @@ def test_without_a_count_nothing_is_expected() -> None:
 
 
 def test_sentences() -> None:
-    first, *_ = expected(pair_times([1, 4], [2, 4]), by_count(Uniform(bound=1))).results()
+    first, *_ = expected(pair_times([1, 4], [2, 4]), transition_matrix(Uniform(bound=1))).results()
     assert first.sentence == (
         "Over all draws of the noise a count above 0 is 0.67 off on average, 41.7% of the true count, and 16.7% of "
         "them vanish."

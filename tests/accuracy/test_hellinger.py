@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.accuracy.hellinger import hellinger, hellinger_of_counts
 from discreet.errors import NothingToCountError, ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.max_entropy import MaxEntropy
 
 TABLES = st.lists(st.tuples(st.integers(0, 50), st.integers(-5, 50)), max_size=30)
@@ -53,7 +53,7 @@ def test_shares_know_no_scale_and_no_order(cells: list[tuple[int, int]], factor:
 
 def sampled(variance: float, true: int, cells: int) -> float:
     counts = np.full(cells, true)
-    published = by_count(MaxEntropy(variance=variance, bound=5)).publish(counts, np.random.default_rng(8))
+    published = transition_matrix(MaxEntropy(variance=variance, bound=5)).publish(counts, np.random.default_rng(8))
     return hellinger_of_counts(counts, published) ** 2 / cells
 
 

@@ -21,16 +21,16 @@ from discreet.accuracy.independence_test import (
     two_way,
 )
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.noise.truncated import truncated_laplace_for
 
-CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
-NOISY_ZEROS = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True)
-CUT_AT_ZERO = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
+CELL_KEY = transition_matrix(PTable.max_entropy(variance=2, bound=5))
+NOISY_ZEROS = transition_matrix(truncated_laplace_for(0.5, 8e-3), zeros=True)
+CUT_AT_ZERO = transition_matrix(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
 # Rounding to base 3 at random: the laws of 0, 1 and 2 take turns.
-ROUNDING = by_count(
+ROUNDING = transition_matrix(
     PTable(
         (
             PTableRow(0, (0,), (1.0,)),
@@ -64,7 +64,7 @@ def test_pearson_of_a_two_by_two_table_is_the_closed_formula() -> None:
 @given(tables.filter(has_persons_everywhere))
 def test_pearson_is_that_of_scipy_and_the_aware_test_without_noise_is_pearson(table: list[list[int]]) -> None:
     statistic, p_value, degrees, _ = chi2_contingency(table, correction=False)
-    for test in (pearson(table), noise_aware(table, by_count(None))):
+    for test in (pearson(table), noise_aware(table, transition_matrix(None))):
         assert test.statistic == pytest.approx(statistic, abs=1e-6)
         assert test.degrees == degrees
         assert test.p_value == pytest.approx(p_value, abs=1e-6)
@@ -137,8 +137,10 @@ def test_the_statistic_has_the_chi_square_law_and_not_when_the_noise_is_30_perce
 
     def too_large(sigma: float) -> float:
         """Return the mean of the statistic in its standard errors from the degrees of freedom."""
-        published = by_count(DiscreteGaussian(sigma=sigma), zeros=True).publish(true, random)
-        statistic = noise_aware_statistics(published, by_count(DiscreteGaussian(sigma=5), zeros=True)).statistic
+        published = transition_matrix(DiscreteGaussian(sigma=sigma), zeros=True).publish(true, random)
+        statistic = noise_aware_statistics(
+            published, transition_matrix(DiscreteGaussian(sigma=5), zeros=True)
+        ).statistic
         return float((statistic.mean() - 6) / math.sqrt(2 * 6 / len(true)))
 
     assert abs(too_large(5)) < 4

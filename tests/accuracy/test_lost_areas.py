@@ -8,11 +8,11 @@ import pytest
 from discreet.accuracy.area_counts import with_sexes
 from discreet.accuracy.distortion import Tails
 from discreet.accuracy.small_areas import lost
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.uniform import Uniform
 
 AREAS = with_sexes(["a", "b", "c"], female=[1, 0, 2], male=[1, 3, 9], names=["Alt", "", "Neu"], countries=["X"] * 3)
-TAILS = Tails.of(by_count(Uniform(bound=2)))
+TAILS = Tails.of(transition_matrix(Uniform(bound=2)))
 PUBLISHED = np.array([[0, 0, 0], [2, 0, 8], [-1, 3, 11]])
 
 

@@ -23,7 +23,7 @@ from discreet.accuracy.noisy_counts import (
     count_share,
 )
 from discreet.errors import ParameterError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
@@ -32,21 +32,21 @@ from discreet.noise.truncated import truncated_laplace_for
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Function = Callable[[int, int, NoiseByCount], NoisyEstimate]
+    Function = Callable[[int, int, TransitionMatrix], NoisyEstimate]
 
-CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
-NOISY_ZEROS = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True)
-CUT_AT_ZERO = by_count(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
-WIDE = by_count(DiscreteGaussian(sigma=6), zeros=True)
-WIDER = by_count(DiscreteGaussian(sigma=6 * math.sqrt(1.3)), zeros=True)
+CELL_KEY = transition_matrix(PTable.max_entropy(variance=2, bound=5))
+NOISY_ZEROS = transition_matrix(truncated_laplace_for(0.5, 8e-3), zeros=True)
+CUT_AT_ZERO = transition_matrix(truncated_laplace_for(0.5, 8e-3), zeros=True, non_negative=True)
+WIDE = transition_matrix(DiscreteGaussian(sigma=6), zeros=True)
+WIDER = transition_matrix(DiscreteGaussian(sigma=6 * math.sqrt(1.3)), zeros=True)
 LAWS = {"cell key": CELL_KEY, "noisy zeros": NOISY_ZEROS, "cut at zero": CUT_AT_ZERO}
-NONE = by_count(None)
+NONE = transition_matrix(None)
 
 published = st.integers(0, 12)
 laws = st.sampled_from(list(LAWS.values()))
 
 
-def pairs(a: int, b: int, law: NoiseByCount) -> list[tuple[int, int, float]]:
+def pairs(a: int, b: int, law: TransitionMatrix) -> list[tuple[int, int, float]]:
     """Return all pairs of true counts with their probabilities, by Bayes' formula one pair after the other."""
     first, second = (law.chance(np.arange(y + law.reach + 1), np.array(y)).tolist() for y in (a, b))
     found = [(n, m, p * q) for n, p in enumerate(first) for m, q in enumerate(second) if p * q > 0]
@@ -69,7 +69,7 @@ def quantiles(values: dict[Fraction | float, float]) -> list[float]:
 def test_a_law_can_be_given_as_it_is_and_counts_are_whole() -> None:
     table = PTable.max_entropy(variance=2, bound=5)
     for function in (count_difference, count_ratio, count_share):
-        assert function(31, 24, table) == function(31, 24, by_count(table))
+        assert function(31, 24, table) == function(31, 24, transition_matrix(table))
         with pytest.raises(ParameterError, match="published"):
             function(3.5, 4, table)  # type: ignore[arg-type]  # what a user may do
 
@@ -95,7 +95,7 @@ def test_far_from_0_the_possible_counts_mirror_the_law() -> None:
 
 
 @given(published, published, laws)
-def test_differences_are_those_of_enumeration(a: int, b: int, law: NoiseByCount) -> None:
+def test_differences_are_those_of_enumeration(a: int, b: int, law: TransitionMatrix) -> None:
     values: dict[Fraction | float, float] = {}
     for n, m, chance in pairs(a, b, law):
         values[n - m] = values.get(n - m, 0.0) + chance
@@ -106,7 +106,7 @@ def test_differences_are_those_of_enumeration(a: int, b: int, law: NoiseByCount)
 
 
 @given(published, published, laws)
-def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: NoiseByCount) -> None:
+def test_ratios_and_shares_are_those_of_enumeration(a: int, b: int, law: TransitionMatrix) -> None:
     ratios: dict[Fraction | float, float] = {}
     shares: dict[Fraction | float, float] = {}
     for n, m, chance in pairs(a, b, law):
@@ -146,13 +146,13 @@ def test_for_large_counts_the_delta_method_agrees(a: int, b: int) -> None:
 
 
 @cache
-def interval(function: Function, a: int, b: int, law: NoiseByCount) -> tuple[float, float]:
+def interval(function: Function, a: int, b: int, law: TransitionMatrix) -> tuple[float, float]:
     found = function(a, b, law)
     return found.lower, found.upper
 
 
 def covered(
-    function: Function, true: float, counts: tuple[int, int], believed: NoiseByCount, law: NoiseByCount
+    function: Function, true: float, counts: tuple[int, int], believed: TransitionMatrix, law: TransitionMatrix
 ) -> float:
     """Return the probability that the interval of two counts with noise of a law covers; rare noise is left out."""
     first, second = (
@@ -175,7 +175,7 @@ def covered(
 )
 def test_intervals_cover_and_no_longer_when_the_noise_is_30_percent_larger(function: Function, true: float) -> None:
     # Whole numbers cover somewhat more than 95 percent; at this standard deviation not much more.
-    law, larger = (by_count(DiscreteGaussian(sigma=1.96 * math.sqrt(times)), zeros=True) for times in (1, 1.3))
+    law, larger = (transition_matrix(DiscreteGaussian(sigma=1.96 * math.sqrt(times)), zeros=True) for times in (1, 1.3))
     assert CONFIDENCE <= covered(function, true, (40, 60), law, law) < CONFIDENCE + 0.015
     assert covered(function, true, (40, 60), law, larger) < CONFIDENCE - 0.02
 
@@ -223,7 +223,7 @@ def test_without_noise_figures_are_what_they_are() -> None:
 
 
 def test_wide_laws_take_no_long_time() -> None:
-    law = by_count(TwoSidedGeometric(epsilon=0.02), zeros=True)
+    law = transition_matrix(TwoSidedGeometric(epsilon=0.02), zeros=True)
     found = count_share(20_000, 60_000, law)
     assert found.lower < 0.25 < found.upper
     assert found.standard_error == pytest.approx(math.sqrt(law.variance * (0.75**2 + 0.25**2)) / 80_000, rel=1e-3)
@@ -246,7 +246,7 @@ def test_the_mean_of_a_hand_made_table() -> None:
     assert wide.upper - wide.lower > narrow.upper - narrow.lower
 
 
-def simulated_means(law: NoiseByCount, *, tables: int) -> tuple[dict[str, float], float]:
+def simulated_means(law: TransitionMatrix, *, tables: int) -> tuple[dict[str, float], float]:
     """Return how often intervals cover when persons are drawn and noise is added; and the mean error over all."""
     random = np.random.default_rng(11)
     values, means = np.arange(8.0) ** 2, np.array([9.0, 25, 40, 40, 30, 25, 12, 6])

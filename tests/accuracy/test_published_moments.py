@@ -9,17 +9,17 @@ import pytest
 from scipy.stats import poisson
 
 from discreet.accuracy.independence_test import PublishedMoments
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 from tests.accuracy.test_independence_test import LAWS
 
-TILTED = by_count(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1, 4), (0.2, 0.5, 0.3)))))
+TILTED = transition_matrix(PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 1, 4), (0.2, 0.5, 0.3)))))
 
 
 @pytest.mark.parametrize("law", [*LAWS.values(), TILTED], ids=[*LAWS, "biased"])
 @pytest.mark.parametrize("mean", [0.3, 1.0, 4.0, 12.0, 90.0])
-def test_moments_of_a_published_count_are_those_of_brute_force(law: NoiseByCount, mean: float) -> None:
+def test_moments_of_a_published_count_are_those_of_brute_force(law: TransitionMatrix, mean: float) -> None:
     def moments(at: float) -> tuple[float, float]:
         true = np.arange(int(at + 12 * math.sqrt(at) + 30))
         shown = np.arange(-law.reach, len(true) + law.reach)
@@ -37,7 +37,7 @@ def test_moments_of_a_published_count_are_those_of_brute_force(law: NoiseByCount
 
 def test_a_wide_law_that_is_cut_at_0_takes_no_table_of_all_its_counts() -> None:
     """Noise of some thousands: moments of small means are those of the law cut at 0, far from any bound."""
-    law = by_count(TwoSidedGeometric(epsilon=0.01), zeros=True, non_negative=True)
+    law = transition_matrix(TwoSidedGeometric(epsilon=0.01), zeros=True, non_negative=True)
     mean, variance, _ = (float(part[0]) for part in PublishedMoments.of(law).at(np.array([20.0])))
     published = law.publish(np.random.default_rng(1).poisson(20.0, 200_000), np.random.default_rng(2))
     error = published.std() / math.sqrt(len(published))

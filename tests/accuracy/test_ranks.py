@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from discreet.accuracy.release_areas import rank_changes
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 
 NAMES = ["north", "south", "east", "west"]
@@ -64,7 +64,7 @@ def test_it_is_spearmans_and_nobody_moves_without_noise(pairs: list[tuple[int, i
 
 def test_areas_change_places_as_often_as_the_noise_foretells_and_not_as_larger_noise_does() -> None:
     """Areas of 20 and 22 keep their order where the smaller is published below the larger: P(x1 - x2 < 2)."""
-    law, stretched = (by_count(TwoSidedGeometric(epsilon=0.7 / width)) for width in (1.0, 1.3))
+    law, stretched = (transition_matrix(TwoSidedGeometric(epsilon=0.7 / width)) for width in (1.0, 1.3))
     true = np.array([20, 22])
     noise = np.arange(-law.reach, law.reach + 1)
     apart = noise[:, None] - noise[None, :]

@@ -12,22 +12,22 @@ from discreet.accuracy import rejection_rates
 from discreet.accuracy.independence_test import noise_aware_statistics
 from discreet.accuracy.rejection_rates import NOMINAL, level, power, rejections
 from discreet.errors import ParameterError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import PROMISED
 
-NONE = by_count(None)
-CELL_KEY = by_count(PTable.max_entropy(variance=2, bound=5))
+NONE = transition_matrix(None)
+CELL_KEY = transition_matrix(PTable.max_entropy(variance=2, bound=5))
 RINOTT = {
-    f"{name} {epsilon:g}": by_count(law(epsilon, delta), zeros=True)
+    f"{name} {epsilon:g}": transition_matrix(law(epsilon, delta), zeros=True)
     for name, law in PROMISED.items()
     for epsilon, delta in ((0.5, 8e-3), (1.5, 2e-5))
 }
 
 
 @pytest.mark.parametrize("law", [CELL_KEY, *RINOTT.values()], ids=["cell key", *RINOTT])
-def test_the_aware_test_keeps_its_level_and_the_naive_one_does_not(law: NoiseByCount) -> None:
+def test_the_aware_test_keeps_its_level_and_the_naive_one_does_not(law: TransitionMatrix) -> None:
     found = level(10, law, seed=4, tables=3000)
     error = found.error(NOMINAL)
     assert abs(found.exact - NOMINAL) < 4 * error
@@ -45,7 +45,7 @@ def test_the_naive_level_is_that_of_a_scaled_chi_square() -> None:
     def expected(variance: float) -> float:
         return float(chi2.sf(limit / (1 + variance / mean), degrees))
 
-    found = level(mean, by_count(DiscreteGaussian(sigma=sigma), zeros=True), seed=1, tables=4000)
+    found = level(mean, transition_matrix(DiscreteGaussian(sigma=sigma), zeros=True), seed=1, tables=4000)
     error = found.error(found.naive)
     assert abs(found.naive - expected(sigma**2)) < 4 * error
     assert abs(found.naive - expected(1.3 * sigma**2)) > 8 * error
@@ -54,8 +54,8 @@ def test_the_naive_level_is_that_of_a_scaled_chi_square() -> None:
 def test_a_wrong_law_is_no_protection() -> None:
     # The aware test of counts whose noise is 30 % larger than it believes, by the same formula.
     mean, variance = 60, 100
-    believed = by_count(DiscreteGaussian(sigma=math.sqrt(variance)), zeros=True)
-    larger = by_count(DiscreteGaussian(sigma=math.sqrt(1.3 * variance)), zeros=True)
+    believed = transition_matrix(DiscreteGaussian(sigma=math.sqrt(variance)), zeros=True)
+    larger = transition_matrix(DiscreteGaussian(sigma=math.sqrt(1.3 * variance)), zeros=True)
     random = np.random.default_rng(6)
     true = random.poisson(mean, (2000, 5, 5))
     right, wrong = (
@@ -77,7 +77,7 @@ def test_power_is_that_of_the_noncentral_law_with_the_noise_in_its_variances() -
         apart = ((means - product) ** 2 / (product + variance)).sum()
         return float(ncx2.sf(chi2.isf(NOMINAL, degrees), degrees, apart))
 
-    law = by_count(DiscreteGaussian(sigma=math.sqrt(noise)), zeros=True)
+    law = transition_matrix(DiscreteGaussian(sigma=math.sqrt(noise)), zeros=True)
     found = power(mean, law, factor=factor, seed=3, rows=size, columns=size, tables=4000)
     assert found.associated
     assert abs(found.exact - expected(0)) < 4 * found.error(found.exact)

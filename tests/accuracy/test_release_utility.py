@@ -21,7 +21,7 @@ from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.privacy_budget import Budget
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.programme.programme_files import load_programme
@@ -93,7 +93,7 @@ def test_every_figure_is_that_of_the_tables(
     releases: dict[str, Release], measured: dict[str, Utility], name: str
 ) -> None:
     release = releases[name]
-    expected = by_hand.figures(release, by_hand.area_counts(release, "GEO", "FM"), release.record.by_count())
+    expected = by_hand.figures(release, by_hand.area_counts(release, "GEO", "FM"), release.record.transition_matrix())
     found = values(measured[name])
     assert set(found) - set(expected) == SIMULATED
     assert {each: found[each] for each in expected} == pytest.approx(expected, abs=1e-9)
@@ -198,7 +198,7 @@ def test_30_percent_more_noise_is_told_by_the_mean_distance(engine: Engine) -> N
     given = programme(topics, [by(each) for each in topics])
     random = np.random.default_rng(3)
     codes = {each.name: random.choice(each.levels[-1].codes or (), 40_000) for each in topics}
-    law, noise = by_count(PTable.max_entropy(variance=2, bound=6)), np.arange(-6, 7)
+    law, noise = transition_matrix(PTable.max_entropy(variance=2, bound=6)), np.arange(-6, 7)
     expected, square = (float(law.laws[-1] @ np.abs(noise) ** power) for power in (1, 2))
     for used, is_it in ((2.0, True), (2.0 * 1.3**2, False)):
         mechanism = Coordinates(PTable.max_entropy(variance=used, bound=6), SECRET)
@@ -226,7 +226,7 @@ def test_a_folder_tells_what_memory_tells(tmp_path: Path, engine: Engine) -> Non
     assert made.path
     found = [utility(each) for each in (made.path, str(made.path), made, held)]
     assert [each.truth for each in found] == [str(tmp_path / "release.curator" / "exact")] * 3 + ["memory"]
-    expected = by_hand.figures(held, by_hand.area_counts(held, "AREA", "fm"), held.record.by_count())
+    expected = by_hand.figures(held, by_hand.area_counts(held, "AREA", "fm"), held.record.transition_matrix())
     for each in found:
         told = values(each)
         assert {name: told[name] for name in expected} == pytest.approx(expected)

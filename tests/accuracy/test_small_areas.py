@@ -14,7 +14,7 @@ from discreet.accuracy.area_counts import AreaCounts, load_areas, with_sexes, wi
 from discreet.accuracy.distortion import LIMITS
 from discreet.accuracy.small_areas import SmallAreas, small_areas
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import PROMISED
@@ -74,7 +74,7 @@ def test_binned_as_in_the_paper() -> None:
     number = int(((counts > 60) & (counts <= 80)).sum())
     assert half.bins[3].number == number
     assert half.bins[3].binned == pytest.approx(number * math.exp(-0.1 * 0.5 * 80))
-    own = small_areas(spain(), by_count(TwoSidedGeometric(epsilon=0.1)), sample=False).single[1]
+    own = small_areas(spain(), transition_matrix(TwoSidedGeometric(epsilon=0.1)), sample=False).single[1]
     q = math.exp(-0.1)
     assert own.bins[3].binned == pytest.approx(number * 2 * q**41 / (1 + q))
     assert LIMITS[3] == 80
@@ -140,7 +140,7 @@ def test_a_release_is_the_same_for_the_same_seed_and_its_largest_area_is_named()
 
 
 def test_negative_counts_published_as_0_are_told() -> None:
-    law = by_count(TwoSidedGeometric(epsilon=0.025), non_negative=True)
+    law = transition_matrix(TwoSidedGeometric(epsilon=0.025), non_negative=True)
     found = small_areas(spain(), law)
     assert "what would be negative is published as 0" in found.assumptions
     assert found.single[-1].all.expected == pytest.approx(found.single[-1].all.up)
@@ -161,7 +161,7 @@ def test_names_of_results_are_different() -> None:
 
 
 def test_without_noise_nothing_is_distorted() -> None:
-    found = small_areas(spain(), by_count(None))
+    found = small_areas(spain(), transition_matrix(None))
     assert not any(distorted.all.expected or distorted.all.sampled for distorted in (*found.single, *found.broadband))
     assert not any(each.expected or each.sampled for each in found.lost)
 

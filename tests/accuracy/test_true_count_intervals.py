@@ -20,7 +20,7 @@ from discreet.accuracy.true_count_intervals import (
     small_counts,
 )
 from discreet.errors import NothingToCountError, ParameterError
-from discreet.noise.by_count import NoiseByCount, by_count
+from discreet.noise.by_count import TransitionMatrix, transition_matrix
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints
 
 TABLE = PTable.max_entropy(variance=2, bound=5)
-TURNS = NoiseByCount(
+TURNS = TransitionMatrix(
     (np.array([0, 1, 0.0]), np.array([0.3, 0.6, 0.1]), np.array([0.1, 0.1, 0.8]), np.array([0.5, 0, 0.5])),
     variance=1.0,
     bound=1.0,
     repeat=2,
 )
 LAWS = {
-    "p-table": by_count(TABLE),
-    "noisy zeros": by_count(MaxEntropy(variance=3, bound=4), zeros=True),
-    "never negative": by_count(MaxEntropy(variance=3, bound=4), zeros=True, non_negative=True),
-    "geometric": by_count(TwoSidedGeometric(epsilon=1.2), zeros=True),
-    "geometric, zeros fixed": by_count(TwoSidedGeometric(epsilon=1.2)),
+    "p-table": transition_matrix(TABLE),
+    "noisy zeros": transition_matrix(MaxEntropy(variance=3, bound=4), zeros=True),
+    "never negative": transition_matrix(MaxEntropy(variance=3, bound=4), zeros=True, non_negative=True),
+    "geometric": transition_matrix(TwoSidedGeometric(epsilon=1.2), zeros=True),
+    "geometric, zeros fixed": transition_matrix(TwoSidedGeometric(epsilon=1.2)),
     "turns": TURNS,
-    "none": by_count(None),
+    "none": transition_matrix(None),
 }
 MOST = 90
 """True counts that are tried one by one."""
 
 
-def beliefs(law: NoiseByCount, published: int) -> list[float]:
+def beliefs(law: TransitionMatrix, published: int) -> list[float]:
     """Return P(n | y) of n = 0 .. MOST, from the law row by row."""
     chances = []
     for n in range(MOST + 1):
@@ -93,7 +93,9 @@ def test_certain_intervals_hold_all_that_is_possible(name: str) -> None:
 
 def test_a_law_by_hand() -> None:
     # Zeros stay; a 1 is published as 0 or 2, half and half; larger counts stay.
-    law = NoiseByCount((np.array([0, 1, 0.0]), np.array([0.5, 0, 0.5]), np.array([0, 1, 0.0])), variance=0.0, bound=1.0)
+    law = TransitionMatrix(
+        (np.array([0, 1, 0.0]), np.array([0.5, 0, 0.5]), np.array([0, 1, 0.0])), variance=0.0, bound=1.0
+    )
     # A published 0: true 0 with 1 / 1.5, true 1 with 0.5 / 1.5. A published 2: the same for 2 and 1.
     one = likely_intervals(law, [0, 2, 3], 0.3)
     assert (one.lower.tolist(), one.upper.tolist()) == ([0, 2, 3], [0, 2, 3])
@@ -114,7 +116,7 @@ def test_far_below_zero_a_law_without_memory_says_the_same() -> None:
     # P(n | y) = (1 - q) q^n for every y of 0 or less.
     upper = math.ceil(math.log(0.025) / math.log(q)) - 1
     assert (made.lower.tolist(), made.upper.tolist()) == ([0] * 4, [upper] * 4)
-    gaussian = likely_intervals(by_count(DiscreteGaussian(sigma=3), zeros=True), [-1000, -15])
+    gaussian = likely_intervals(transition_matrix(DiscreteGaussian(sigma=3), zeros=True), [-1000, -15])
     assert gaussian.lower.tolist() == [0, 0]
     assert gaussian.upper[0] <= gaussian.upper[1]
 
@@ -153,7 +155,7 @@ def test_a_higher_level_is_never_narrower(level: float, more: float, published: 
     assert other.lower >= 0
 
 
-def uniform(law: NoiseByCount, most: int, cells: int, *, seed: int) -> tuple[Ints, Ints]:
+def uniform(law: TransitionMatrix, most: int, cells: int, *, seed: int) -> tuple[Ints, Ints]:
     """Return true counts, all from 0 to most equally likely, and published ones that are away from the upper edge."""
     random = np.random.default_rng(seed)
     true = random.integers(0, most + 1, cells)
@@ -162,7 +164,7 @@ def uniform(law: NoiseByCount, most: int, cells: int, *, seed: int) -> tuple[Int
     return true[away], published[away]
 
 
-def held(true: Ints, published: Ints, law: NoiseByCount, level: float) -> float:
+def held(true: Ints, published: Ints, law: TransitionMatrix, level: float) -> float:
     made = likely_intervals(law, published, level)
     return float(((made.lower <= true) & (true <= made.upper)).mean())
 
@@ -170,10 +172,10 @@ def held(true: Ints, published: Ints, law: NoiseByCount, level: float) -> float:
 @pytest.mark.parametrize("zeros", [False, True])
 def test_coverage_is_at_least_the_level_and_falls_below_with_larger_noise(zeros: bool) -> None:
     level, cells, epsilon = 0.9, 40_000, 0.25
-    law = by_count(TwoSidedGeometric(epsilon=epsilon), zeros=zeros)
+    law = transition_matrix(TwoSidedGeometric(epsilon=epsilon), zeros=zeros)
     error = math.sqrt(level * (1 - level) / cells)
     assert held(*uniform(law, 400, cells, seed=1), law, level) > level - 3 * error
-    larger = by_count(TwoSidedGeometric(epsilon=epsilon / 1.3), zeros=zeros)
+    larger = transition_matrix(TwoSidedGeometric(epsilon=epsilon / 1.3), zeros=zeros)
     assert held(*uniform(larger, 400, cells, seed=1), law, level) < level - 4 * error
 
 
@@ -192,12 +194,12 @@ def test_sampled_coverage_is_the_belief_in_the_interval() -> None:
     assert chance.min() >= 0.95
     assert abs(held(true, published, law, 0.95) - chance.mean()) < 4 * error
     # A p-table of a larger variance but the same bound: its counts are possible under the law that is believed.
-    larger = by_count(PTable.max_entropy(variance=2 * 1.3**2, bound=5))
+    larger = transition_matrix(PTable.max_entropy(variance=2 * 1.3**2, bound=5))
     assert abs(held(*uniform(larger, 30, cells, seed=2), law, 0.95) - chance.mean()) > 4 * error
 
 
 def test_coverage_counts_cells_with_somebody() -> None:
-    law = by_count(TABLE)
+    law = transition_matrix(TABLE)
     inside = likely_intervals(law, 40)
     true = [int(inside.lower), int(inside.upper), int(inside.upper) + 1, 0, 0]
     found = coverage(pair_times(true, [40, 40, 40, 0, 0]), law)
@@ -211,7 +213,7 @@ def test_coverage_counts_cells_with_somebody() -> None:
 
 
 def test_what_a_published_count_stands_for() -> None:
-    law = by_count(PTable.max_entropy(variance=3, bound=5))
+    law = transition_matrix(PTable.max_entropy(variance=3, bound=5))
     result = interval_result(law, 12)
     assert result.sentence == (
         "A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, if all true counts are equally likely "
@@ -223,11 +225,11 @@ def test_what_a_published_count_stands_for() -> None:
     assert interval_result(PTable.max_entropy(variance=3, bound=5), 12) == result
     assert interval_result(law, 0, 0.99).sentence.startswith("A published 0 stands for 0 to ")
     assert interval_result(law, 0, 0.99).sentence.endswith("beforehand. It never stands for more than 5.")
-    assert interval_result(by_count(None), 1).sentence.startswith("A published 1 stands for 1 person in")
+    assert interval_result(transition_matrix(None), 1).sentence.startswith("A published 1 stands for 1 person in")
 
 
 def test_arrays_of_any_shape_are_answered() -> None:
-    law = by_count(TABLE)
+    law = transition_matrix(TABLE)
     published = np.array([[0, 3], [700, 3]])
     made = likely_intervals(law, published)
     assert made.lower.shape == made.upper.shape == (2, 2)
@@ -236,13 +238,13 @@ def test_arrays_of_any_shape_are_answered() -> None:
 
 
 def test_mistakes_are_said() -> None:
-    law = by_count(TABLE)
+    law = transition_matrix(TABLE)
     with pytest.raises(ParameterError, match=r"A count of -1 is never published under this law.*See that the law"):
         likely_intervals(law, [3, -1])
     with pytest.raises(ParameterError, match="A count of -1 is never published"):
         certain_intervals(law, [-1])
     with pytest.raises(ParameterError, match="A count of -2 is never published"):
-        likely_intervals(by_count(TwoSidedGeometric(epsilon=1), zeros=True, non_negative=True), [-2])
+        likely_intervals(transition_matrix(TwoSidedGeometric(epsilon=1), zeros=True, non_negative=True), [-2])
     for level in (0, 1, 1.5):
         with pytest.raises(ParameterError, match=f"level must be above 0 and below 1, not {level}"):
             likely_intervals(law, [3], level)

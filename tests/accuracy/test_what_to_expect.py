@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accuracy.expected_accuracy import reliable_from, what_to_expect
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.uniform import Uniform
@@ -16,7 +16,7 @@ from tests.quick import up_to
 
 
 def test_a_uniform_law_by_hand() -> None:
-    found = {each.name: each for each in what_to_expect(by_count(Uniform(bound=2)))}
+    found = {each.name: each for each in what_to_expect(transition_matrix(Uniform(bound=2)))}
     assert found["typical_noise"].value == pytest.approx(math.sqrt(2))
     # -2 and -1 of five noises leave nobody.
     assert found["single_person_vanishes"].value == pytest.approx(2 / 5)
@@ -30,7 +30,7 @@ def test_a_uniform_law_by_hand() -> None:
 @settings(max_examples=up_to(20))
 @given(st.floats(0.5, 6), st.integers(4, 9))
 def test_from_there_on_and_not_before_counts_are_rarely_off(variance: float, bound: int) -> None:
-    law = by_count(PTable.max_entropy(variance=variance, bound=bound))
+    law = transition_matrix(PTable.max_entropy(variance=variance, bound=bound))
     first = reliable_from(law)
     assert first is not None
 
@@ -44,12 +44,12 @@ def test_from_there_on_and_not_before_counts_are_rarely_off(variance: float, bou
 
 
 def test_noise_without_a_bound_says_so() -> None:
-    found = what_to_expect(by_count(TwoSidedGeometric(epsilon=0.5)))
+    found = what_to_expect(transition_matrix(TwoSidedGeometric(epsilon=0.5)))
     assert "now and then by far more" in found[0].sentence
 
 
 def test_wider_noise_is_relied_on_later() -> None:
-    narrow, wide = (reliable_from(by_count(PTable.max_entropy(variance=v, bound=9))) for v in (2, 2 * 1.3**2))
+    narrow, wide = (reliable_from(transition_matrix(PTable.max_entropy(variance=v, bound=9))) for v in (2, 2 * 1.3**2))
     assert narrow is not None
     assert wide is not None
     assert narrow < wide

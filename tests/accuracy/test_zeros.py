@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.accuracy.cell_errors import LostCounts, zeros
 from discreet.accuracy.count_pairs import pair_times
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.ptable import PTable
 
 
@@ -41,14 +41,14 @@ def test_cells_are_divided_among_the_numbers(cells: list[tuple[int, int]]) -> No
 
 
 def lost_of_ones(variance: float, cells: int) -> float:
-    law = by_count(PTable.max_entropy(variance=variance, bound=5))
+    law = transition_matrix(PTable.max_entropy(variance=variance, bound=5))
     true = np.ones(cells, dtype=np.int64)
     return zeros(pair_times(true, law.publish(true, np.random.default_rng(3)))).lost
 
 
 def test_sampled_false_zeros_follow_the_p_table_and_others_with_larger_noise() -> None:
     cells = 40_000
-    law = by_count(PTable.max_entropy(variance=1, bound=5))
+    law = transition_matrix(PTable.max_entropy(variance=1, bound=5))
     chance = float(law.chance(np.array(1), np.array(0)))
     error = math.sqrt(chance * (1 - chance) / cells)
     assert abs(lost_of_ones(1, cells) - chance) < 4 * error

@@ -28,7 +28,7 @@ from discreet.attacks.scoring import score
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
@@ -269,7 +269,7 @@ def test_confidence_without_large_tuples_is_a_guess_among_what_is_possible() -> 
 
 @pytest.mark.parametrize("stay", [0.0, 0.6])
 def test_other_bounds_have_the_shape_of_a_noise_that_is_known(stay: float) -> None:
-    known = by_count(PTable.max_entropy(variance=2, bound=5, stay=stay))
+    known = transition_matrix(PTable.max_entropy(variance=2, bound=5, stay=stay))
     noise = AssumedNoise(known.laws, known.variance, known.bound, settings=known.settings, shared="participants")
     for other in (4, 6):
         expected = PTable.max_entropy(variance=2, bound=other, stay=stay).large.pmf(np.arange(-other, other + 1))

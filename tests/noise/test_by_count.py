@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.noise.by_count import NEGLIGIBLE, by_count
+from discreet.noise.by_count import NEGLIGIBLE, transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 
@@ -14,7 +14,7 @@ COUNTS = np.arange(12)
 
 def test_every_count_has_the_law_of_its_row() -> None:
     table = PTable.max_entropy(variance=2, bound=5, threshold=1)
-    law = by_count(table)
+    law = transition_matrix(table)
     shift = np.arange(-5, 6)
     for count, row in zip(COUNTS.tolist(), table.row_numbers(COUNTS).tolist(), strict=True):
         assert law.chance(np.full(11, count), count + shift) == pytest.approx(table.rows[row].pmf(shift))
@@ -25,7 +25,7 @@ def test_every_count_has_the_law_of_its_row() -> None:
 @pytest.mark.parametrize("zeros", [False, True])
 def test_a_law_is_the_same_for_all_counts_but_empty_cells(zeros: bool) -> None:
     noise = TwoSidedGeometric(epsilon=0.5)
-    law = by_count(noise, zeros=zeros)
+    law = transition_matrix(noise, zeros=zeros)
     assert law.variance_of(COUNTS)[1:] == pytest.approx(noise.variance)
     assert law.variance_of(COUNTS)[0] == pytest.approx(noise.variance if zeros else 0)
     assert law.zeros_are_noisy == zeros
@@ -35,13 +35,13 @@ def test_a_law_is_the_same_for_all_counts_but_empty_cells(zeros: bool) -> None:
 
 
 def test_without_noise_counts_are_published_as_they_are() -> None:
-    law = by_count(None)
+    law = transition_matrix(None)
     assert law.publish(COUNTS, np.random.default_rng(1)).tolist() == COUNTS.tolist()
     assert (law.variance, law.bound, law.reach) == (0, 0, 0)
 
 
 def test_what_would_be_negative_is_published_as_0() -> None:
-    law = by_count(TwoSidedGeometric(epsilon=0.5), zeros=True, non_negative=True)
+    law = transition_matrix(TwoSidedGeometric(epsilon=0.5), zeros=True, non_negative=True)
     assert law.publish(np.zeros(1000, dtype=np.int64), np.random.default_rng(1)).min() == 0
     (at_0,) = law.chance(np.array([3]), np.array([0])).tolist()
     assert at_0 == pytest.approx(TwoSidedGeometric(epsilon=0.5).cdf(-3).item(), abs=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attacker_view import belief_of
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable, PTableRow
@@ -94,7 +94,7 @@ def test_a_table_by_count_and_what_an_attacker_knows_have_the_same_rival() -> No
     expected = rival(ptable, 6)
     x = np.arange(-6, 7)
     assert expected is not None
-    for source in (by_count(ptable), belief_of(Record(programme="eu2021:LU", parameters=STAY))):
+    for source in (transition_matrix(ptable), belief_of(Record(programme="eu2021:LU", parameters=STAY))):
         found = rival(source, 6)
         assert found is not None
         assert found.pmf(x) == pytest.approx(expected.pmf(x), rel=1e-12)
@@ -104,7 +104,7 @@ def test_rows_that_take_turns_have_the_rival_of_their_mean() -> None:
     wide = TruncatedLaplace(epsilon=0.5, bound=4)
     x = tuple(range(-4, 5))
     rows = tuple(PTableRow(count, x, tuple(wide.pmf(x).tolist())) for count in range(3))
-    for source in (PTable(rows, repeat=2), by_count(PTable(rows, repeat=2)), wide):
+    for source in (PTable(rows, repeat=2), transition_matrix(PTable(rows, repeat=2)), wide):
         found = rival(source, 5)
         assert found is not None
         assert moments(found) == pytest.approx(moments(wide), abs=1e-9)
@@ -118,7 +118,7 @@ def test_rows_that_take_turns_have_the_rival_of_their_mean() -> None:
         (PTable.max_entropy(**STAY), 2),
         # Rounding has no noise to widen.
         (PTable((PTableRow(0, (2,), (1.0,)),)), 3),
-        (by_count(None), 1),
+        (transition_matrix(None), 1),
         (TwoSidedGeometric(epsilon=0.5), 6),
     ],
 )

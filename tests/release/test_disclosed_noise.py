@@ -115,7 +115,7 @@ def test_so_they_do_without_a_bound(epsilon: float) -> None:
 
 
 def _holds(record: Record) -> None:
-    law, told = record.by_count(), disclosed_noise(record.public())
+    law, told = record.transition_matrix(), disclosed_noise(record.public())
     for count in (3, 5, 12, 40):
         usual = published_counts(told, count).usual
         inside = np.arange(usual.low, usual.high + 1)

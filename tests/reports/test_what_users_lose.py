@@ -11,7 +11,7 @@ from discreet.accuracy.cell_errors import by_size
 from discreet.accuracy.count_pairs import pair_times
 from discreet.accuracy.small_areas import small_areas
 from discreet.accuracy.true_count_intervals import interval_result, likely_intervals, small_counts
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.reports.release_charts import (
@@ -23,7 +23,7 @@ from discreet.reports.release_charts import (
     small_areas_chart,
 )
 
-LAW = by_count(PTable.max_entropy(variance=3, bound=5))
+LAW = transition_matrix(PTable.max_entropy(variance=3, bound=5))
 
 
 def test_errors_by_size_are_those_of_the_classes() -> None:
@@ -58,9 +58,9 @@ def test_tables_with_most_totals_apart_come_first() -> None:
     assert gaps_chart(Additivity((TableGaps("none", 0, 0, 0.0, 0, ""),))) is None
 
 
-@pytest.mark.parametrize("law", [LAW, by_count(TwoSidedGeometric(epsilon=0.7))])
+@pytest.mark.parametrize("law", [LAW, transition_matrix(TwoSidedGeometric(epsilon=0.7))])
 def test_intervals_are_those_of_every_published_count(law: object) -> None:
-    found = by_count(law)  # type: ignore[arg-type]
+    found = transition_matrix(law)  # type: ignore[arg-type]
     chart = intervals_chart(small_counts(found, most=50), interval_result(found, 12))
     published = [each.published for each in chart.ranges if each.published >= 0]
     assert published == list(range(MOST_PUBLISHED + 1))

@@ -27,7 +27,7 @@ from discreet.noise.laplace import Laplace
 
 if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import AnyLaw, NoiseByCount
+    from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
 RELATIVE = (0.2, 0.5, 1.0)
 """The relative errors of the paper."""
@@ -62,12 +62,12 @@ class Tails:
         down: the same for P(x <= -k).
     """
 
-    law: NoiseByCount
+    law: TransitionMatrix
     up: Floats
     down: Floats
 
     @classmethod
-    def of(cls, law: NoiseByCount) -> Tails:
+    def of(cls, law: TransitionMatrix) -> Tails:
         """Sum up the law from both ends."""
         table = np.stack(law.laws)
         end = np.zeros((len(table), 1))
@@ -88,8 +88,8 @@ class Tails:
     def beyond(self, counts: Ints, relative: float) -> Sides:
         """Return the chances of a relative error above a share.
 
-        >>> from discreet.noise.by_count import by_count
-        >>> tails = Tails.of(by_count(TwoSidedGeometric(epsilon=0.1)))
+        >>> from discreet.noise.by_count import transition_matrix
+        >>> tails = Tails.of(transition_matrix(TwoSidedGeometric(epsilon=0.1)))
         >>> round(float(tails.beyond(np.array([80]), 0.5).either[0]), 4)
         0.0174
         """

@@ -33,7 +33,7 @@ from discreet.results import Result
 if TYPE_CHECKING:
     from discreet.accuracy.count_pairs import CountPairs
     from discreet.arrays import Floats, Ints
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
 
 ONE_SIGMA = 0.68
 """The paper's confidence."""
@@ -73,12 +73,12 @@ def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA)
     return high
 
 
-def chance_within(law: NoiseByCount, counts: Ints, bound: int) -> float:
+def chance_within(law: TransitionMatrix, counts: Ints, bound: int) -> float:
     """Return the probability that none of these true counts is off by more than a bound, for independent noises.
 
-    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
-    >>> chance_within(by_count(PTable.max_entropy(variance=2, bound=5)), np.arange(100), 5)
+    >>> chance_within(transition_matrix(PTable.max_entropy(variance=2, bound=5)), np.arange(100), 5)
     1.0
     """
     if bound < 0:
@@ -160,13 +160,13 @@ class Expected:
         ]
 
 
-def expected(found: CountPairs, law: NoiseByCount) -> Expected:
+def expected(found: CountPairs, law: TransitionMatrix) -> Expected:
     """Return what a law does on average to true counts above 0.
 
-    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.uniform import Uniform
     >>> from discreet.accuracy.count_pairs import pair_times
-    >>> expected(pair_times([1, 4], [1, 4]), by_count(Uniform(bound=1))).vanished
+    >>> expected(pair_times([1, 4], [1, 4]), transition_matrix(Uniform(bound=1))).vanished
     0.16666666666666666
     """
     occupied = found.occupied
@@ -179,7 +179,7 @@ def expected(found: CountPairs, law: NoiseByCount) -> Expected:
     return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ gone), made_up)
 
 
-def _distance(law: NoiseByCount, counts: Ints) -> Floats:
+def _distance(law: TransitionMatrix, counts: Ints) -> Floats:
     """Return E|y - n| of every true count."""
     size = np.abs(np.arange(-law.reach, law.reach + 1))
     whole = np.stack([row @ size for row in law.laws])[law.rows(counts)]
@@ -192,14 +192,14 @@ def _distance(law: NoiseByCount, counts: Ints) -> Floats:
     return whole + np.where(cut, counts * chance - beyond, 0.0)
 
 
-def _vanishing(law: NoiseByCount, counts: Ints) -> Floats:
+def _vanishing(law: TransitionMatrix, counts: Ints) -> Floats:
     """Return P(y <= 0) = P(x <= -n) of every true count."""
     until = np.stack([np.cumsum(row) for row in law.laws])
     chance = until[law.rows(counts), np.clip(law.reach - counts, 0, None)]
     return np.where(counts <= law.reach, chance, 0.0)
 
 
-def _below(law: NoiseByCount, counts: Ints) -> Ints:
+def _below(law: TransitionMatrix, counts: Ints) -> Ints:
     """Return the place of the largest noise that leads below 0."""
     return np.clip(law.reach - counts - 1, 0, None)
 
@@ -210,18 +210,18 @@ LARGEST = 1_000_000
 """The largest count that is asked about."""
 
 
-def what_to_expect(law: NoiseByCount) -> list[Result]:
+def what_to_expect(law: TransitionMatrix) -> list[Result]:
     """Return typical noise, the fate of persons alone, and from which size on counts can be relied on.
 
-    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
-    >>> [round(each.value, 3) for each in what_to_expect(by_count(PTable.max_entropy(variance=2, bound=5)))]
+    >>> [round(each.value, 3) for each in what_to_expect(transition_matrix(PTable.max_entropy(variance=2, bound=5)))]
     [1.414, 0.488, 15.0]
     """
     return [_typical(law), _alone(law), _reliable(law)]
 
 
-def reliable_from(law: NoiseByCount, relative: float = RELATIVE[0], rarely: float = RARELY) -> int | None:
+def reliable_from(law: TransitionMatrix, relative: float = RELATIVE[0], rarely: float = RARELY) -> int | None:
     """Return the smallest count from which on at most a few are off by more than a share; None if there is none."""
     tails = Tails.of(law)
     # Beyond the reach of the noise nothing is off by as much.
@@ -232,7 +232,7 @@ def reliable_from(law: NoiseByCount, relative: float = RELATIVE[0], rarely: floa
     return last + 1 if last < most else None
 
 
-def _typical(law: NoiseByCount) -> Result:
+def _typical(law: TransitionMatrix) -> Result:
     change = law.typical_change
     never = f" and never by more than {law.bound:g}" if math.isfinite(law.bound) else ", and now and then by far more"
     return Result(
@@ -244,7 +244,7 @@ def _typical(law: NoiseByCount) -> Result:
     )
 
 
-def _alone(law: NoiseByCount) -> Result:
+def _alone(law: TransitionMatrix) -> Result:
     gone = float(Tails.of(law).reaching(np.array([1]), np.array([1])).down[0])
     return Result(
         name="single_person_vanishes",
@@ -255,7 +255,7 @@ def _alone(law: NoiseByCount) -> Result:
     )
 
 
-def _reliable(law: NoiseByCount) -> Result:
+def _reliable(law: TransitionMatrix) -> Result:
     found = reliable_from(law)
     said = f"Fewer than 1 count in {1 / RARELY:.0f} is more than {RELATIVE[0]:.0%} off, "
     return Result(

@@ -35,14 +35,14 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import AnyLaw, NoiseByCount
+    from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
 CHUNK = 1 << 20
 """Probabilities that are looked at together."""
@@ -65,7 +65,7 @@ class PublishedMoments:
     shift: float = 0.0
 
     @classmethod
-    def of(cls, law: NoiseByCount) -> PublishedMoments:
+    def of(cls, law: TransitionMatrix) -> PublishedMoments:
         """Return the moments of a law; where laws take turns, large counts have the mean of their variances."""
         last = max(len(law.laws), law.reach if law.non_negative else 0)
         # Turns of a few true counts no longer show once Poisson counts spread over many of them.
@@ -96,7 +96,7 @@ class PublishedMoments:
         return means + self.shift + first, variance, means + covariance
 
 
-def _bias_and_variance(law: NoiseByCount, counts: Floats) -> tuple[Floats, Floats]:
+def _bias_and_variance(law: TransitionMatrix, counts: Floats) -> tuple[Floats, Floats]:
     """Return E[y | n] - n and Var(y | n) of true counts, some of them at a time."""
     noise = np.arange(-law.reach, law.reach + 1, dtype=np.float64)
     laws = np.stack(law.laws)
@@ -201,7 +201,9 @@ def noise_aware(published: ArrayLike, law: AnyLaw) -> IndependenceTest:
         law: the law of their noise by true count.
     """
     table = two_way(published)
-    return _chi_square_test("noise_aware", noise_aware_statistics(table[None], by_count(law)), (NOISE, POISSON, LARGE))
+    return _chi_square_test(
+        "noise_aware", noise_aware_statistics(table[None], transition_matrix(law)), (NOISE, POISSON, LARGE)
+    )
 
 
 def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 999) -> IndependenceTest:
@@ -220,7 +222,7 @@ def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 
     """
     if tables < 1:
         raise ParameterError.outside("bootstrap", "tables", tables, "1 or more", "999 to 9999")
-    table, law = two_way(published), by_count(law)
+    table, law = two_way(published), transition_matrix(law)
     random = np.random.default_rng(seed)
     found = noise_aware_statistics(table[None], law)
     _refuse_flat(found)
@@ -306,7 +308,7 @@ def pearson_statistics(tables: Ints) -> Statistics:
     return Statistics(statistic, _degrees(rows, columns), means, rows, columns)
 
 
-def noise_aware_statistics(tables: Ints, law: NoiseByCount) -> Statistics:
+def noise_aware_statistics(tables: Ints, law: TransitionMatrix) -> Statistics:
     """Return the noise-aware statistic of many tables."""
     counts = tables.astype(np.float64)
     rows, columns = _used(counts)

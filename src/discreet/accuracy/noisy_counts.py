@@ -28,13 +28,13 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from discreet.arrays import Floats, Ints
-    from discreet.noise.by_count import AnyLaw, NoiseByCount
+    from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
 CONFIDENCE = 0.95
 """The probability that an interval covers."""
@@ -121,7 +121,7 @@ class NoisyCount:
     """A published count and the law of its noise."""
 
     published: int
-    law: NoiseByCount
+    law: TransitionMatrix
 
     @cached_property
     def counts(self) -> Ints:
@@ -179,7 +179,7 @@ class NoisyCount:
 
 def _noisy(published: int, law: AnyLaw) -> NoisyCount:
     """Return a published count with its law, or refuse what is no count."""
-    return NoisyCount(int(whole(published, "published")), by_count(law))
+    return NoisyCount(int(whole(published, "published")), transition_matrix(law))
 
 
 def count_difference(a: int, b: int, law: AnyLaw) -> NoisyEstimate:
@@ -239,7 +239,7 @@ def count_mean(values: ArrayLike, counts: ArrayLike, law: AnyLaw) -> MeanEstimat
         counts: the published count of each category.
         law: the law of their noises.
     """
-    law = by_count(law)
+    law = transition_matrix(law)
     value, count = np.asarray(values, dtype=np.float64), whole(counts, "counts")
     if value.ndim != 1 or value.shape != count.shape or not np.isfinite(value).all():
         raise ParameterError(

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.accuracy.independence_test import NOISE, noise_aware_statistics, pearson_statistics, two_way
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.results import Result
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def rejections(means: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 10_000
         seed: of the random numbers.
         tables: how many are drawn.
     """
-    table, law = _checked(means), by_count(law)
+    table, law = _checked(means), transition_matrix(law)
     if tables < 1:
         raise ParameterError.outside("rejections", "tables", tables, "1 or more", "1000 to 100000")
     random = np.random.default_rng(seed)

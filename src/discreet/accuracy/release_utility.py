@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from discreet.accuracy.small_areas import SmallAreas
     from discreet.accuracy.table_pairs import StatisticPair, TablePair
     from discreet.accuracy.true_count_intervals import CountIntervals
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
     from discreet.progress import Progress
     from discreet.results import Result
     from discreet.tabulation.distinct_cells import ProgrammeSize
@@ -145,7 +145,7 @@ class CellTally:
             self._apart.append(apart)
         self._associations += list(_associations(table.statistics))
 
-    def measured(self, areas: ReleaseAreas | None, law: NoiseByCount) -> CellMeasures:
+    def measured(self, areas: ReleaseAreas | None, law: TransitionMatrix) -> CellMeasures:
         """Return the measures of all tables together."""
         pairs, ranks = merged(self._pairs), None
         if areas is not None and areas.total is not None and areas.total.true is not None:
@@ -370,7 +370,7 @@ def _warnings(release: Release, known: TrueTables | None) -> Iterator[str]:
             yield UNEVEN
 
 
-def _small_areas(found: ReleaseAreas, law: NoiseByCount) -> SmallAreas | None:
+def _small_areas(found: ReleaseAreas, law: TransitionMatrix) -> SmallAreas | None:
     """Return what happened to small areas, where they are published with true counts."""
     if found.total is None or found.total.true is None or not found.total.true.any():
         return None

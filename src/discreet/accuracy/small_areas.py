@@ -35,7 +35,7 @@ from discreet.accuracy.distortion import (
 )
 from discreet.accuracy.expected_accuracy import chance_within
 from discreet.errors import ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def small_areas(
     0.0
     """
     there = areas.populated
-    by_true = by_count(law)
+    by_true = transition_matrix(law)
     drawn = published is None and sample
     shown = (
         by_true.publish(there.counts, np.random.default_rng([seed, NOISE_STREAM]))

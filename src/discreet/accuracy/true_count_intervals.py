@@ -22,7 +22,7 @@ import numpy as np
 
 from discreet.arrays import whole
 from discreet.errors import NothingToCountError, ParameterError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.published_counts import USUAL
 from discreet.results import Result
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from discreet.accuracy.count_pairs import CountPairs
     from discreet.arrays import Flags, Floats, Ints
-    from discreet.noise.by_count import AnyLaw, NoiseByCount
+    from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
 FLAT = "before the publication all true counts are equally likely"
 KNOWN, FITTING = "the law of the noise is known", "the law of the noise fits what is told of it"
@@ -76,7 +76,7 @@ def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) ->
     ([0, 9], [3, 15])
     """
     _check_level(level)
-    return _by_value(by_count(law), published, lambda belief: _central(belief, level))
+    return _by_value(transition_matrix(law), published, lambda belief: _central(belief, level))
 
 
 def certain_intervals(law: AnyLaw, published: ArrayLike) -> CountIntervals | None:
@@ -84,13 +84,13 @@ def certain_intervals(law: AnyLaw, published: ArrayLike) -> CountIntervals | Non
 
     A law without bound has no such interval: the answer is None.
 
-    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
-    >>> found = certain_intervals(by_count(PTable.max_entropy(variance=3, bound=5)), [0, 12])
+    >>> found = certain_intervals(transition_matrix(PTable.max_entropy(variance=3, bound=5)), [0, 12])
     >>> found.lower.tolist(), found.upper.tolist()
     ([0, 7], [5, 17])
     """
-    law = by_count(law)
+    law = transition_matrix(law)
     return _by_value(law, published, _possible) if math.isfinite(law.bound) else None
 
 
@@ -105,7 +105,7 @@ def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> 
         level: the probability that the intervals must have.
         most: the largest published count to go to, up or down; wide laws go on alike only far out.
     """
-    law = by_count(law)
+    law = transition_matrix(law)
     until, lowest = _settled(law) + law.repeat, _lowest(law)
     ends = (lowest, until) if most is None else (max(lowest, -most), min(until, most + 1))
     candidates = np.arange(*ends)
@@ -121,7 +121,7 @@ def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> 
 
 def first_published(law: AnyLaw, start: int) -> int:
     """Return the first count from a start on that can be published: rounding and thresholds leave some out."""
-    law = by_count(law)
+    law = transition_matrix(law)
     # One after the other: nearly always the first will do, and wide laws have many candidates.
     candidates = range(start, start + _settled(law) + law.repeat + law.reach)
     return next((each for each in candidates if _possible_at_all(law, np.array([each]))[0]), start)
@@ -195,7 +195,7 @@ class Coverage:
         ]
 
 
-def coverage(found: CountPairs, law: NoiseByCount, level: float = USUAL) -> Coverage:
+def coverage(found: CountPairs, law: TransitionMatrix, level: float = USUAL) -> Coverage:
     """Return how often the likely intervals hold true counts above 0, and how wide they are."""
     occupied = found.occupied
     if not occupied.cells:
@@ -208,7 +208,9 @@ def coverage(found: CountPairs, law: NoiseByCount, level: float = USUAL) -> Cove
     return Coverage(level, occupied.cells, held / occupied.cells, int(made.width @ occupied.times) / occupied.cells)
 
 
-def _by_value(law: NoiseByCount, published: ArrayLike, choose: Callable[[Floats], tuple[int, int]]) -> CountIntervals:
+def _by_value(
+    law: TransitionMatrix, published: ArrayLike, choose: Callable[[Floats], tuple[int, int]]
+) -> CountIntervals:
     """Return intervals that are chosen from the beliefs, once per different published count.
 
     From where the laws repeat themselves, a count has the interval of the first one with the same laws, shifted.
@@ -234,7 +236,7 @@ def _by_value(law: NoiseByCount, published: ArrayLike, choose: Callable[[Floats]
     return CountIntervals(asked, first + found[..., 0], first + found[..., 1])
 
 
-def _beliefs(law: NoiseByCount, published: Ints) -> Iterator[Floats]:
+def _beliefs(law: TransitionMatrix, published: Ints) -> Iterator[Floats]:
     """Give, for some y at a time, P(y | n) of n = y - reach .. y + reach, which is P(n | y) but for a factor."""
     noise = np.arange(-law.reach, law.reach + 1)
     rows = max(AT_A_TIME // len(noise), 1)
@@ -243,18 +245,18 @@ def _beliefs(law: NoiseByCount, published: Ints) -> Iterator[Floats]:
         yield np.where(shown + noise >= 0, law.chance(shown + noise, shown), 0.0)
 
 
-def _possible_at_all(law: NoiseByCount, published: Ints) -> Flags:
+def _possible_at_all(law: TransitionMatrix, published: Ints) -> Flags:
     """Say which counts any true count can lead to."""
     found = [beliefs.sum(axis=1) > 0 for beliefs in _beliefs(law, published)]
     return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
-def _settled(law: NoiseByCount) -> int:
+def _settled(law: TransitionMatrix) -> int:
     """Return the published count from which on all true counts behind it have the laws of large counts."""
     return len(law.laws) - law.repeat + law.reach
 
 
-def _lowest(law: NoiseByCount) -> int:
+def _lowest(law: TransitionMatrix) -> int:
     """Return the smallest count that can be published; without a bound, that is not RARE."""
     if law.non_negative:
         return 0

@@ -26,7 +26,7 @@ import numpy as np
 
 from discreet.errors import DataFileError, InternalError, ParameterError, UnknownNameError
 from discreet.limits import read_named
-from discreet.noise.by_count import NoiseByCount
+from discreet.noise.by_count import TransitionMatrix
 from discreet.release.disclosed_noise import disclosed_noise
 from discreet.tabulation.cell_vector import JointLayout, layouts, unit_layouts
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class AssumedNoise(NoiseByCount):
+class AssumedNoise(TransitionMatrix):
     """The law of noise by true count as an attacker has it.
 
     Attributes:
@@ -71,7 +71,7 @@ def belief_of(record: Record) -> AssumedNoise:
             "take all counts to have one law and would find less than there is. Attack one with an even budget.",
             parameter="budget",
         )
-    return _believed(record.by_count(), record.mechanism_class.same_noise_by if record.spsn else "nothing")
+    return _believed(record.transition_matrix(), record.mechanism_class.same_noise_by if record.spsn else "nothing")
 
 
 def belief_told(told: dict[str, Any]) -> AssumedNoise:
@@ -83,7 +83,7 @@ def belief_told(told: dict[str, Any]) -> AssumedNoise:
     return _believed(law, shared if told.get("same_count_same_noise") else "nothing", exactly=False)
 
 
-def _believed(law: NoiseByCount, shared: str, *, exactly: bool = True) -> AssumedNoise:
+def _believed(law: TransitionMatrix, shared: str, *, exactly: bool = True) -> AssumedNoise:
     return AssumedNoise(
         law.laws, law.variance, law.bound, law.repeat, law.non_negative, law.settings, shared=shared, exactly=exactly
     )

@@ -11,7 +11,7 @@ from discreet.accuracy.expected_accuracy import what_to_expect
 from discreet.accuracy.small_areas import small_areas
 from discreet.calibration.constraints import ATTACKERS, BOUND, PAPER, UNITS, VARIANCE
 from discreet.calibration.sentences import reasons
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_json import programme_to_json
@@ -165,7 +165,7 @@ def privacy_guarantees(setting: Setting, programme: Programme, statistics: int) 
 
 def expected_utility(setting: Setting, country: str | None) -> list[Result]:
     """Return what users can expect of a setting, and what it does to the municipalities of a Member State."""
-    law = by_count(PTable.max_entropy(variance=setting.variance, bound=setting.bound))
+    law = transition_matrix(PTable.max_entropy(variance=setting.variance, bound=setting.bound))
     found = what_to_expect(law)
     if country is not None:
         villages = small_areas(load_areas(f"{LIST}:{country}"), law, sample=False)

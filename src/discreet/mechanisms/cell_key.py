@@ -20,7 +20,7 @@ from discreet.records.record_keys import DIGEST_BITS
 if TYPE_CHECKING:
     from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import DescribedMechanism, MechanismFlags, NoiseBatch
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
 
 WIDEST_KEY_SPACE = 1 << 32
@@ -46,7 +46,7 @@ class CellKey(RegisteredMechanism):
     True
     """
 
-    noise: NoiseByTrueCount | Noise
+    noise: NoiseByCount | Noise
     secret: bytes | None = field(default=None, repr=False)
     mode: str = "mixed"
     version: str = "1"
@@ -81,7 +81,7 @@ class CellKey(RegisteredMechanism):
         return self.by_count.key_space
 
     @property
-    def by_count(self) -> NoiseByTrueCount:
+    def by_count(self) -> NoiseByCount:
         """Return the noise of every true count."""
         return noise_by_count(self.noise)
 

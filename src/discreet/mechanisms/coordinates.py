@@ -20,7 +20,7 @@ from discreet.noise.ptable import KEY_SPACE
 if TYPE_CHECKING:
     from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import DescribedMechanism, MechanismFlags, NoiseBatch
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
 
 
@@ -37,7 +37,7 @@ class Coordinates(RegisteredMechanism):
         labelled_total: whether the noise of the grand total depends on label and unit; not so in older releases.
     """
 
-    noise: NoiseByTrueCount | Noise
+    noise: NoiseByCount | Noise
     secret: bytes | None = field(repr=False)
     version: str = "1"
     perturb_zeros: InitVar[bool] = False
@@ -59,7 +59,7 @@ class Coordinates(RegisteredMechanism):
             raise ParameterError("The version label must be a text such as 1.", parameter="version")
 
     @property
-    def by_count(self) -> NoiseByTrueCount:
+    def by_count(self) -> NoiseByCount:
         """Return the noise of every true count."""
         return noise_by_count(self.noise)
 

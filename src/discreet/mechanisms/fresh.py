@@ -17,7 +17,7 @@ from discreet.noise.random_bits import SYSTEM_BITS
 if TYPE_CHECKING:
     from discreet.arrays import Ints
     from discreet.mechanisms.mechanism import MechanismFlags, NoiseBatch
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
     from discreet.noise.random_bits import BitSource
 
@@ -33,7 +33,7 @@ class Fresh(RegisteredMechanism):
         bits: where randomness comes from; a seed is for research, never for a publication.
     """
 
-    noise: NoiseByTrueCount | Noise
+    noise: NoiseByCount | Noise
     perturb_zeros: InitVar[bool] = False
     bits: BitSource = field(default=SYSTEM_BITS, repr=False)
 
@@ -49,7 +49,7 @@ class Fresh(RegisteredMechanism):
         object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
 
     @property
-    def by_count(self) -> NoiseByTrueCount:
+    def by_count(self) -> NoiseByCount:
         """Return the noise of every true count."""
         return noise_by_count(self.noise)
 

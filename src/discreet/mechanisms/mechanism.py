@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.arrays import Ints, Words
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.programme.lattice import Statistic
     from discreet.tabulation.static_output import StaticOutput
 
@@ -120,7 +120,7 @@ class MechanismFlags:
         """Return the version label, 1 if none was given."""
         return "1" if self.version_label is None else self.version_label
 
-    def noise(self) -> NoiseByTrueCount:
+    def noise(self) -> NoiseByCount:
         """Return the noise; a p-table is solved with or without noise on empty cells."""
         zeros = bool(self.perturb_zeros)
         geometric = self.law is None and self.parameters.get("epsilon") is not None
@@ -142,7 +142,7 @@ class DescribedMechanism(Protocol):
     """What the record of a release says about a mechanism that can be repeated."""
 
     @property
-    def noise(self) -> NoiseByTrueCount: ...  # noqa: D102
+    def noise(self) -> NoiseByCount: ...  # noqa: D102
     @property
     def key_mode(self) -> str: ...  # noqa: D102
     @property

@@ -33,7 +33,7 @@ RARE = 1e-3
 """Probability beyond which values of an unbounded distribution are not the likeliest ones of any published count."""
 
 
-class NoiseByTrueCount(Protocol):
+class NoiseByCount(Protocol):
     """Which noise each true count gets: a `PTable`, or a `SameNoise`.
 
     Attributes:
@@ -166,7 +166,7 @@ class SameNoise:
         return int(change[worst]) + least, float(posterior[worst])
 
 
-def noise_by_count(noise: NoiseByTrueCount | Noise, *, perturb_zeros: bool = False) -> NoiseByTrueCount:
+def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool = False) -> NoiseByCount:
     """Return noise by true count, from that or from one distribution for all counts.
 
     Args:
@@ -184,7 +184,7 @@ def noise_by_count(noise: NoiseByTrueCount | Noise, *, perturb_zeros: bool = Fal
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseByCount:
+class TransitionMatrix:
     """The law of noise by true count.
 
     Attributes:
@@ -291,11 +291,11 @@ class NoiseByCount:
         return found
 
 
-AnyLaw: TypeAlias = "NoiseByCount | NoiseByTrueCount | Noise"
-"""What users may give for noise; `by_count` takes each."""
+AnyLaw: TypeAlias = "TransitionMatrix | NoiseByCount | Noise"
+"""What users may give for noise; `transition_matrix` takes each."""
 
 
-def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> NoiseByCount:
+def transition_matrix(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> TransitionMatrix:
     """Return the probabilities of noise for every true count.
 
     Args:
@@ -305,18 +305,18 @@ def by_count(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = 
         non_negative: whether what would be negative is published as 0.
 
     >>> from discreet.noise.ptable import PTable
-    >>> by_count(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
+    >>> transition_matrix(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
     [0.0, 1.721, 2.0]
     """
     if noise is None:
-        return NoiseByCount((np.ones(1),), 0.0, 0.0)
-    if isinstance(noise, NoiseByCount):
+        return TransitionMatrix((np.ones(1),), 0.0, 0.0)
+    if isinstance(noise, TransitionMatrix):
         return noise
     made = SameNoise(noise, zeros) if isinstance(noise, Noise) else noise
     reach = max(_reach(law) if law else 0 for law in made.rows)
     noises = np.arange(-reach, reach + 1)
     laws = [law.pmf(noises) if law else (noises == 0).astype(float) for law in made.rows]
-    return NoiseByCount(
+    return TransitionMatrix(
         tuple(law / law.sum() for law in laws),
         made.large.variance,
         made.bound,

@@ -20,7 +20,7 @@ from discreet.noise.truncated import PROMISED, Truncated
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.distribution import Noise
 
 FROM_FILE = "p-table"
@@ -34,7 +34,7 @@ def distribution_names() -> tuple[str, ...]:
     return tuple(name for name in DISTRIBUTIONS.names() if name != Truncated.name)
 
 
-def described_noise(noise: NoiseByTrueCount | Noise) -> dict[str, Any]:
+def described_noise(noise: NoiseByCount | Noise) -> dict[str, Any]:
     """Return noise by name and parameters for a record; a p-table that was not solved here is written out whole."""
     if isinstance(noise, PTable):
         if noise.settings:
@@ -53,7 +53,7 @@ def noise_described(
     ptable_text: str | None = None,
     key_space: int | None = None,
     perturb_zeros: bool = False,
-) -> NoiseByTrueCount:
+) -> NoiseByCount:
     """Return the noise that a record describes, the inverse of `described_noise`.
 
     Args:

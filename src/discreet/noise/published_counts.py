@@ -21,7 +21,7 @@ from discreet.errors import ParameterError
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByCount, NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount, TransitionMatrix
     from discreet.noise.distribution import Noise
     from discreet.noise.ptable import PTable
 
@@ -48,7 +48,7 @@ NEARLY_CERTAIN = 0.99
 """A posterior above which a published count discloses its true count."""
 
 
-def check_disclosure(noise: NoiseByTrueCount, *, plain: bool = False) -> None:
+def check_disclosure(noise: NoiseByCount, *, plain: bool = False) -> None:
     """Refuse noise under which some published count above 0 reveals its true count.
 
     Args:
@@ -199,12 +199,12 @@ class PublishedCounts:
     vanishes: float
 
 
-def published_counts(law: NoiseByCount, count: int, share: float = USUAL) -> PublishedCounts:
+def published_counts(law: TransitionMatrix, count: int, share: float = USUAL) -> PublishedCounts:
     """Return what a true count is published as.
 
-    >>> from discreet.noise.by_count import by_count
+    >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
-    >>> published_counts(by_count(PTable.max_entropy(variance=3, bound=5)), 12).usual.result().sentence
+    >>> published_counts(transition_matrix(PTable.max_entropy(variance=3, bound=5)), 12).usual.result().sentence
     'A count of 12 is published as 9 to 15 in at least 19 of 20 cases (0.959).'
     """
     values = np.arange(count - law.reach, count + law.reach + 1)

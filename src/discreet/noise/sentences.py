@@ -9,7 +9,7 @@ from discreet.noise.published_counts import NEARLY_CERTAIN, posterior_of_one
 from discreet.results import Result
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.ptable import PTable
 
 
@@ -126,7 +126,7 @@ def _disclosure(ptable: PTable, *, plain: bool) -> list[str]:
     return revealing(ptable, plain=plain)
 
 
-def revealing(noise: NoiseByTrueCount, *, plain: bool = False) -> list[str]:
+def revealing(noise: NoiseByCount, *, plain: bool = False) -> list[str]:
     """Return a sentence where a published count is as good as true: there is next to no noise."""
     published, posterior = noise.surest_count(plain=plain)
     if posterior <= NEARLY_CERTAIN:

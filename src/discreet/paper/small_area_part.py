@@ -28,7 +28,7 @@ import numpy as np
 from discreet.accuracy.distortion import LIMITS, SMALL, WIDTH, ExpectedNumber, Tails, no_less_than
 from discreet.accuracy.expected_accuracy import ONE_SIGMA, epsilon_needed, exact_epsilon_needed
 from discreet.accuracy.small_areas import figure, small_areas
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.paper.number_comparison import AREAS, DRAW, number
 from discreet.paper.published_numbers import LAUS, NAMED, PUBLISHED, US_EPSILON, slug
@@ -223,7 +223,7 @@ QUESTIONS = (
 @cache
 def tails(epsilon: float) -> Tails:
     """Return the tails of the two-sided geometric law."""
-    return Tails.of(by_count(TwoSidedGeometric(epsilon=epsilon)))
+    return Tails.of(transition_matrix(TwoSidedGeometric(epsilon=epsilon)))
 
 
 def small_area_numbers(sources: Sources) -> Iterator[PaperNumber]:

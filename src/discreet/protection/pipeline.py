@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.progress import Progress
     from discreet.protection.record_loading import LoadedRecords
 
@@ -307,7 +307,7 @@ def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
 
 def _check_room(mechanism: Mechanism) -> None:
     """Refuse a variance that the bound does not allow, before any work; a release that exists can be made again."""
-    noise: NoiseByTrueCount | None = getattr(mechanism, "noise", None)
+    noise: NoiseByCount | None = getattr(mechanism, "noise", None)
     if noise and noise.settings and not noise.settings.equality:
         check_room(noise.settings.variance, noise.settings.bound)
 
@@ -317,7 +317,7 @@ def check_protects(mechanism: Mechanism) -> None:
 
     A privacy budget has none before it is split over the tables: its record has a warning instead.
     """
-    noise: NoiseByTrueCount | None = getattr(mechanism, "noise", None)
+    noise: NoiseByCount | None = getattr(mechanism, "noise", None)
     if noise:
         check_disclosure(noise, plain=getattr(mechanism, "mode", None) == "plain")
 

@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InfeasibleError
-from discreet.noise.by_count import by_count
+from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
 
 TOLD_BOUND = re.compile(r"about (\d+)")
 HALF_A_UNIT = 0.05
@@ -41,7 +41,7 @@ def typical_change(told: dict[str, Any]) -> float:
     return math.hypot(float(told.get("typical_noise") or 0.0), float(told.get("mean_noise", 0.0)))
 
 
-def disclosed_noise(told: dict[str, Any]) -> NoiseByCount:
+def disclosed_noise(told: dict[str, Any]) -> TransitionMatrix:
     """Return the law with most entropy within the bound that is told, geometric where none is.
 
     It has the largest size that rounds to what is told: intervals made with it hold at least as often as they say.
@@ -52,12 +52,12 @@ def disclosed_noise(told: dict[str, Any]) -> NoiseByCount:
     mean = float(told.get("mean_noise", 0.0))
     if spread is None:
         fixed = PTableRow(0, (0,), (1.0,)), PTableRow(1, (round(mean),), (1.0,))
-        return by_count(PTable(fixed), non_negative=non_negative) if round(mean) else by_count(None)
+        return transition_matrix(PTable(fixed), non_negative=non_negative) if round(mean) else transition_matrix(None)
     variance, bound = spread[1] ** 2 + mean**2, TOLD_BOUND.search(str(told.get("bound", "")))
     if bound is None:
         # Variance 2q / (1 - q)^2 = v, solved for q = exp(-epsilon).
         law = TwoSidedGeometric(epsilon=-math.log((variance + 1 - math.sqrt(2 * variance + 1)) / variance))
-        return by_count(law, zeros=zeros, non_negative=non_negative)
+        return transition_matrix(law, zeros=zeros, non_negative=non_negative)
     # The bound is below the number told; the variance may not need all of it, and is never more than it has room for.
     most = int(bound[1]) - 1
     fits = partial(PTable.max_entropy, variance=min(variance, most * (most + 1) / 3), bound=most, perturb_zeros=zeros)
@@ -65,4 +65,4 @@ def disclosed_noise(told: dict[str, Any]) -> NoiseByCount:
         table = fits(threshold=int(told.get("smallest_published", 1)) - 1)
     except InfeasibleError:
         table = fits()
-    return by_count(table, non_negative=non_negative)
+    return transition_matrix(table, non_negative=non_negative)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.mechanism import MECHANISMS
-from discreet.noise.by_count import SameNoise, by_count
+from discreet.noise.by_count import SameNoise, transition_matrix
 from discreet.noise.by_name import FROM_FILE, noise_described
 from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.geometric import TwoSidedGeometric
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discreet.mechanisms.mechanism import RegisteredMechanism
-    from discreet.noise.by_count import NoiseByCount, NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount, TransitionMatrix
 
 WITHOUT_LAW = (FROM_FILE, "none")
 """What stands for a law where there is none by name: a p-table from a file, and no noise at all."""
@@ -141,7 +141,7 @@ class NoiseRecord:
         return self.mechanism_class.needs_keys and self.key_mode == "plain"
 
     @cached_property
-    def noise(self) -> NoiseByTrueCount:
+    def noise(self) -> NoiseByCount:
         """Return the noise of every true count, solved again from its settings or as it was given."""
         if self.is_exact:
             what = "This release is exact: it has no noise to assess."
@@ -185,7 +185,7 @@ class NoiseRecord:
         return self.largest_noise.large.variance
 
     @cached_property
-    def largest_noise(self) -> NoiseByTrueCount:
+    def largest_noise(self) -> NoiseByCount:
         """Return the noise of a count with most, where a budget is split unevenly; else that of all counts."""
         smallest = (self.privacy or {}).get("smallest_epsilon_of_a_count")
         return SameNoise(TwoSidedGeometric(epsilon=smallest), self.perturb_zeros) if smallest else self.noise
@@ -199,9 +199,9 @@ class NoiseRecord:
         keys = self.key_mode if self.mechanism_class.needs_keys else "words"
         return noise_warnings(self.noise, keys, non_negative=self.non_negative)
 
-    def by_count(self) -> NoiseByCount:
+    def transition_matrix(self) -> TransitionMatrix:
         """Return the laws of all true counts; where a budget is split unevenly, that of a count with most noise."""
-        return by_count(None if self.is_exact else self.largest_noise, non_negative=self.non_negative)
+        return transition_matrix(None if self.is_exact else self.largest_noise, non_negative=self.non_negative)
 
     def public_noise(self) -> dict[str, Any]:
         """Return what a data user may know of the noise: its size, a vague bound, and what totals do.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.arrays import Flags, Ints
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
     from discreet.release.release import Release
     from discreet.tabulation.table_grid import LevelSum, TableGrid
 
@@ -43,10 +43,10 @@ class TrueTables:
         self._folder = folder
 
     @cached_property
-    def noise(self) -> NoiseByCount:
+    def noise(self) -> TransitionMatrix:
         """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
         if self._release.has_record:
-            return self._release.record.by_count()
+            return self._release.record.transition_matrix()
         return disclosed_noise(self._release.description["noise"])
 
     @property

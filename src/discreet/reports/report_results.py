@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from discreet.accuracy.release_utility import Utility
     from discreet.attacks.attack_report import AttackReport
     from discreet.calibration.noise_design import NoiseDesign
-    from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.by_count import TransitionMatrix
     from discreet.noise.published_counts import PublishedCounts
     from discreet.programme.summary import SharedStatistic
     from discreet.progress import Progress
@@ -78,7 +78,7 @@ class PublishedFacts:
 
     release: Release
     is_public: bool
-    law: NoiseByCount
+    law: TransitionMatrix
     record: Record | None
     shared: tuple[SharedStatistic, ...]
 
@@ -194,7 +194,7 @@ def gather(
         raise ParameterError("A page for everybody is made without true counts: leave out truth.", parameter="truth")
     source = _publishable(public_side(release), _name(release)) if public else _with_record(release)
     record = None if public else source.record
-    law = record.by_count() if record else disclosed_noise(source.description["noise"])
+    law = record.transition_matrix() if record else disclosed_noise(source.description["noise"])
     flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     # First, for it reads the true counts: a wrong folder is refused before the long work.
@@ -239,7 +239,7 @@ def _risk(
     )
 
 
-def _utility(law: NoiseByCount, measured: Utility) -> UtilityFacts:
+def _utility(law: TransitionMatrix, measured: Utility) -> UtilityFacts:
     """Return what users can expect of a law, and what was measured."""
     return UtilityFacts(
         village=published_counts(law, VILLAGE),

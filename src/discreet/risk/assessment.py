@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from discreet.mechanisms.mechanism import Mechanism
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.results import Result
 
 
@@ -121,7 +121,7 @@ class Assessment(ResultSet):
 
 def assess(
     source: str | Path | Programme | Record | Release,
-    noise: NoiseByTrueCount | Noise | Mechanism | None = None,
+    noise: NoiseByCount | Noise | Mechanism | None = None,
     *,
     measures: Sequence[str] | None = None,
     rule: str = "levels",

@@ -35,7 +35,7 @@ from discreet.noise.ptable import PTable
 from discreet.risk.privacy_loss import PrivacyLoss
 
 if TYPE_CHECKING:
-    from discreet.noise.by_count import NoiseByTrueCount
+    from discreet.noise.by_count import NoiseByCount
     from discreet.noise.rounded import RoundedRow
 
 positive_share = Domain("above 0 and below 1", lambda value: share.contains(value) and value > 0)
@@ -105,7 +105,7 @@ ONE_PERSON = Neighbours()
 """One person added or removed."""
 
 
-Source: TypeAlias = "Noise | NoiseByTrueCount"
+Source: TypeAlias = "Noise | NoiseByCount"
 """Where noise comes from: one law for every count, or a p-table."""
 
 SMALLEST = 1e-300

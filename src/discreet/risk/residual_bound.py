@@ -226,7 +226,7 @@ def noise_terms_in(release: Release, populations: Sequence[str] | None = None) -
         populations: what is counted, everything by default.
     """
     record = release.record
-    law = record.by_count()
+    law = record.transition_matrix()
     smallest = max(int(law.bound) + 1, len(law.laws))
     parts, published = [], 0
     for layout in unit_layouts(_chosen(release.programme, populations), spsn=record.spsn).values():
