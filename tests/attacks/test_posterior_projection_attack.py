@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
     from tests.attacks.releases import Data
 
-DATA = {"ONS": ons_file, "sparse": sparse_file}
+ALL_SECRETS = "ONS, all secrets"
+DATA = {"ONS": ons_file, ALL_SECRETS: ons_file, "sparse": sparse_file}
 FILES = [
     ("ONS", 2.0),
     ("sparse", 3.0),
-    *(pytest.param(*each, marks=pytest.mark.slow) for each in (("ONS", 3.0), ("sparse", 2.0))),
+    *(pytest.param(*each, marks=pytest.mark.slow) for each in (("ONS", 3.0), (ALL_SECRETS, 2.0), ("sparse", 2.0))),
 ]
 SECRETS, TOTALS = 5, 20
 FEW_SECRETS = 2
-"""Of the large file where it is not tried as a slow test."""
+"""Of the large file in quick runs; the slow tests try all."""
 ESTIMATED_COUNTS = 0.02
 """How far confidence may be off because the counts of the simulated release are estimates."""
 
