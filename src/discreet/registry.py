@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from importlib.metadata import entry_points
+from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from discreet.errors import ParameterError, UnknownNameError
@@ -25,11 +26,14 @@ class Registry(Generic[T]):
         group: the group of entry points.
         kind: what they are, for messages.
         order: names that come first, in this order; all others follow by name.
+        base: the class that registered classes must derive from.
     """
 
-    def __init__(self, group: str, kind: str, order: Sequence[str] = ()) -> None:
-        self._group, self._kind, self._order = group, kind, order
-        self._loaded = False
+    def __init__(self, group: str, kind: str, order: Sequence[str] = (), *, base: type | None = None) -> None:
+        self._group, self._kind, self._order, self._base = group, kind, order, base
+        self._loaded: set[str] = set()
+        # Reentrant: a module that is loaded may ask for the others.
+        self._lock = RLock()
         self.known: dict[str, T] = {}
 
     @cached_property
@@ -46,6 +50,9 @@ class Registry(Generic[T]):
         """Make a thing known under this name (a decorator)."""
 
         def add(thing: T) -> T:
+            if self._base and not (isinstance(thing, type) and issubclass(thing, self._base)):
+                what = f"A {self._kind} is a class derived from {self._base.__name__}; {name!r} is not."
+                raise ParameterError(what, parameter="name")
             taken = self.known.get(name)
             if taken is not None and taken.__module__ != thing.__module__:
                 what = f"The name {name!r} is taken by a {self._kind} of {taken.__module__}. Choose another name."
@@ -57,12 +64,24 @@ class Registry(Generic[T]):
 
     def all(self) -> dict[str, T]:
         """Return everything registered by name."""
-        if not self._loaded:
-            # Set first: a module that is loaded may ask for the others.
-            self._loaded = True
+        with self._lock:
             for entry in self._entries:
-                entry.load()
+                self._load(entry)
         return {name: self.known[name] for name in sorted(self.known, key=self._place)}
+
+    def _load(self, entry: EntryPoint) -> None:
+        if entry.value in self._loaded:
+            return
+        self._loaded.add(entry.value)
+        try:
+            entry.load()
+        except Exception as error:
+            self._loaded.discard(entry.value)
+            raise ParameterError(
+                f"The {self._kind} {entry.name} of {entry.value} cannot be loaded: {error}. Repair or remove the "
+                "package that brings it.",
+                parameter=self._group,
+            ) from error
 
     def _place(self, name: str) -> tuple[int, str]:
         return (self._order.index(name) if name in self._order else len(self._order), name)
@@ -76,5 +95,9 @@ class Registry(Generic[T]):
         return {name: known[name] for name in names} if names else known
 
     def get(self, name: str) -> T:
-        """Return one by its name."""
-        return self.named([name])[name]
+        """Return one by its name; another that cannot be loaded does not matter then."""
+        with self._lock:
+            for entry in self._entries:
+                if entry.name == name and name not in self.known:
+                    self._load(entry)
+        return self.known[name] if name in self.known else self.named([name])[name]

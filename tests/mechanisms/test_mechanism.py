@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pytest
 
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.mechanisms.cell_key import CellKey
+from discreet.mechanisms.coordinates import Coordinates
+from discreet.mechanisms.fresh import Fresh
 from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
 from discreet.mechanisms.mechanism_by_name import mechanism_named
+from discreet.noise.by_count import SameNoise
+from discreet.noise.by_name import noise_named
+from discreet.noise.distribution import DISTRIBUTIONS
+from discreet.noise.laplace import Laplace
+from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import KEY_SPACE
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record
-from tests.protection.town import TOWN, people
+from discreet.risk.assessment import assess
+from tests.protection.town import SECRET, TOWN, people
 
 if TYPE_CHECKING:
     from discreet.arrays import Ints
@@ -76,3 +85,58 @@ def test_a_record_builds_its_noise_once() -> None:
     record = Record(programme="x", law="geometric", parameters={"epsilon": 1}, perturb_zeros=True)
     assert record.noise is record.noise
     assert record.noise.perturbs_zeros
+
+
+def test_noise_on_empty_cells_stays_when_something_else_is_replaced() -> None:
+    for made in (
+        CellKey(Laplace(scale=2), SECRET, perturb_zeros=True),
+        Coordinates(Laplace(scale=2), SECRET, perturb_zeros=True),
+        Fresh(Laplace(scale=2), perturb_zeros=True),
+    ):
+        assert made.perturb_zeros
+        wider = replace(made, noise=Laplace(scale=3))
+        assert wider.noise == SameNoise(Laplace(scale=3), perturbs_zeros=True)
+        assert not replace(made, perturb_zeros=False).perturbs_zeros
+        assert replace(replace(made, perturb_zeros=False), perturb_zeros=True) == made
+
+
+def test_what_is_no_noise_is_refused() -> None:
+    with pytest.raises(ParameterError, match="noise must be a p-table, or a noise distribution"):
+        CellKey("laplace", SECRET)  # type: ignore[arg-type]
+    # Its record would mean the p-table, whose small counts have other noise.
+    for noise in (MaxEntropy(variance=2, bound=5), SameNoise(MaxEntropy(variance=2, bound=5), perturbs_zeros=True)):
+        with pytest.raises(ParameterError, match=r"Use PTable\.max_entropy\(variance=2, bound=5\)"):
+            CellKey(noise, SECRET)
+
+
+@dataclass(frozen=True)
+class Fixed(Upwards):
+    """Has one distribution, and no noise by count."""
+
+    noise: ClassVar[Laplace] = Laplace(scale=2)
+
+
+def test_a_mechanism_may_have_a_plain_distribution(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    monkeypatch.setitem(MECHANISMS.known, Fixed.name, Fixed)
+    assert protect(people(30), TOWN, Fixed(), engine=engine).record.mechanism == "upwards"
+
+
+def test_a_promise_of_privacy_does_not_hide_who_is_seen_alone() -> None:
+    promise = {"epsilon": 1.0, "delta": 0.0, "condition": "as the office says"}
+    record = Record(programme="eu2021:MT", law="laplace", parameters={"scale": 2}, privacy=promise)
+    names = [each.name for each in assess(record, measures=["epsilon_delta"]).results]
+    assert {"delta_of_a_person_alone", "epsilon_of_output"} <= {*names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undeclared(Laplace):
+    """A distribution with a parameter that is not declared."""
+
+    name: ClassVar[str] = "undeclared"
+    width: float
+
+
+def test_a_parameter_that_is_not_declared_is_asked_for_without_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DISTRIBUTIONS.known, Undeclared.name, Undeclared)
+    with pytest.raises(ParameterError, match=r"needs --scale and --width\. Example: --scale 2 --width VALUE"):
+        noise_named("undeclared")

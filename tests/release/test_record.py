@@ -80,7 +80,7 @@ def test_a_bound_is_never_told_exactly() -> None:
         (
             {"mechanism": "eps-dp"},
             ParameterError,
-            "eps-dp needs an unbounded law .geometric, laplace., not max-entropy",
+            "eps-dp takes the law geometric or laplace, not max-entropy",
         ),
         ({"key_mode": "foo"}, UnknownNameError, "no key_mode 'foo'"),
         ({"parameters": None}, ParameterError, "parameters must be of type dict"),

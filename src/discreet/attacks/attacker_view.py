@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
-"""What shares its noise under each mechanism; nothing does under the others."""
-
 
 @dataclass(frozen=True, eq=False)
 class AssumedNoise(TransitionMatrix):

@@ -146,7 +146,7 @@ class ComparedMechanism:
         made = mechanism_named(
             self.mechanism,
             secret=lambda: hashlib.blake2b(f"compare {seed}".encode()).digest()[:32],
-            from_ids=keyed and self.mechanism == WITH_KEYS,
+            from_ids=keyed and MECHANISMS.get(self.mechanism).needs_keys,
             **noise,
         )
         if any(field.name == "bits" for field in dataclasses.fields(made)):  # type: ignore[arg-type]
@@ -188,7 +188,8 @@ def contenders(names: Sequence[str] | None, *, keyed: bool) -> tuple[ComparedMec
 
 def _all(*, keyed: bool) -> list[str]:
     """Return every mechanism with its usual noise, and every other law."""
-    mechanisms = [name for name in MECHANISMS.names() if name not in NOT_COMPARED and (keyed or name != WITH_KEYS)]
+    kinds = MECHANISMS.all().items()
+    mechanisms = [name for name, kind in kinds if name not in NOT_COMPARED and (keyed or not kind.needs_keys)]
     return [*mechanisms, *(law for law in distribution_names() if law != USUAL)]
 
 
@@ -203,7 +204,7 @@ def _contender(name: str, *, keyed: bool) -> ComparedMechanism:
         )
     if mechanism not in known:
         raise UnknownNameError.among("mechanism or law to compare", mechanism, [*known, *distribution_names()])
-    if mechanism == WITH_KEYS and not keyed:
+    if MECHANISMS.get(mechanism).needs_keys and not keyed:
         raise ParameterError(
             "Cell keys need a key or an id for every record: give --id or --key, or compare coordinates instead.",
             parameter="mechanisms",

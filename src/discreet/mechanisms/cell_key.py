@@ -6,11 +6,11 @@ participants get the same noise in every table; see docs/guides/keys.md for mixe
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
 from discreet.noise.by_count import noise_by_count
 from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
@@ -50,7 +50,7 @@ class CellKey(RegisteredMechanism):
     secret: bytes | None = field(default=None, repr=False)
     mode: str = "mixed"
     version: str = "1"
-    perturb_zeros: InitVar[bool] = False
+    perturb_zeros: bool | None = None
     key_bits: int = DIGEST_BITS
 
     name: ClassVar[str] = "cell-key"
@@ -61,8 +61,8 @@ class CellKey(RegisteredMechanism):
     flags: ClassVar[tuple[str, ...]] = ("key_mode", "version_label", "perturb_zeros")
     public_method: ClassVar[str] = " with cell keys"
 
-    def __post_init__(self, perturb_zeros: bool) -> None:
-        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
+    def __post_init__(self) -> None:
+        set_noise(self)
         if self.mode not in KEY_MODES:
             raise UnknownNameError.among("key mode", self.mode, KEY_MODES)
         if self.key_space > WIDEST_KEY_SPACE:

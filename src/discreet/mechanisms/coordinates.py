@@ -7,11 +7,11 @@ count of it. A count that changes gets new noise; cells of the same participants
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
 from discreet.noise.by_count import noise_by_count
 from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
@@ -40,7 +40,7 @@ class Coordinates(RegisteredMechanism):
     noise: NoiseByCount | Noise
     secret: bytes | None = field(repr=False)
     version: str = "1"
-    perturb_zeros: InitVar[bool] = False
+    perturb_zeros: bool | None = None
     labelled_total: bool = True
 
     name: ClassVar[str] = "coordinates"
@@ -50,8 +50,8 @@ class Coordinates(RegisteredMechanism):
     repeatable: ClassVar[bool] = True
     flags: ClassVar[tuple[str, ...]] = ("version_label", "perturb_zeros")
 
-    def __post_init__(self, perturb_zeros: bool) -> None:
-        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
+    def __post_init__(self) -> None:
+        set_noise(self)
         if not self.secret:
             raise SecretError("Noise by coordinates needs the office's secret and none was given. Pass the secret.")
         KeyMixer(self.secret)

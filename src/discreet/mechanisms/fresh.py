@@ -5,10 +5,10 @@ The paper's static output without SPSN. Whoever averages the copies of a count c
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism
+from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
 from discreet.noise.by_count import noise_by_count
 from discreet.noise.by_name import described_noise
 from discreet.noise.ptable import KEY_SPACE
@@ -34,7 +34,7 @@ class Fresh(RegisteredMechanism):
     """
 
     noise: NoiseByCount | Noise
-    perturb_zeros: InitVar[bool] = False
+    perturb_zeros: bool | None = None
     bits: BitSource = field(default=SYSTEM_BITS, repr=False)
 
     name: ClassVar[str] = "fresh"
@@ -45,8 +45,8 @@ class Fresh(RegisteredMechanism):
     shares_noise: ClassVar[bool | None] = False
     flags: ClassVar[tuple[str, ...]] = ("perturb_zeros",)
 
-    def __post_init__(self, perturb_zeros: bool) -> None:
-        object.__setattr__(self, "noise", noise_by_count(self.noise, perturb_zeros=perturb_zeros))
+    def __post_init__(self) -> None:
+        set_noise(self)
 
     @property
     def by_count(self) -> NoiseByCount:

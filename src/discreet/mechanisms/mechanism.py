@@ -191,7 +191,25 @@ class RegisteredMechanism:
         raise InternalError(f"The mechanism {cls.name} cannot be repeated.")
 
 
+def set_noise(mechanism: Any) -> None:  # noqa: ANN401 - a frozen mechanism with the fields noise and perturb_zeros
+    """Turn the noise that a mechanism was given into noise by true count, with or without noise on empty cells."""
+    noise = noise_by_count(mechanism.noise, perturb_zeros=mechanism.perturb_zeros)
+    if not noise.varies_by_count and isinstance(noise.large, MaxEntropy):
+        # A record has the same name for it as for the p-table, under which small counts have other noise.
+        raise ParameterError(
+            "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy("
+            f"variance={noise.large.variance:g}, bound={noise.large.bound}), which gives small counts theirs.",
+            parameter="noise",
+        )
+    object.__setattr__(mechanism, "noise", noise)
+    # A p-table defines that itself: with another one in its place nothing is asked for.
+    object.__setattr__(mechanism, "perturb_zeros", None if noise.varies_by_count else noise.perturbs_zeros)
+
+
 MECHANISMS: Registry[type[RegisteredMechanism]] = Registry(
-    "discreet.mechanisms", "mechanism", order=("cell-key", "coordinates", "fresh", "eps-dp", "exact")
+    "discreet.mechanisms",
+    "mechanism",
+    order=("cell-key", "coordinates", "fresh", "eps-dp", "exact"),
+    base=RegisteredMechanism,
 )
 """All output mechanisms by name; those of users register like ours."""

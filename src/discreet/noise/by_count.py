@@ -166,15 +166,21 @@ class SameNoise:
         return int(change[worst]) + least, float(posterior[worst])
 
 
-def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool = False) -> NoiseByCount:
+def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool | None = None) -> NoiseByCount:
     """Return noise by true count, from that or from one distribution for all counts.
 
     Args:
         noise: a p-table, or a distribution.
-        perturb_zeros: whether a distribution gives empty cells noise too; a p-table defines that itself.
+        perturb_zeros: whether a distribution gives empty cells noise too; a p-table defines that itself. As it is, or
+            not, if left out.
     """
     if isinstance(noise, Noise):
-        return SameNoise(noise, perturb_zeros)
+        return SameNoise(noise, bool(perturb_zeros))
+    if isinstance(noise, SameNoise):
+        return noise if perturb_zeros is None else SameNoise(noise.distribution, perturb_zeros)
+    if not hasattr(noise, "draw_words"):
+        wanted = "a p-table, or a noise distribution such as Laplace(scale=2)"
+        raise ParameterError.outside("mechanism", "noise", noise, wanted)
     if perturb_zeros and not noise.perturbs_zeros:
         raise ParameterError(
             "This p-table leaves zeros as they are. Make it with perturb_zeros, or leave perturb_zeros out.",

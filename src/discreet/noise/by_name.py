@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FROM_FILE = "p-table"
 """What stands for a distribution in a record where a p-table was given whole."""
-EXAMPLES = {"variance": 3, "bound": 5, "epsilon": 0.5, "scale": 2, "sigma": 1.5}
+EXAMPLES = {"variance": "3", "bound": "5", "epsilon": "0.5", "scale": "2", "sigma": "1.5"}
 """A usual value of every parameter that one of our distributions cannot do without."""
 
 
@@ -41,6 +41,9 @@ def described_noise(noise: NoiseByCount | Noise) -> dict[str, Any]:
             return {"law": MaxEntropy.name, "parameters": asdict(noise.settings)}
         return {"law": FROM_FILE, "parameters": {}, "ptable_text": PTableToml().write(noise, Path("record.json"))}
     law = noise_by_count(noise).large
+    if isinstance(noise, SameNoise) and isinstance(law, MaxEntropy):
+        what = "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy."
+        raise ParameterError(what, parameter="noise")
     if isinstance(law, Truncated):
         return {"law": law.name, "parameters": {"of": described_noise(law.law), "bound": law.bound}}
     return {"law": law.name, "parameters": asdict(law)}  # type: ignore[call-overload]  # each is a dataclass
@@ -99,8 +102,8 @@ def _check_parameters(law: str, taker: type, given: dict[str, Any], ways: Sequen
         raise UnknownNameError.among(f"parameter of the law {law}", unknown, [*able, *also])
     missing = [name for name in required(taker) if name not in given]
     if missing:
-        usual = {name: each.typical[0] for name, each in parameters(taker).items()} | EXAMPLES
-        example = " ".join(f"--{name} {usual[name]:g}" for name in required(taker))
+        usual = {name: f"{each.typical[0]:g}" for name, each in parameters(taker).items()} | EXAMPLES
+        example = " ".join(f"--{name} {usual.get(name, 'VALUE')}" for name in required(taker))
         instead = " (or --delta, which finds the bound)" if also and "bound" in missing else ""
         what = f"The law {law} needs --{' and --'.join(missing)}{instead}. Example: {example}"
         raise ParameterError(what, parameter=missing[0])

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import ParameterError, ReleaseWarning
+from discreet.noise.by_count import noise_by_count
+from discreet.noise.distribution import Noise
 from discreet.noise.max_entropy import check_room
 from discreet.noise.published_counts import check_disclosure
 from discreet.programme.model import Programme
@@ -305,10 +307,18 @@ def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
     return {**told, "key_version": None, "key_bits": None} if roles.key and "key_version" in told else told
 
 
+def _noise_of(mechanism: Mechanism) -> NoiseByCount | None:
+    """Return the noise of every true count, where the mechanism has the same in all tables."""
+    noise = getattr(mechanism, "noise", None)
+    if isinstance(noise, Noise):
+        return noise_by_count(noise, perturb_zeros=mechanism.perturbs_zeros)
+    return noise
+
+
 def _check_room(mechanism: Mechanism) -> None:
     """Refuse a variance that the bound does not allow, before any work; a release that exists can be made again."""
-    noise: NoiseByCount | None = getattr(mechanism, "noise", None)
-    if noise and noise.settings and not noise.settings.equality:
+    noise = _noise_of(mechanism)
+    if noise is not None and noise.settings and not noise.settings.equality:
         check_room(noise.settings.variance, noise.settings.bound)
 
 
@@ -317,8 +327,8 @@ def check_protects(mechanism: Mechanism) -> None:
 
     A privacy budget has none before it is split over the tables: its record has a warning instead.
     """
-    noise: NoiseByCount | None = getattr(mechanism, "noise", None)
-    if noise:
+    noise = _noise_of(mechanism)
+    if noise is not None:
         check_disclosure(noise, plain=getattr(mechanism, "mode", None) == "plain")
 
 

@@ -98,7 +98,7 @@ class NoiseRecord:
             raise ParameterError("The law none is for the mechanism exact, and only for it.", parameter="law")
         if kind.laws and self.law not in kind.laws:
             raise ParameterError(
-                f"The mechanism {self.mechanism} needs an unbounded law ({', '.join(kind.laws)}), not {self.law}.",
+                f"The mechanism {self.mechanism} takes the law {' or '.join(kind.laws)}, not {self.law}.",
                 parameter="law",
             )
         if not self.is_exact:

@@ -39,8 +39,7 @@ def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) ->
         epsilon: from 0 on.
         key_space: the grid of keys the law is rounded to; None takes the law before rounding.
 
-    >>> from discreet.noise.by_count import noise_by_count
-    from discreet.noise.ptable import PTable
+    >>> from discreet.noise.ptable import PTable
     >>> result = delta_at(PTable.max_entropy(variance=2, bound=5), 1.0)
     >>> print(f"{result.value:.3f}, {result.worst}")
     0.512, counts 0 and 1

@@ -303,7 +303,7 @@ def epsilon_delta(case: AssessmentCase) -> list[Result]:
     """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
     noise = case.record.noise
     found = [delta_at(noise, EPSILON), membership_advantage(noise)]
-    if not noise.varies_by_count and not noise.perturbs_zeros and not case.record.privacy:
+    if not noise.varies_by_count and not noise.perturbs_zeros:
         found.append(_seen_alone(case.record))
     return found + _promised(case.record)
 
