@@ -159,7 +159,7 @@ MISTAKES = {
         ["eu2021:LU", "--epsilon", "1", "--threshold", "2"],
         "parameter of the law geometric 'threshold'",
     ),
-    "no scale": (["eu2021:LU", "--law", "laplace"], "The law laplace needs scale. Give --scale"),
+    "no scale": (["eu2021:LU", "--law", "laplace"], "The law laplace needs --scale. Example: --scale 2"),
     "projection of nothing": ([*LU, "--measures", "projection"], "The measure projection needs --exact STAT"),
     "records 0": ([*SMALL, "--records", "0"], "records must be a whole number from 3 on"),
 }

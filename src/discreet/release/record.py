@@ -86,7 +86,8 @@ class Record(NoiseRecord):
 
     def to_json(self) -> str:
         """Return the record as text."""
-        return json.dumps({"schema": SCHEMA, "kind": KIND, **asdict(self)}, indent=2, ensure_ascii=False) + "\n"
+        content = {"schema": SCHEMA, "kind": KIND, "programme": self.programme, **asdict(self)}
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def record_from_json(text: str | bytes, path: Path) -> Record:
