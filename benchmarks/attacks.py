@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/results/attacks.md"
 MEASURED = RESULTS / "attacks.json"
 SECRET = b"the same in every run: not a secret"
-VARIANCES, BOUNDS = (1, 2, 3, 6, 12), (5, 10)
+VARIANCES, BOUNDS = (1, 2, 3, 6, 9), (5, 10)
 ROUNDS = (10, 20, 50, 100)
 DIFFERENCES = ("two-releases", "complement")
 """Attacks whose values are no counts of cells, but changes, persons left out, or answers to whether there are any."""
