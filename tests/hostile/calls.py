@@ -168,5 +168,7 @@ def mutation_outcomes(place: Path, reader: str, times: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    # A secret that others may read is refused whatever it contains.
+    os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     print(json.dumps(run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))  # noqa: T201 - read by the test

@@ -182,5 +182,7 @@ def outcomes(place: Path, chosen: Mapping[str, Sequence[str]]) -> list[dict[str,
 
 
 if __name__ == "__main__":
+    # A secret that others may read is refused whatever it contains.
+    os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     report(json.loads(sys.argv[1]))
