@@ -183,7 +183,8 @@ class RegisteredMechanism:
     @classmethod
     def from_flags(cls, flags: MechanismFlags) -> Mechanism:  # noqa: ARG003 - a mechanism of one's own may have none
         """Return the mechanism that flags ask for."""
-        raise ParameterError(f"The mechanism {cls.name} cannot be asked for by flags.", parameter="mechanism")
+        what = f"The mechanism {cls.name} takes no flags. Make it in Python, and pass it to discreet.protect."
+        raise ParameterError(what, parameter="mechanism")
 
     @classmethod
     def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Mechanism:  # noqa: ARG003
