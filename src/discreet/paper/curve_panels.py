@@ -112,7 +112,8 @@ class Bars:
         top = (3 if self.log_y else 1.08) * max(highest, 2 * self.least)
         x = axis(alt.X, "x", self.x_label, (self.edges[0], self.edges[-1]), log=self.log_x)
         y = axis(alt.Y, "y", self.y_label, (low, top), log=self.log_y)
-        key = named_colours({each.label: each.colour for each in self.series}, orient="top", symbolType="square")
+        look = {"orient": "top", "symbolType": "square", "columnPadding": 24}
+        key = named_colours({each.label: each.colour for each in self.series}, **look)
         colour = alt.Color("series:N", **(key if len(self.series) > 1 else {**key, "legend": None}))
         layers: list[alt.Chart | alt.LayerChart] = []
         for each in self.series:
@@ -370,7 +371,10 @@ class PaperFigure:
         every = alt.concat(*named, columns=columns, spacing=24).resolve_scale(
             color="independent", fill="independent", stroke="independent", strokeDash="independent"
         )
-        return specified(every, self.alternative)
+        found = specified(every, self.alternative)
+        # Two legends side by side are wider than their panel in the letters of many browsers.
+        found["config"]["legend"] = {"layout": {"bottom": {"direction": "vertical", "margin": 4}}}
+        return found
 
 
 def figure_files(shown: PaperFigure) -> dict[str, bytes]:

@@ -96,7 +96,7 @@ def _distortion_panel(found: Distortions) -> Bars:
         (0.0, *map(float, found.limits)),
         tuple(
             Series(
-                f"more than {share:.0%} off",
+                f"over {share:.0%} off",
                 tuple(heights.tolist()),
                 SHADES[share],
                 tuple(map(float, found.drawn[share])),
