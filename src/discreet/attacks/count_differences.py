@@ -291,7 +291,6 @@ class Differences:
         law[..., ends] = np.maximum(law[..., ends] - stayed, 0.0)
         return law, stayed
 
-    @cached_property
     def _fits(self) -> tuple[Floats, Ints]:
         """Return the chance of pairs under every law, and how often each pair occurs; of some where they are many."""
         pairs, times, _ = self._pairs
@@ -310,20 +309,22 @@ class Differences:
         return np.stack(fits), times
 
     @cached_property
-    def _weights(self) -> Floats:
-        """Return how much each law weighs among the cells of this kind."""
-        return _mixture(*self._fits)
+    def _learnt(self) -> tuple[Floats, float]:
+        """Return the weight of each law among the cells of this kind, and the logarithm of the likelihood."""
+        fits, times = self._fits()
+        weights = _mixture(fits, times)
+        return weights, float(times @ np.log(np.maximum(weights @ fits, UNLIKELY)))
 
     @property
     def log_likelihood(self) -> float:
         """Return how well the model explains what was published."""
-        fits, times = self._fits
-        return float(times @ np.log(np.maximum(self._weights @ fits, UNLIKELY)))
+        return self._learnt[1]
 
     def _believed(self, pairs: Ints) -> tuple[Floats, Floats]:
         """Return the posterior of every difference in the window, and of having the same participants."""
         laws, stayed = self._laws
-        mixed, alike = np.tensordot(self._weights, laws, 1), self._weights @ stayed
+        weights, _ = self._learnt
+        mixed, alike = np.tensordot(weights, laws, 1), weights @ stayed
         chance, same, size = self._chances(pairs)
         near = np.abs(pairs[2]) <= SMALL
         index = np.clip(pairs[2][:, None] + self._window + laws.shape[2] // 2, 0, laws.shape[2] - 1)

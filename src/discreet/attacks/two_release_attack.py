@@ -29,7 +29,7 @@ the likelihood of `differences` is far above that of independent noise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -132,12 +132,14 @@ class ReleasePair:
         second: as published then.
         noise: the law of the first.
         second_noise: the law of the second.
+        models: what explains the cells of a kind, by kind and by whether noise stays where nothing changes.
     """
 
     view: PopulationCounts
     second: PopulationCounts
     noise: AssumedNoise
     second_noise: AssumedNoise
+    models: dict[tuple[int, bool], Differences] = field(default_factory=dict)
 
     @cached_property
     def common(self) -> CommonCells:
@@ -167,19 +169,22 @@ class ReleasePair:
         kind = kinds(self.before, self.common.statistic_of, self.common.first_tables, self.common.second_tables)
         return [np.flatnonzero(kind == which) for which in range(int(kind.max()) + 1)]
 
-    def model(self, cells: Ints, random: np.random.Generator, *, alike: bool) -> Differences:
-        """Return what explains cells of one kind, if noise stays where nothing changes or not."""
-        one = self.common.statistic_of[cells[0]]
-        return Differences(
-            self.before[cells],
-            self.after[cells],
-            averaged(self.noise, int(self.common.first_tables[one])),
-            averaged(self.second_noise, int(self.common.second_tables[one])),
-            random,
-            turnover(self.noise),
-            alike=alike,
-            exchange=self.noise.shared != "coordinates",
-        )
+    def model(self, kind: int, random: np.random.Generator, *, alike: bool) -> Differences:
+        """Return what explains cells of one kind, if noise stays where nothing changes or not; it learns once."""
+        if (kind, alike) not in self.models:
+            cells = self.kinds[kind]
+            one = self.common.statistic_of[cells[0]]
+            self.models[kind, alike] = Differences(
+                self.before[cells],
+                self.after[cells],
+                averaged(self.noise, int(self.common.first_tables[one])),
+                averaged(self.second_noise, int(self.common.second_tables[one])),
+                random,
+                turnover(self.noise),
+                alike=alike,
+                exchange=self.noise.shared != "coordinates",
+            )
+        return self.models[kind, alike]
 
     @property
     def repeated(self) -> float:
@@ -217,9 +222,9 @@ def regime(comparisons: list[ReleasePair], sight: AttackerView) -> str:
         return "sticky"
     better = 0.0
     for number, comparison in enumerate(comparisons):
-        for which, cells in enumerate(comparison.kinds):
+        for which in range(len(comparison.kinds)):
             stays, moves = (
-                comparison.model(cells, sight.random(number, which), alike=alike).log_likelihood
+                comparison.model(which, sight.random(number, which), alike=alike).log_likelihood
                 for alike in (True, False)
             )
             better += stays - moves
@@ -277,7 +282,7 @@ def _changes(sight: AttackerView, comparisons: list[ReleasePair], found: str) ->
     total = sum(len(comparison.kinds) for comparison in comparisons)
     for number, comparison in enumerate(comparisons):
         for which, cells in enumerate(comparison.kinds):
-            model = comparison.model(cells, sight.random(number, which), alike=found == "unchanged")
+            model = comparison.model(which, sight.random(number, which), alike=found == "unchanged")
             guesses = model.guesses()
             if found == "sticky":
                 guesses = _without_noise(comparison, cells, guesses)
