@@ -276,20 +276,14 @@ class Differences:
         same = alone * (pairs[2] == 0) if self.alike else np.zeros(len(place))
         return chance[place], same, _sizes(size)
 
-    @cached_property
+    @property
     def _laws(self) -> tuple[Floats, Floats]:
         """Return by rates and size the chance of every difference from -SMALL - 2 reach on, and of no change at all."""
         ends = SMALL + 2 * self._reach
+        if self.alike:
+            return _laws_of_movers(self.rates, ends, exchange=self.exchange)
         law = _laws(self.rates, ends)
-        if not self.alike:
-            return law, np.zeros(law.shape[:2])
-        stayed = law[..., ends]
-        if self.exchange:
-            moves = np.array([come + go for come, go in self.rates])
-            stayed = np.append(np.exp(-np.outer(moves, SIZES)), np.zeros((1, len(SIZES))), axis=0)
-        law = law.copy()
-        law[..., ends] = np.maximum(law[..., ends] - stayed, 0.0)
-        return law, stayed
+        return law, np.zeros(law.shape[:2])
 
     def _fits(self) -> tuple[Floats, Ints]:
         """Return the chance of pairs under every law, and how often each pair occurs; of some where they are many."""
@@ -369,6 +363,18 @@ def _laws(rates: Rates, ends: int) -> Floats:
     law = skellam(change, come * SIZES[:, None], go * SIZES[:, None])
     flat = (change >= 0) | (go.max() > 0)
     return np.concatenate([law, np.broadcast_to(flat / flat.sum(), (1, *law.shape[1:]))])
+
+
+@lru_cache(maxsize=4)
+def _laws_of_movers(rates: Rates, ends: int, *, exchange: bool) -> tuple[Floats, Floats]:
+    """Return the same of cells in which somebody came or went, and the chance that nobody did."""
+    law = _laws(rates, ends).copy()
+    stayed = law[..., ends].copy()
+    if exchange:
+        moves = np.array([come + go for come, go in rates])
+        stayed = np.append(np.exp(-np.outer(moves, SIZES)), np.zeros((1, len(SIZES))), axis=0)
+    law[..., ends] = np.maximum(law[..., ends] - stayed, 0.0)
+    return law, stayed
 
 
 def turnover(noise: AssumedNoise) -> Rates:
