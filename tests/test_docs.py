@@ -102,6 +102,7 @@ LONG = (
             "protect",
             "real_data",
             "report",
+            "risk",
             "utility",
         )
     ),

@@ -99,8 +99,8 @@ def test_json_keys_are_those_of_the_page(answer: dict[str, object]) -> None:
     assert list(answer) == common + own
 
 
-def test_json_keys_of_assess_are_those_of_the_page() -> None:
-    done = run("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", "--json")
+def test_json_keys_of_assess_are_those_of_the_page(town: Path) -> None:
+    done = run("assess", str(town / "town.toml"), "--closed-form", "--variance", "3", "--bound", "5", "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     common, _, own = tables_of(section("JSON"))
