@@ -23,6 +23,7 @@ from discreet.programme.programme_files import KEYS
 from discreet.release import run_journal
 from discreet.release.record import Record
 from discreet.release.table_files import TableFile
+from tests.journeys.running import discreet
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")
@@ -45,7 +46,8 @@ def first_column(text: str) -> list[str]:
     ]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, which ends as it will."""
     script = Path(sys.executable).with_name("discreet")
     return subprocess.run([script, *arguments], capture_output=True, text=True, check=False, timeout=60)
 
@@ -88,9 +90,7 @@ def test_every_documented_command_exists() -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> dict[str, object]:
-    done = run("ptable", "--variance", "2", "--bound", "5", "--json")
-    assert done.returncode == 0
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, object] = json.loads(discreet("ptable", "--variance", "2", "--bound", "5", "--json"))
     return found
 
 
@@ -100,9 +100,9 @@ def test_json_keys_are_those_of_the_page(answer: dict[str, object]) -> None:
 
 
 def test_json_keys_of_assess_are_those_of_the_page(town: Path) -> None:
-    done = run("assess", str(town / "town.toml"), "--closed-form", "--variance", "3", "--bound", "5", "--json")
-    assert done.returncode == 0
-    found = json.loads(done.stdout)
+    found = json.loads(
+        discreet("assess", str(town / "town.toml"), "--closed-form", "--variance", "3", "--bound", "5", "--json")
+    )
     common, _, own = tables_of(section("JSON"))
     assert list(found) == common + own
     line = next(line for line in section("JSON").splitlines() if line.startswith("| `averaging` "))
@@ -112,7 +112,7 @@ def test_json_keys_of_assess_are_those_of_the_page(town: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["show", "check", "statistics"])
 def test_json_keys_of_programme_are_those_of_the_page(verb: str) -> None:
-    found = json.loads(run("programme", verb, "eu2021:LU", "--json").stdout)
+    found = json.loads(discreet("programme", verb, "eu2021:LU", "--json"))
     common, *_ = tables_of(section("JSON"))
     text = " ".join(section("JSON").split())
     for key in set(found) - set(common):
@@ -151,9 +151,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def protect(town: Path, *more: str) -> dict[str, object]:
     data, programme, secret = (str(town / name) for name in ("town.csv", "town.toml", "secret"))
     flags = ("--id", "ID", "--secret-file", secret, "--variance", "3", "--bound", "5", "--json")
-    done = run("protect", data, "--programme", programme, *flags, *more)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, object] = json.loads(discreet("protect", data, "--programme", programme, *flags, *more))
     return found
 
 
@@ -184,7 +182,9 @@ def test_the_folders_of_a_release_are_those_of_the_page(town: Path) -> None:
 
 def test_the_lines_of_a_log_are_those_of_the_page(town: Path) -> None:
     protect(town, "--out", str(town / "logged"), "--log", str(town / "log"))
-    run("protect", str(town / "town.csv"), "--programme", "none", "--out", str(town / "no"), "--log", str(town / "log"))
+    ended(
+        "protect", str(town / "town.csv"), "--programme", "none", "--out", str(town / "no"), "--log", str(town / "log")
+    )
     lines = [json.loads(line) for line in (town / "log").read_text().splitlines()]
     row = next(line for line in section("`discreet protect`").splitlines() if line.startswith("| `--log`"))
     assert {key for line in lines for key in line} == set(re.findall(r"`([a-z]+)`", row))
@@ -201,7 +201,7 @@ def test_a_settings_file_may_hold_the_flags_that_the_page_says() -> None:
 
 def test_json_keys_of_verify_are_those_of_the_page(town: Path) -> None:
     protect(town, "--out", str(town / "verified"))
-    found = json.loads(run("verify", str(town / "verified"), "--json").stdout)
+    found = json.loads(discreet("verify", str(town / "verified"), "--json"))
     common, *_ = tables_of(section("JSON"))
     words = paragraph("`verify` adds")[1:]
     assert [*found, *(result["name"] for result in found["results"])] == [*common, *words]
@@ -209,7 +209,7 @@ def test_json_keys_of_verify_are_those_of_the_page(town: Path) -> None:
 
 def test_json_keys_of_attack_are_those_of_the_page(town: Path) -> None:
     protect(town, "--keep-exact", "--out", str(town / "attacked"))
-    found = json.loads(run("attack", str(town / "attacked"), "--attacks", "averaging", "--json").stdout)
+    found = json.loads(discreet("attack", str(town / "attacked"), "--attacks", "averaging", "--json"))
     common, *_ = tables_of(section("JSON"))
     text = " ".join(section("JSON").partition("`attack` adds")[2].partition("`utility` of")[0].split())
     assert list(found) == [*common, "statistics", "cells", "attacks"]
@@ -235,7 +235,7 @@ def told_of(start: str, end: str) -> set[str]:
 
 def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     protect(town, "--keep-exact", "--out", str(town / "useful"))
-    found = json.loads(run("utility", str(town / "useful"), "--areas", "SEX", "--json").stdout)
+    found = json.loads(discreet("utility", str(town / "useful"), "--areas", "SEX", "--json"))
     common, *_ = tables_of(section("JSON"))
     own = {key: value for key, value in found.items() if key not in common}
     told = told_of("`utility` of a release adds", "`design` adds")
@@ -244,15 +244,15 @@ def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     assert keys <= told
     # The town has no two-way tables, which have an association before and after.
     assert told - keys <= names | {"before", "after"}
-    areas = json.loads(run("utility", "lau:by-sex:PT", "--epsilon", "0.1", "--json").stdout)
+    areas = json.loads(discreet("utility", "lau:by-sex:PT", "--epsilon", "0.1", "--json"))
     assert set(areas) == {*common, "small_areas"}
 
 
 def test_json_keys_of_design_are_those_of_the_page(town: Path) -> None:
-    found = json.loads(run("design", str(town / "town.toml"), "--json").stdout)
+    found = json.loads(discreet("design", str(town / "town.toml"), "--json"))
     common, *_ = tables_of(section("JSON"))
     strict = json.loads(
-        run("design", str(town / "town.toml"), "--confidence", "0.2", "--max-bound", "1", "--json").stdout
+        discreet("design", str(town / "town.toml"), "--confidence", "0.2", "--max-bound", "1", "--json")
     )
     told = told_of("`design` adds", "`compare` adds")
     names = {result["name"] for result in found["results"]}
@@ -265,7 +265,7 @@ def test_json_keys_of_design_are_those_of_the_page(town: Path) -> None:
 
 def test_json_keys_of_compare_are_those_of_the_page(town: Path) -> None:
     asked = ("compare", str(town / "town.toml"), "--data", str(town / "town.csv"), "--id", "ID")
-    found = json.loads(run(*asked, "--mechanisms", "cell-key,laplace", "--attacks", "none", "--json").stdout)
+    found = json.loads(discreet(*asked, "--mechanisms", "cell-key,laplace", "--attacks", "none", "--json"))
     common, *_ = tables_of(section("JSON"))
     assert set(found) == {*common, "contenders", "plot"}
     told = told_of("`compare` adds", "`synth` adds")
@@ -295,9 +295,11 @@ def test_the_run_in_a_record_and_the_journal_are_those_of_the_page(town: Path) -
 
 
 def test_json_keys_of_synth_are_those_of_the_page(tmp_path: Path) -> None:
-    done = run("synth", "--country", "LU", "--persons", "50", "--seed", "1", "--out", str(tmp_path / "a.csv"), "--json")
+    said = discreet(
+        "synth", "--country", "LU", "--persons", "50", "--seed", "1", "--out", str(tmp_path / "a.csv"), "--json"
+    )
     common, *_ = tables_of(section("JSON"))
-    assert list(json.loads(done.stdout)) == [*common, *paragraph("`synth` adds")[1:]]
+    assert list(json.loads(said)) == [*common, *paragraph("`synth` adds")[1:]]
 
 
 def test_the_keys_of_a_record_are_those_of_the_page() -> None:
@@ -325,7 +327,7 @@ def test_result_and_row_fields_are_those_of_the_page(answer: dict[str, object]) 
 
 
 def test_errors_in_json_are_those_of_the_page() -> None:
-    done = run("ptable", "--variance", "2", "--bound", "5", "--threshold", "2", "--json")
+    done = ended("ptable", "--variance", "2", "--bound", "5", "--threshold", "2", "--json")
     assert done.returncode == 2
     found = json.loads(done.stdout)
     assert set(found) == {"schema", "error", "feasible"}

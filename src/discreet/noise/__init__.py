@@ -1,4 +1,4 @@
-"""Laws of noise for counts, p-tables, and the key grids that draw from them."""
+"""Noise distributions for counts, p-tables, and the key grids that draw from them."""
 
 from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.distribution import DISTRIBUTIONS

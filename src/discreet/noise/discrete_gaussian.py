@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise, the law of concentrated differential privacy on counts."""
+"""Discrete Gaussian noise, the distribution of concentrated differential privacy on counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What every law of noise can do, derived from the few formulas a law must give.
+"""The interface of all noise distributions, derived from the few formulas that each must define.
 
-A law gives `log_pmf`, `cdf` and `variance`; probabilities, quantiles, samples and
-keyed draws follow. Every law here lives on the whole numbers, because counts do.
+A distribution defines `log_pmf`, `cdf` and `variance`; probabilities, quantiles, samples and keyed draws follow. All
+distributions are on the integers, as counts are.
 """
 
 from __future__ import annotations

@@ -5,12 +5,11 @@ Row problem (METHODS of the cell key approach): over the values v of a row,
     maximise  -sum p log p   with  sum p = 1,  sum v p = 0,  sum v^2 p <= V (or = V),
     p >= floor,  p(0) >= stay,  p <= ceiling,  and, if monotone, p rising up to v = 0.
 
-With s = c + a v + b v^2 the best p for given (c, a, b) has a closed form, `_best`:
-exp(s) pooled over blocks where it would fall (isotonic regression of s, because a
-pooled block has log p equal to the mean of s) and moved within its bounds. What
-is left is a smooth convex function of (c, a, b) whose gradient is the gap between
-the moments of p and their targets. Its Hessian changes where the active set does,
-so this is Newton's method with the active set carried along.
+With s = c + a v + b v^2 the best p for given (c, a, b) has a closed form, `_best`: exp(s) pooled over blocks where it
+would fall (isotonic regression of s, because a pooled block has log p equal to the mean of s) and moved within its
+bounds. The dual is then a smooth convex function of (c, a, b) whose gradient is the difference between the moments of p
+and their targets. Its Hessian changes where the active set does, so this is Newton's method with the active set carried
+along.
 """
 
 from __future__ import annotations

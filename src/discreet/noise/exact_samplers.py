@@ -1,17 +1,12 @@
-"""Samplers in exact rational arithmetic, and exact inversion of keys.
+"""Exact samplers: integer noise with exactly the stated distribution, for strict differential privacy and audits.
 
-Exact samplers in rational arithmetic: slow, for audits and for strict differential privacy.
+The samplers of Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy" (2020), algorithms 1 to 3,
+use rational arithmetic. Every decision is a comparison of integers. They are slow: one draw at a time, by rejection.
 
-Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"
-(2020), algorithms 1 to 3: every decision is a comparison of whole numbers, so a
-draw has the stated law exactly, without a float in between.
-
-Two-sided geometric noise drawn exactly, many at a time: inversion with as many bits as each draw needs.
-
-A draw is the smallest x with u < F(x), u uniform between 0 and 1. The first 64 bits of u settle that unless they
-equal those of some F(x); then further bits are drawn until they differ. No float is compared, so a draw has the law
-itself, with its unbounded tails: what strict differential privacy asks for. The samplers in `exact` reach the same
-by rejection, one draw at a time.
+`ExactGeometric` draws many two-sided geometric noise terms at a time by inversion, with as many bits as each draw
+needs. A draw is the smallest x with u < F(x), u uniform between 0 and 1. The first 64 bits of u decide unless they
+equal those of some F(x); then further bits are drawn until they differ. No floats are compared, so that the unbounded
+tails are exact too.
 """
 
 from __future__ import annotations

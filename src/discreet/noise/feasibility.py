@@ -1,9 +1,8 @@
-"""Whether a p-table can exist, decided before it is solved, with the row and the way out named.
+"""Feasibility of a p-table, checked before it is solved; errors name the row and the changes that help.
 
-A row is feasible when a law with every probability positive (or above the floor)
-meets its constraints: some change must lead down and some up, and the variance
-asked for must lie above the least and, with equality, below the largest variance
-that the row can have.
+A row is feasible if a distribution with all probabilities positive (or at least the floor) meets its constraints. Some
+changes must be negative and some positive. The requested variance must lie above the minimum and, with equality, below
+the maximum variance of the row.
 """
 
 from __future__ import annotations

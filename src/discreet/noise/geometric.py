@@ -1,4 +1,4 @@
-"""Two-sided geometric noise (discrete Laplace), the law of strict differential privacy on counts."""
+"""Two-sided geometric noise (discrete Laplace), the distribution of strict differential privacy on counts."""
 
 from __future__ import annotations
 

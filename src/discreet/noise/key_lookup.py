@@ -1,17 +1,12 @@
-"""From keys to noise: mix the key, then look up its interval.
+"""From cell keys to noise: mix the key, then look up its interval.
 
-Noise for millions of keys: a guide table that answers most keys in one step.
+Cell keys are additive: the key of F + M is the sum of the keys of F and M. In a table whose noise rises with the key,
+the three noise terms would be linearly related and far from jointly independent. A keyed pseudo-random function before
+the look-up breaks the relation. The same participants still get the same noise.
 
-The top bits of a key select a bucket. Nearly every bucket lies within one piece of
-its row and holds the noise itself; the few that a boundary crosses are marked, and
-only their keys are searched. Work goes through in chunks that stay in the cache.
-
-Mixing a cell key before it is looked up, so that related cells get unrelated noise.
-
-Cell keys add up: the key of F + M is the sum of the keys of F and M. Looked up in
-a table whose noise rises with the key, the three noises would be linearly related
-and their joint law far from independent. A keyed pseudo-random function in between
-breaks the relation and keeps the rule that the same participants get the same noise.
+The look-up uses a guide table. The top bits of a key select a bucket. Nearly every bucket lies within one interval of
+its row and stores the noise itself. Buckets that contain a boundary are marked, and only their keys are searched. Keys
+are processed in chunks that fit into the cache.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""A row for true 1s that tells least about them, at the same variance and bound: a convex program.
+"""The p-table row of true 1s with the smallest posterior, at the same variance and bound: a convex program.
 
-With a flat prior (every true count equally likely beforehand) the posterior that a
-published y was a true 1 is
+With a flat prior (all true counts equally likely) the posterior that a published y was a true 1 is
 
     P(1 | y) = p(1 -> y) / (p(1 -> y) + c(y)),   c(y) = sum of p(i -> y) over i other than 1,
 
-and the worst y >= 1 counts. The rows of all other counts keep their law of largest
-entropy: were they free as well, the optimum would leave true 2s without noise to
-hide the 1s among them. Then P(1 | y) <= t says p(1 -> y) <= t / (1 - t) c(y), so the
-least t is one linear program. Among the laws within one part in a thousand of it
-the one of largest entropy is taken: a row problem with ceilings.
+and the worst y >= 1 counts. The rows of all other counts keep their maximum-entropy distribution: were they free as
+well, the optimum would leave true 2s without noise to hide the 1s among them. P(1 | y) <= t is the same as
+p(1 -> y) <= t / (1 - t) c(y), so the minimum of t / (1 - t) is one linear program. The row is the maximum-entropy
+distribution within 0.1 % of it: a row problem with ceilings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The maximum-entropy law on -E..E with a given variance: the generic law of the cell key method."""
+"""The maximum-entropy distribution on -E..E with a given variance: the generic noise of the cell key method."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Parameters of a law, declared once: symbol, domain, typical range, effect on the noise.
+"""Parameters of a noise distribution, declared once: symbol, domain, typical range, effect on the noise.
 
-The declaration feeds the check at construction, the help texts, the tables in
-the documentation and the values that the tests try.
+The declaration feeds the check at construction, the help texts, the tables in the documentation and the values that the
+tests try.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The p-table: one law of noise for every true count, and the keys that draw from it.
+"""The p-table: one noise distribution for every true count, and the keys that draw from it.
 
-METHODS of the cell key approach; the R package ptable solves the same problem for
-bounds up to about 30. A p-table knows its law before rounding and, on the key space
-it carries, the whole weights that are really used.
+METHODS of the cell key approach; the R package ptable solves the same problem for bounds up to about 30. A p-table has
+its probabilities before rounding and, on its key space, the integer weights that draws use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is asked of a p-table, declared once, and the row problems that follow from it."""
+"""Constraints and objective of a p-table, declared once, and the row problems that follow from them."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
-"""The distribution of the published count, given the true one.
+"""The distribution of the published count given the true count, and what it implies.
 
-What publishing 0 for everything negative does to the mean of a count.
-
-What noise reveals about true counts: their posterior given a published count, under a flat prior.
-
-Where a true count will be published: the shortest range that holds as often as is asked for.
-
-What one true count is published as, under any law: every published count with its chance, and where most lie.
+Derived quantities: the bias from publishing negative counts as 0, the posterior of the true count given a published
+count under a flat prior, and the shortest range of published counts with a requested probability. The last is computed
+for one row of a p-table or for any noise distribution.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The law that is used: a row rounded to whole weights on the grid of its keys.
+"""The distribution that draws use: a row rounded to integer weights on the grid of its keys.
 
-A key space of K keys can only hold probabilities that are multiples of 1/K. The
-rounding keeps the sum at K and the mean at exactly 0; every moment of the rounded
-law is an exact fraction.
+A key space of K keys can only represent probabilities that are multiples of 1/K. The rounding keeps the sum at K and
+the mean of a centred row at exactly 0; every moment is then an exact fraction.
 """
 
 from __future__ import annotations

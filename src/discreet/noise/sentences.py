@@ -1,4 +1,4 @@
-"""What a p-table says of itself: results, warnings and sentences, computed once for every face."""
+"""Results, warnings and sentences about a p-table, computed once for all interfaces."""
 
 from __future__ import annotations
 

@@ -1,17 +1,10 @@
-"""Bounded noise: any distribution cut off at a bound, and the bound that a promise (epsilon, delta) needs.
+"""Truncated noise: any distribution cut off at a bound, and the smallest bound for a requested (epsilon, delta).
 
-Any law cut at a bound.
-
-Discrete Gaussian noise cut at a bound.
-
-Two-sided geometric noise cut at a bound: the truncated Laplace law of Rinott and others on whole numbers.
-
-Truncated laws with the smallest bound that keeps a promised (epsilon, delta).
-
-Rinott, O'Keefe, Shlomo and Skinner, "Confidentiality and Differential Privacy in the Dissemination of Frequency
-Tables" (2018), cut a law at a bound and call the probability of its outermost value delta: beyond it a count and its
-neighbour can be told apart for certain. The promise is for one count, for one person more or less, and only where
-every count has this law, zeros too.
+The truncated two-sided geometric distribution is the truncated Laplace distribution of Rinott and others on the
+integers; the truncated Gaussian is a discrete Gaussian cut at a bound. Rinott, O'Keefe, Shlomo and Skinner,
+"Confidentiality and Differential Privacy in the Dissemination of Frequency Tables" (2018), call the probability of the
+outermost value delta: beyond it a count and its neighbour can be distinguished with certainty. The guarantee is for one
+count, for one person more or less, and only where every count has this distribution, zeros included.
 """
 
 from __future__ import annotations

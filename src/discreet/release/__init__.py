@@ -1,1 +1,1 @@
-"""What a release is: its record, and later its tables and files."""
+"""The release: its record, its tables and its files."""

@@ -1,13 +1,11 @@
-"""Moves of folders that happen whole or not at all.
+"""Atomic moves: put finished folders into their places, all or none, also after a kill or a power cut.
 
-Putting a finished folder in the place of another, so that at no moment neither is there.
+The parts are first synced to disk. Then a promise is written next to them: all parts are complete, only the moves
+remain. Then the parts move one after the other. A later run that finds the promise of a run that has ended compares its
+digests with the parts, and moves those that are still waiting. This also holds after a power cut: a part is on disk
+before its promise, and the promise before a move.
 
-Moving finished folders into place so that a kill at any moment can be made good later.
-
-First the parts are synced to disk and a promise is written beside them: all is complete, only
-the moves are left. Then the parts move one after the other. A run that finds the promise of one
-that has ended can tell by the digests in it which parts are still waiting, and carries on. The
-same holds after a power cut: a part is on disk before its promise, and the promise before a move.
+A folder that replaces another changes places with it in one step where the system can (Linux), else by three renames.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a release tells its users of its noise, a typical size and a vague bound, and a law that fits it.
+"""The noise that a release discloses to data users, a typical size and a vague bound, and a distribution that fits it.
 
-The size is told to one decimal and stands for a range: half a unit of that decimal either way. Where noise
-protects, its least size is the careful one; where users ask how far off a count may be, its largest.
+The size is published with one decimal and stands for a range: half a unit of that decimal either way. For protection
+the minimum of the range is the conservative value; for the error of a count, the maximum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A release as the public has it: its tables and what it tells, whatever lies beside it on this machine."""
+"""The public view of a release: its tables and its description, without the curator's files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The record of a release: how its noise was made, all that a later assessment needs.
+"""The record of a release: how its noise was made, with everything that a later assessment needs.
 
-Risk reads a record, never data: a release made by other software can be assessed by
-writing its record down. The whole record is the curator's; `public()` is what a data
-user may know.
+Risk measures read a record and published counts, never microdata: a release of other software can be assessed by
+writing its record. The whole record is the curator's; `public()` is what a data user may know.
 """
 
 from __future__ import annotations

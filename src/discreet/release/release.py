@@ -1,8 +1,6 @@
-"""A release: its public description, its tables, and how it is opened.
+"""A release: its public description, its tables and, for its curator, the record next to it.
 
-The description of a release, read back: whatever is missing or wrong in it is named.
-
-A release that is there: its tables, what it tells its users, and, beside it, the curator's record.
+Opening a release checks its description; errors name the entry that is missing or wrong.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""The folders of a release: made beside their place, moved into it when they are complete.
+"""The folders of a release: made next to their place, and moved into it when they are complete.
 
-    OUT/                public, and nothing else
+    OUT/                public files only
       release.json      what a data user needs, and the checksum of every file
-      tables/ID.parquet a column per breakdown, and `value`
-    OUT.curator/        mode 0700, never to be published
+      tables/ID.parquet a column per breakdown, and `value` (or ID.csv)
+    OUT.curator/        mode 0700, confidential
       record.json       how the noise was made
-      exact/ID.parquet  true counts, only when asked for
+      exact/ID.parquet  true counts, only on request
 
-Both are made in one hidden folder beside OUT (mode 0700). Moving takes two steps: the
-curator's folder first, then the public one. A run that is killed between them leaves the
-hidden folder with the complete public part; the next command of the same user on this release
-finishes the move.
+Both are made in one hidden folder next to OUT (mode 0700). Moving takes two steps: the curator's folder first, then the
+public one. A run that is killed between them leaves the hidden folder with the complete public part; the next command
+of the same user on this release finishes the move.
 """
 
 from __future__ import annotations

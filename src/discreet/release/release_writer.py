@@ -1,4 +1,4 @@
-"""Where the tables of a release go while it is made: into a folder, or into memory."""
+"""Writers that collect the tables of a release while it is made: in a folder, or in memory."""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""The journal of a run, and locks against other runs.
+"""The journal of a run, and its locks against other runs.
 
-Which tables of a run are finished, written down as it goes, so that a run after a kill need not make them again.
+The journal lists the finished tables, so that a run after a kill need not make them again. Its first line identifies
+the run: a digest of the data, the programme, the noise and everything else that the tables depend on. Every other line
+is a finished table. A line that a kill cut short does not count.
 
-The first line says which run it is: a digest of the data, the programme, the noise and everything else that the tables
-depend on. Every other line is a finished table. A line that a kill cut short is no line.
-
-Locks that the system releases however a process ends: in a folder, and of a run that may have been killed.
-
-A lock that was not obtained never counts as held: what needs it waits for a while, and is then refused. Windows has no
-locks of this kind: there nobody waits, and what a killed run leaves is removed by hand.
+The system releases a lock however the process ends. A lock that was not obtained never counts as held: a run waits for
+the lock of a folder, and is refused after a timeout. Windows has no locks of this kind: runs do not wait, and the
+remains of a killed run are removed by hand.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Pages that tell what was published and what it reveals: results in words and pictures, nothing computed here."""
+"""Reports on a release: what was published and what it reveals, as sentences, charts and one HTML page."""

@@ -1,14 +1,8 @@
-"""Charts of a design and of a comparison.
+"""Charts of a noise design and of a comparison of mechanisms.
 
-A comparison of mechanisms as it is shown: which figures stand in its table, and which are drawn.
-
-Every constraint of a design as a chart of its own: what it alone allows.
-
-A design as charts: the plane of variance and bound, and the line of epsilon.
-
-What publishing less buys, as a chart.
-
-A design in pictures: one of the whole, or a folder with every chart.
+A design has the plane of variance and bound, the line of epsilon, one chart per constraint, and the frontier of risk
+against published detail. `draw_design` writes all of them into a folder. A comparison has the columns of its table and
+one chart of risk and of users' errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The report as a document: one HTML file that needs nothing else, filled from what was gathered."""
+"""The report as one self-contained HTML file, filled from the gathered results."""
 
 from __future__ import annotations
 

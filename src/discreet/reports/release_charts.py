@@ -1,16 +1,10 @@
-"""Charts of a release: results of attacks, risk and utility.
+"""The charts of a report on a release, by section: those that its results allow.
 
-The picture of attacks: how much each names exactly, beside what formulas predict.
-
-The picture of averaging: how often an attacker who combines everything is right on the most exposed statistics.
-
-The picture of one count: what a village of so many people will be published as.
-
-The picture of redundancy: how many statistics are published in how many tables.
-
-The pictures of loss: errors by size of count, of small areas, and tables whose parts do not add up.
-
-The charts of a report, by section: those that its results allow.
+- Published: how many statistics are published in how many tables, and which topics are crossed.
+- Noise: the distribution of the published count of one small village.
+- Attacker: the place of the noise in its design, the success of the optimal linear attack on the most exposed
+  statistics, and the exact recovery rate of each attack compared with its prediction.
+- Users: errors by size of count, intervals of true counts, errors in small areas, and additivity errors by table.
 """
 
 from __future__ import annotations

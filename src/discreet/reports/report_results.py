@@ -1,4 +1,4 @@
-"""What a report is made of: a release and the results of all that was asked about it, before a word is written."""
+"""The results that a report shows: a release, its risk and its utility, gathered before any text is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in short: three sentences above its lights."""
+"""The summary of a report: three sentences and its verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A light for every area of a report: a number, its limit, and how one stands to the other."""
+"""The verdicts of a report: for every area a number, its target, and how the two compare."""
 
 from __future__ import annotations
 

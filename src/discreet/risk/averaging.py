@@ -1,17 +1,16 @@
-"""Massive averaging: how well an attacker knows each statistic who combines everything published.
+"""Massive averaging: how precisely an attacker who combines all published tables knows each statistic.
 
-For every statistic a, its independent redundant representations (IRRs) are the published
-statistics that refine it; the one with N_s cells sums k = N_s / N_a noise terms per cell.
-Four attackers, each as the ratio of her variance to the variance V of one noise term:
+For every statistic a, its independent redundant representations (IRRs) are the published statistics that refine it; the
+one with N_s cells sums k = N_s / N_a noise terms per cell. Four attackers, each as the ratio of the variance of the
+estimate to the variance V of one noise term:
 
 - plain: the mean of all t IRRs, k / t^2 with k the sum of their sizes (the paper's equation);
 - greedy: the paper's improvement, IRRs by rising size while k / t^2 falls;
 - inverse variance: 1 / sum(1 / k_i), never worse than any mean (Cauchy-Schwarz);
-- optimal: the best linear unbiased estimate from all published cells at once, in the closed
-  form of `equations.closed_form`.
+- optimal: the best linear unbiased estimate from all published cells, in the closed form of `equations.closed_form`.
 
-Without SPSN a statistic counts once per table that publishes it (m_s); the paper's two
-attackers take the statistic itself once, as the paper's figures imply.
+Without SPSN a statistic counts once per table that publishes it (m_s). The paper's two attackers count the statistic
+itself once, as the paper's figures imply.
 """
 
 from __future__ import annotations

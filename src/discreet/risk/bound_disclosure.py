@@ -1,21 +1,14 @@
-"""Bound disclosure: what gaps between a total and its parts reveal about the bound.
+"""Bound disclosure by additive tuples: how surely the gaps between totals and their parts reveal the noise bound E.
 
-The gap of an additive tuple: how far published parts and their total are from adding up.
-
-The true counts of c parts and their total add up, so the gap of the published ones,
+The true counts of c parts and their total add up. The gap of the published counts,
 
     g = sum of the published parts - published total,
 
-holds noise alone and lies within +-(c + 1) E.
+therefore contains noise only and lies within +-(c + 1) E. A gap beyond (c + 1)(E - 1) is too wide for a smaller bound:
+the estimate ceil(|g| / (c + 1)) then equals E (Bach 2020, section "Revealing the bound", after Asghar and Kaafar 2019).
 
-Revealing the bound: what additive tuples tell about the largest noise.
-
-Bach (2020), section "Revealing the bound", after Asghar and Kaafar (2019). The gap g of
-c published parts and their total lies within +-(c + 1) E. One beyond (c + 1)(E - 1) is
-too wide for a smaller bound: the estimate ceil(|g| / (c + 1)) then hits E.
-
-Beyond the paper: tuples of small counts, whose rows of a p-table have fatter tails, and an attacker who weighs every
-gap instead of waiting for an extreme one. Gaps next to totals are part of what is published: `residual_bound` uses all.
+Beyond the paper: tuples of small counts, whose p-table rows have fatter tails, and a likelihood attack that weighs all
+gaps instead of waiting for an extreme one. Gaps are only part of the published information: `residual_bound` uses all.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Epsilon and delta of all counts that contain one person: exact composition.
+"""Exact composition: epsilon and delta of all published counts that contain one person.
 
-t is the number of distinct participant sets that contain the person: with the same
-noise for the same participants, a set that is published many times counts once. The
-losses of the t counts add up; the law of their sum gives delta at every epsilon. The
-bound of the noise leaves a floor 1 - (1 - p)^t that no epsilon removes.
+t is the number of distinct participant sets that contain the person. With consistent noise (SPSN), a set that is
+published many times counts once. The privacy losses of the t counts add up, and the distribution of their sum gives
+delta at every epsilon. The noise bound leaves a floor 1 - (1 - p)^t that no epsilon removes, p the floor of one count.
 
-None of these figures is a guarantee for everybody in the data: each holds under
-the condition that its sentence and its assumptions name.
+None of these figures is a guarantee for all persons in the data: each holds under the condition in its assumptions.
 """
 
 from __future__ import annotations

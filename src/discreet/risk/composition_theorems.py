@@ -1,15 +1,9 @@
-"""Theorems on composition: basic, advanced, and zero-concentrated privacy.
+"""Composition theorems: upper bounds of epsilon and delta for many counts, for comparison with exact composition.
 
-Zero-concentrated differential privacy: from rho to epsilon and delta.
-
-rho-zCDP bounds E[e^((alpha - 1) loss)] by e^((alpha - 1) alpha rho) for every alpha > 1
-(Bun and Steinke 2016, definition 1.1); rho adds up over counts. Both conversions
-below hold for any such loss, so their epsilon errs upwards.
-
-What the textbook theorems promise for many counts, to set beside the exact composition.
-
-Basic composition adds epsilons and deltas; advanced composition is theorem 3.20 of Dwork
-and Roth (2014); zCDP adds rho. All three are upper bounds: the truth is `compose`.
+Basic composition adds epsilons and deltas. Advanced composition is theorem 3.20 of Dwork and Roth (2014).
+Zero-concentrated differential privacy (zCDP) adds rho: rho-zCDP bounds E[e^((alpha - 1) loss)] by
+e^((alpha - 1) alpha rho) for every alpha > 1 (Bun and Steinke 2016, definition 1.1). Both conversions from rho to
+epsilon and delta hold for any such loss, so that their epsilon errs upwards. `compose` gives the exact figures.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Epsilon and delta of one published count, for any law of noise and any p-table.
+"""Epsilon and delta of one published count, for any noise distribution and any p-table.
 
-A law is (epsilon, delta)-differentially private for one count if for both directions of
-one person more or less delta >= sum_y max(0, P(y) - e^epsilon Q(y)), P and Q being the
-laws of the published count with and without the person (Bach 2020, section "Differential
-privacy"; Dwork and Roth 2014, definition 2.4). A p-table is as good as its worst pair of
-adjacent rows, not as its typical row: with zeros fixed, the counts 0 and 1 share one
-delta at every epsilon.
+Noise is (epsilon, delta)-differentially private for one count if delta >= sum_y max(0, P(y) - e^epsilon Q(y)) in both
+directions, P and Q being the distributions of the published count with and without one person (Bach 2020, section
+"Differential privacy"; Dwork and Roth 2014, definition 2.4). The delta of a p-table is that of its worst pair of
+adjacent rows, not of its typical row. With fixed zeros, the counts 0 and 1 have one delta at every epsilon.
 """
 
 from __future__ import annotations

@@ -1,18 +1,12 @@
-"""The measures of an assessment: averaging, tuples, bound disclosure, privacy.
+"""The measures of an assessment, each a function of a record, its programme and the counting rules (`AssessmentCase`).
 
-What a measure is asked about: a record, its programme, and how to count.
+They cover redundancy and averaging, differential privacy (one count and composition), reconstruction, bound disclosure
+and margins. `projection` solves chosen statistics exactly, with the block sizes of the category trees and all universes
+together.
 
-The measures of redundancy: how often statistics come back, and what averaging makes of it.
-
-The measures of differential privacy and of reconstruction, joined to a record and its programme.
-
-The exact variance of chosen statistics, with blocks as unequal as they are and all universes together.
-
-The measures that use additive tuples: parts and their total, published side by side.
-
-How many tuples a programme offers is counted as the paper counts sex breakdowns: the
-cells of every published statistic by a level of c categories next to the total, divided by
-c. Tuples within deeper levels are not counted.
+The number of additive tuples of a programme is counted as the paper counts sex breakdowns: the cells of every published
+statistic by a level of c categories next to the total, divided by c. The total must be published too, and c is from 2
+to 4. Tuples within deeper levels are not counted.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The counts that the best linear attack knows best, by exact solution: candidates by random probes, then solved.
+"""The most exposed counts: those that the optimal linear attack estimates with the smallest variance.
 
-The closed form ranks statistics whose blocks are equal; real blocks are not, and tables with universes have none. So
-every kind of cell is looked at in the equations themselves. Where there are few unknowns the variance of every cell is
-computed. Else random probes estimate all variances at once, with a relative standard error of sqrt(2 / probes); the
-estimate and the closed form together rank the cells, and the first ones are solved. Where there are too many cells for
-probes, the closed form alone ranks them. The variance of a solved cell is exact. That no other cell has a smaller one
-is likely and not proven: the figure is a lower limit of the risk.
+The closed form ranks statistics with equal blocks. Real blocks differ, and several universes together have no closed
+form, so that the search compares every kind of cell in the equations themselves. With few unknowns it computes the
+variance of every cell. Otherwise random probes estimate all variances at once, with a relative standard error of about
+sqrt(2 / probes). This estimate and the closed form together rank the cells, and the first ones are solved. With too
+many cells for probes, the closed form alone ranks them. The variance of a solved cell is exact to 1e-4 of its size.
+That no other cell has a smaller one is likely and not proven: the figure is a lower bound of the risk.
 """
 
 from __future__ import annotations

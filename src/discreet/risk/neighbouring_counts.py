@@ -1,13 +1,8 @@
-"""Pairs of neighbouring counts, and their privacy.
+"""Pairs of neighbouring counts: the distributions of the published count with and without one person or household.
 
-The arguments that measures of epsilon and delta share, declared once and checked where they enter.
-
-Whose presence is to stay hidden: the two populations that an attacker must not tell apart.
-
-Pairs of neighbouring counts: the laws of what is published with and without one person.
-
-A law of noise gives one pair, the law and its shifted copy. A p-table gives one
-pair for every two adjacent true counts, because each count has its own row.
+`Neighbours` defines the two populations that an attacker must not distinguish. A noise distribution gives one pair, the
+distribution and its shifted copy. A p-table gives one pair for every two adjacent true counts, because each count has
+its own row. The parameters that all measures of epsilon and delta share are declared here.
 """
 
 from __future__ import annotations

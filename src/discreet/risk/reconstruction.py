@@ -1,18 +1,13 @@
-"""Reconstruction and re-identification: how much noise they tolerate.
+"""Reconstruction and re-identification: how much noise reconstruction tolerates, and how many persons it re-identifies.
 
-Database reconstruction: the thresholds of Dinur and Nissim (2003) and how noise must grow with the output.
+The database has n records of 0 or 1; a query counts the 1s in a subset of the records, with noise up to E (Dinur and
+Nissim 2003; Bach 2020, sections "Database reconstruction theorem" and on risk-driven parametrisation). Theorem 2 holds
+for every n. Theorem 3 has hidden constants: it describes scaling and guarantees nothing for one database. How noise
+must grow with the output is in `sensitivity.noise_scaling`.
 
-Bach (2020), sections "Database reconstruction theorem" and on risk-driven
-parametrisation. The database holds n records of 0 or 1; a query counts the 1s in a
-subset of the records, with noise up to E. Theorem 2 is a theorem for every n.
-Theorem 3 hides constants: it says how things scale and promises nothing about one
-database. How noise grows with the output is in `sensitivity.noise_scaling`.
-
-Re-identification: reconstructed records that are also matched to the right person.
-
-Bach (2020), section "Database reconstruction vs. personal data breaches":
-r_reid = r_recon r_match. Beyond the paper: much of a database can be guessed without
-the release, so the rate stands beside that of guessing. Only the excess is the release's doing.
+A person is re-identified if their record is reconstructed and matched to them: r_reid = r_recon r_match (Bach 2020,
+section "Database reconstruction vs. personal data breaches"). Beyond the paper: much of a database can be guessed
+without the release, so that the rate is compared with that of guessing. Only the excess is due to the release.
 """
 
 from __future__ import annotations

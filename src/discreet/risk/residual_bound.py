@@ -1,8 +1,8 @@
-"""Bound disclosure by the residuals of all published counts: the predicted success of the attack, and a proven limit.
+"""Bound disclosure by the residuals of all published counts: predicted success of the attack, and a proven upper bound.
 
-The attacker fits least squares to everything published and compares the leave-one-out residuals of large counts with
-the noise distributions for E and for E + 1 (`equations.residuals`). The limit is for an attacker who knows all true
-counts and so sees every noise itself. No comparison of the two bounds is right more often (Le Cam).
+The attacker fits least squares to all published counts and compares the leave-one-out residuals of large counts with
+the noise distributions for E and for E + 1 (`equations.residual_terms`). The upper bound is for an attacker who knows
+all true counts, and so every noise term. No test between the two bounds is right more often (Le Cam).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The sensitivity of a static output, and the noise that strict epsilon asks for.
+"""The sensitivity of a static output, and the noise that strict epsilon requires.
 
-One person changes one count, by 1, in every statistic of the output: the global
-sensitivity Delta is the number of statistics, each counted as often as it gets fresh noise
-(Bach 2020, section "Output mechanisms"; Dwork and Roth 2014, definition 3.1). All figures
-here are for strict epsilon, delta = 0.
+One person changes one count, by 1, in every statistic of the output: the global sensitivity Delta is the number of
+statistics, each counted as often as it gets fresh noise (Bach 2020, section "Output mechanisms"; Dwork and Roth 2014,
+definition 3.1). Except in `noise_scaling` all figures are for strict epsilon, delta = 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The words of epsilon and delta, and the conditions under which a figure holds.
+"""The wording of results on epsilon and delta, and the conditions under which a figure holds.
 
-Numbers in sentences are rounded to the careful side: what reads "at most" upwards,
-what reads "at least" downwards.
+Numbers in sentences are rounded conservatively: upwards after "at most", downwards after "at least".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Small published patterns: what every small F, M and T tells about the true counts.
+"""Small published patterns: the posterior of the true counts for every small published F, M and T.
 
-The posterior of `margins` for all patterns at once, beyond Bach (2020): which are
-worst, how often they occur, and which leave no doubt.
+Beyond Bach (2020): the posterior of `margin_exploitation` for all patterns, the worst of them, how often they occur,
+and which leave one truth.
 """
 
 from __future__ import annotations

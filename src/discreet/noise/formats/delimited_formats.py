@@ -1,15 +1,11 @@
 """p-tables in delimited text: our CSV, tau-Argus, SAS and the ONS look-up table.
 
-The fields of delimited p-table files: header, delimiter and numbers, with errors that name the line.
+- Our CSV: `i,j,v,p,lower,upper`, p before rounding, [lower, upper) the keys of the interval.
+- tau-Argus and SAS, as ptable exports them: semicolons, eight decimals, padded columns.
+- ONS: the full look-up of its cell key tools, one line per count and key, `pcv,ckey,pvalue`. Counts up to 750 have
+  their own row (pcv); above, rows 501 to 750 take turns. Zeros have no row: empty cells stay empty.
 
-The full look-up of the ONS cell key tools: one line per count and key, `pcv,ckey,pvalue`.
-
-Counts up to 750 have their own row (pcv); above, rows 501 to 750 take turns. The
-tools know no row for zeros: empty cells stay empty.
-
-Our own CSV: `i,j,v,p,lower,upper`, p before rounding, [lower, upper) the keys of the interval.
-
-The text files that ptable exports for tau-Argus and SAS: semicolons, eight decimals, padded columns.
+Errors in header, delimiter and numbers name the line.
 """
 
 from __future__ import annotations

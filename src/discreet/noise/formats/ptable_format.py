@@ -1,11 +1,9 @@
-"""What a p-table file format is, and how intervals of keys become rows.
+"""The interface of p-table file formats, and the assembly of key intervals into p-table rows.
 
-From the lines of a file to the rows of a p-table, with every inconsistency named by line and row.
+`assemble` builds the rows from the lines of a file; its errors name the line and row of an inconsistency.
 
-Formats by name: ours and a user's register alike, by decorator and by entry point.
-
-An entry point of the group `discreet.formats` names a module; importing it runs its
-`@register` decorators.
+Formats register by name with a decorator, ours and those of users alike. An entry point of the group `discreet.formats`
+names a module; importing it runs its `@register` decorators.
 """
 
 from __future__ import annotations
