@@ -202,7 +202,7 @@ def _noise_for_bound(found: ReportResults) -> str:
     """Return which noise keeps the bound from being identified, by the constraint of the design."""
     constraints = found.risk.design.region.constraints if found.risk.design else ()
     hidden = next((each for each in constraints if each.name == HIDDEN_BOUND), None)
-    if hidden is None or found.published.record is None:
+    if hidden is None or found.published.record is None or not found.published.record.variance:
         return ""
     bound, variance = int(found.published.record.bound), found.published.record.variance
     wider = next((each for each in range(bound + 1, FARTHEST + 1) if hidden.allows(variance, each)), None)
