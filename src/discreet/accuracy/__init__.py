@@ -1,1 +1,1 @@
-"""What the noise does to users: published counts beside true ones, for the curator's eyes."""
+"""Effect of noise on data users: published compared with true counts, for the curator."""

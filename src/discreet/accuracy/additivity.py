@@ -1,7 +1,7 @@
-"""Tables whose parts do not add up: every total has a noise of its own, so it differs from the sum of its parts.
+"""Additivity errors of published tables: a total has its own noise and differs from the sum of its parts.
 
-gap = published total - sum of published parts. With k parts of independent noises of variance V its variance is
-(k + 1) V, about; what is published of small counts has less.
+gap = published total - sum of published parts. With k parts and independent noise of variance V its variance is about
+(k + 1) V, and less for small counts.
 """
 
 from __future__ import annotations

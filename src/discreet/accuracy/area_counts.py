@@ -1,15 +1,11 @@
-"""Counts of areas: from lists that ship with the package, or from files.
+"""True counts of residents by area and sex, from lists that ship with the package or from files.
 
-Areas and their residents by sex: the counts whose accuracy at high geographic detail is measured.
+Women (F), men (M) and the total (T) of every local administrative unit (LAU) are the paper's spine of all tables on
+small areas: three counts, each with its own noise. True counts are for the curator only.
 
-The paper's spine of all tables on small areas: women (F), men (M) and the total (T) of every local administrative unit
-(LAU), three counts with noise of their own. Counts here are true ones, for the curator's eyes.
-
-Areas from lists that come with discreet, and from files.
-
-`lau:by-sex` has the municipalities of Germany, Spain, Italy and Portugal with women and men, `lau:2016` all LAUs of the
-EU-28 with totals alone; sources and licences stand in `lau/README.md`. `lau:2016:FR,BE` takes some countries of a list.
-A file has the columns `area`, and `F` and `M`, or `T` alone; `name` and `country` may be there.
+`lau:by-sex` has the municipalities of Germany, Spain, Italy and Portugal by sex, `lau:2016` the LAUs of the EU-28 with
+totals alone, for which sexes are simulated; sources and licences: `lau/README.md`. `lau:2016:FR,BE` selects countries
+of a list. A file has the column `area`, and `F` and `M`, or `T` alone; `name` and `country` are optional.
 """
 
 from __future__ import annotations

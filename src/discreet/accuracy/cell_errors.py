@@ -1,31 +1,25 @@
-"""Errors of published counts: distances, by size of the count, and lost counts.
-
-What the noise does to small and to large counts: published beside true counts by classes of the true count.
-
-The noise of a cell hardly depends on its count, so what it does is a question of size. The classes: 1-2, which rules
-of disclosure control protect (a threshold of 3 is the usual one); 3-9, where a bound of 5 is as large as the count;
-then steps of a factor of 5, with the noise of a census, of a standard deviation of 1 to 3, at tens (10-49), at a few
-(50-249) and at about one percent and less (250 and more) of the count. An empty cell is a class of its own where its
-count may change. The thresholds of the relative error |y - n| / n, 20, 50 and 100 %, are those of the paper (section
-"Demographics at high geographic detail"); an error of just 20 % is not above it.
-
-How far published counts are from true ones, cell by cell: the three distances of the R package cellKey.
+"""Errors of published counts, cell by cell: distances, errors by size of the true count, and lost counts.
 
 For a true count n and a published count y
 
     d1 = |y - n|,   d2 = |y - n| / n,   d3 = |sqrt(y) - sqrt(n)|.
 
-d1 is what one user notices, d2 what a rate inherits, d3 lies between them: noise counts less the larger the count,
-but a lost single person counts as 1. They are those of cellKey's `ck_cnt_measures`, which takes them from the
-project "Harmonised protection of census data in the ESS" (Eurostat, 2017), with two differences. Cells with a true
-count of 0 are left out unless asked for; cellKey leaves out those published as 0, and with them every count that was
-lost. And d2 of a true 0 does not exist, so such a cell is never in it.
+d1 is the error of one count, d2 the error that a rate inherits. d3 lies between them: noise matters less the larger the
+count, but a lost single person counts as 1. The distances are those of `ck_cnt_measures` in the R package cellKey,
+which takes them from the project "Harmonised protection of census data in the ESS" (Eurostat, 2017), with two
+differences. Cells with a true count of 0 are excluded by default; cellKey excludes those published as 0, and with them
+every lost count. d2 does not exist for a true count of 0, so such a cell is always excluded from it.
 
-Cells that are empty on one side only: people who vanish, and people who are not there.
+The noise of a cell hardly depends on its count, so its effect is a question of size. The classes of true counts: 1-2,
+which rules of disclosure control protect (usual threshold: 3); 3-9, where a bound of 5 is as large as the count; then
+steps of a factor of 5. Census noise, with a standard deviation of 1 to 3, is up to tens of percent of a count of 10-49,
+a few percent of 50-249, and about one percent or less of 250 and more. Empty cells are a class of their own if any of
+them is published as non-zero. The thresholds of the relative error |y - n| / n, 20, 50 and 100 %, are those of the
+paper (section "Demographics at high geographic detail"); an error of exactly 20 % is not above it.
 
-A false zero is a count above 0 that is published as 0, a false positive an empty cell that is published above 0;
-the names are those of the R package cellKey (`false_zero`, `false_nonzero`), which counts an empty cell published
-below 0 as a false non-zero too. Here counts below 0 are told apart.
+A false zero is a count above 0 that is published as 0, a false positive an empty cell that is published above 0. In
+cellKey (`false_zero`, `false_nonzero`) an empty cell published below 0 is a false non-zero too. Here negative counts
+are reported separately.
 """
 
 from __future__ import annotations

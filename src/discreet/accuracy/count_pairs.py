@@ -1,7 +1,7 @@
-"""Which true count was published as what, and how many cells say so: all that measures of single cells need.
+"""Frequencies of pairs of a true and a published count, the basis of all measures of single cells.
 
-Ten million cells hold some ten thousand different pairs of a true and a published count, since most counts are
-small. A measure of single cells is a sum over these pairs, so the cells are gone through once.
+Ten million cells have some ten thousand distinct pairs, since most counts are small. A measure of single cells is a sum
+over these pairs, so the cells are read once.
 """
 
 from __future__ import annotations

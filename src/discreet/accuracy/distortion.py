@@ -1,16 +1,14 @@
-"""Expected distortion of counts by size.
-
-How likely noise distorts a count by more than a share of it, and how often that happens among many counts.
+"""Expected distortion of counts: the probability of a relative error above a share, summed by size.
 
 For a true count n and noise x the relative error is |x| / n. The paper's section on demographics at high geographic
-detail takes the continuous Laplace law, Pr(|x| > E) = exp(-epsilon E); its equation is printed as -exp(epsilon E).
-Here the chance comes from the very law of each count, summed from the far end so that rare events keep their digits.
-The tail of an unbounded law is cut where one value has a probability below 1e-12 (`noise.by_count`).
+detail uses the continuous Laplace distribution, Pr(|x| > E) = exp(-epsilon E); its equation is printed as
+-exp(epsilon E). Here the probability comes from the exact noise distribution of each count, summed from the tail so
+that rare events keep their digits. Unbounded tails are cut where one value has a probability below 1e-12
+(`noise.by_count`).
 
-How many counts or areas are distorted by a share, by size: bins of 20 below 500 and the rest.
-
-Beside the exact sum of chances stands the paper's binned estimate, for which every count of a bin is as large as the
-upper limit of the bin; smaller counts are distorted more easily, so it is on the low side but for its continuous law.
+Sizes are in bins of 20 below 500 and one bin from there on. For comparison with the exact sum, the paper's binned
+estimate sets every count of a bin to its upper limit. Smaller counts are distorted more easily, so the estimate is too
+low, apart from the effect of its continuous distribution.
 """
 
 from __future__ import annotations

@@ -1,21 +1,16 @@
-"""Accuracy to expect before publication.
+"""Accuracy expected of a noise distribution, averaged over all draws of the noise.
 
-How small epsilon may be if no count of many is to be off by more than a bound.
+With x the noise of a true count n, three figures need no data: the root mean square of x for large n, P(n + x <= 0) for
+n = 1, and the smallest count from which on P(|x| > 0.2 n) <= 0.05. For the true counts n of a release and their noise
+distributions P(x | n), the means over all draws are exact sums:
+
+    E d1 = E|y - n|,   E d2 = E|y - n| / n,   P(y <= 0),   with y = n + x, or max(n + x, 0) without negative counts,
+
+and P(y > 0) for empty cells.
 
 The paper's heuristic utility constraint: t counts with Laplace noise all stay within E with confidence alpha if
-epsilon > log(t / (1 - alpha)) / E. That is a union bound on the continuous law. Beside it stands the exact answer for t
-independent two-sided geometric noises: (1 - 2 q^(E + 1) / (1 + q))^t >= alpha with q = exp(-epsilon).
-
-What a law of noise is expected to do to the counts of a release, whichever draw it got.
-
-One release is one draw. For every true count n and its law P(x | n) the means over all draws are exact sums:
-
-    E d1 = E|y - n|,   E d2 = E|y - n| / n,   P(y <= 0),   with y = n + x, or max(n + x, 0) where nothing is negative.
-
-What users can expect of a law of noise before anything is published: no count is known, only its size.
-
-With x the noise of a true count n: the standard deviation of x for large n, P(n + x <= 0) for n = 1, and the smallest
-count from which on P(|x| > 0.2 n) <= 0.05.
+epsilon > log(t / (1 - alpha)) / E, a union bound on the continuous distribution. The exact condition for t independent
+two-sided geometric noise terms is (1 - 2 q^(E + 1) / (1 + q))^t >= alpha with q = exp(-epsilon).
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
-"""Hellinger distances of tables.
-
-Hellinger's distance between a table of true counts and the published one: how much its shape has changed.
+"""Hellinger distance between a table of true counts and the published one: the change of its shape.
 
 With p and q the shares of the cells in the two totals
 
     H = sqrt(1/2 sum (sqrt(p) - sqrt(q))^2),
 
-0 for equal shares and 1 where no cell is above 0 in both. Disclosure control also uses the counts n and y
-themselves, sqrt(1/2 sum (sqrt(y) - sqrt(n))^2), which grows with the number of cells and feels a change of the total
-(Shlomo, Antal and Elliot, Measuring disclosure risk and data utility for flexible table generators, Journal of
-Official Statistics 31, 2015). A published count below 0 is taken as 0 in both. Both belong to one statistic, whose
-cells are each counted once.
-
-How far published tables are apart from true ones: Hellinger's distance of the finest statistic of every table.
+0 for equal shares and 1 if no cell is above 0 in both. Disclosure control also uses the counts n and y themselves,
+sqrt(1/2 sum (sqrt(y) - sqrt(n))^2), which grows with the number of cells and with a change of the total (Shlomo, Antal
+and Elliot, Measuring disclosure risk and data utility for flexible table generators, Journal of Official Statistics 31,
+2015). Negative published counts are set to 0 in both. Both refer to one statistic, whose cells count once each; a table
+is represented by its finest statistic.
 """
 
 from __future__ import annotations

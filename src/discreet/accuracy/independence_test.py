@@ -1,29 +1,24 @@
-"""Tests of independence on noisy tables.
-
-Mean and variance of what is published for a count that is itself random.
-
-For a Poisson count n with mean mu and noise by true count: E[y] = mu + E[bias(n)] and
-Var(y) = E[Var(y | n)] + Var(E[y | n]). Only small counts have laws of their own, so the sums over n are short.
-
-The test of independence of a two-way table whose counts carry noise.
+"""Test of independence of a two-way table whose counts carry noise.
 
 Pearson's statistic is the sum of (y - m)^2 / m with m = row total x column total / total. It takes the variance of a
-count y for its mean m. A published count varies more: its true count n is random and the noise comes on top,
+count y to be its mean m. A published count varies more: noise is added to a random true count n,
 
-    Var(y) = E[Var(y | n)] + Var(E[y | n]),    n a Poisson count of mean mu,
+    E[y] = mu + E[bias(n)],    Var(y) = E[Var(y | n)] + Var(E[y | n]),    n a Poisson count of mean mu.
 
-which is mu + V where every count has noise of variance V. The noise-aware test fits the model of independence
-mu_ij = exp(a_i + b_j) with these variances and compares
+Var(y) is mu + V if every count has noise of variance V. Only small counts have noise distributions of their own, so the
+sums over n are short. The noise-aware test fits the model of independence mu_ij = exp(a_i + b_j) with these moments and
+compares
 
     sum of (y - E[y])^2 / Var(y)
 
-with the chi-square law of (r - 1)(c - 1) degrees of freedom. The fit is by iteratively reweighted least squares; it has
-the same large-sample law as the exact minimum of the statistic, and without noise it is Pearson's test. Where expected
-counts are small the chi-square law is only near the truth; the bootstrap draws tables from the fitted model instead.
+with the chi-square distribution of (r - 1)(c - 1) degrees of freedom. The fit is by iteratively reweighted least
+squares. It has the same large-sample distribution as the exact minimum of the statistic, and without noise it is
+Pearson's test. For small expected counts the chi-square distribution is only approximate; the bootstrap draws tables
+from the fitted model instead.
 
 Rinott, O'Keefe, Shlomo and Skinner, "Confidentiality and Differential Privacy in the Dissemination of Frequency Tables"
 (2018), and Wang, Lee and Kifer, "Revisiting differentially private hypothesis tests for categorical data" (2015), show
-how far off the naive test is.
+the error of the naive test.
 """
 
 from __future__ import annotations

@@ -1,20 +1,19 @@
-"""What users may say about differences, ratios, shares and means of published counts whose law of noise is known.
+"""Intervals of differences, ratios, shares and means of published counts with a known noise distribution.
 
-A published count y leaves some true counts possible, n with P(y | n) > 0. With no true count of 0 or more preferred to
-another beforehand, their probabilities are
+A published count y allows the true counts n with P(y | n) > 0. Under a flat prior on n >= 0 their posterior is
 
     P(n | y) = P(y | n) / sum over m >= 0 of P(y | m).
 
-Differences, ratios and shares follow from those of two counts by enumeration; intervals are their quantiles, so that
-they hold for bounded laws, for zeros that stay zero and for small counts, where normal intervals do not. Means of many
-counts are normal by then: their errors are those of the delta method,
+Differences, ratios and shares of two counts follow by enumeration. Intervals are posterior quantiles, so they hold for
+bounded noise, for zeros without noise and for small counts, where normal intervals do not. Means of many counts are
+approximately normal, with the errors of the delta method,
 
     m = sum(v y) / N,    N = sum(y),    Var(m) = sum((v - m)^2 V) / N^2 + sum(y (v - m)^2) / N^2,
 
-the first part from the noise, the second from the persons, where these are seen as a sample (Cochran, "Sampling
-Techniques", 1977, chapter 6).
+the first term from the noise, the second from the persons, if regarded as a sample (Cochran, "Sampling Techniques",
+1977, chapter 6).
 
-Counts have independent noises. A total that is published with its own noise is another count than the sum of its parts.
+Counts have independent noise. A total published with its own noise is not the sum of its parts.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""Areas of a release: their errors and their ranks.
+"""Areas of a release and the changes of their ranks by size.
 
-Rank changes of areas: who reads a list of areas by size sees some of them in another place.
+Areas are the finest published categories of the geographic topic, with women, men and total if published. The topic is
+the one requested, else the one that the programme declares (`areas`), else the largest one with the name of areas
+(`AREA_NAME`). Without such a topic, figures on areas are omitted.
 
-The rank of an area is that of its count among all areas, the largest first; areas of one size share the mean of
-their ranks. The correlation is Spearman's: that of the ranks before and after.
-
-The areas of a release: the categories of its geographic topic, with women, men and total where it has them.
-
-The topic of areas is the one that is asked for, else the one that the programme declares (`areas`), else the one that
-has the name of areas (`AREA_NAME`). Without any there are no figures on areas.
+The rank of an area is that of its count among all areas with persons, the largest first; areas of equal size share the
+mean of their ranks. The correlation is Spearman's, between ranks by true and by published counts.
 """
 
 from __future__ import annotations

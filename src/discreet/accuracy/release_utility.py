@@ -1,11 +1,8 @@
-"""What a release is worth to its users, measured with the true counts.
+"""Utility of a release for data users, the function behind `discreet utility`.
 
-What needs true counts: published cells beside true ones, gathered table by table and measured together.
-
-Utility: what the noise of a release does to its users, the function behind `discreet utility`.
-
-Tables are gone through once, true beside published where the true counts are at hand. Without these there is what
-users can tell themselves: intervals, totals that do not add up, and how far off tests are that know of no noise.
+Tables are read once, and published cells are compared with true ones if true counts are available. Without them, only
+measures that data users can compute themselves are reported: intervals, additivity errors, and the levels of tests of
+independence with and without regard to noise.
 """
 
 from __future__ import annotations

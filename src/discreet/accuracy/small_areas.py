@@ -1,16 +1,12 @@
-"""What noise does to small areas.
+"""Effect of noise on the counts of small areas by sex: as expected, and in one release, drawn or given.
 
-Areas that lose all their residents, women or men: true counts above 0 that are published as 0 or less.
+The paper's section on demographics at high geographic detail: every count of women, men or all residents is one
+observation with its own noise. Three results are sums of exact probabilities: the number of observations off by more
+than 20, 50 or 100 percent; the number of areas with all three off by as much in the same direction ("broadband"); and
+the number of areas that lose all residents, women or men (true count above 0, published as 0 or less).
 
-The paper names the largest such areas of its sampled release (Aragnouet: 239 residents published as -7). Names and true
-counts are for the curator's eyes.
-
-What noise does to the residents of small areas by sex, as expected and in one release that is drawn.
-
-The paper's section on demographics at high geographic detail: every count of women, men or residents in all is one
-observation with noise of its own. Three questions: how many observations are off by more than 20, 50 or 100 percent; in
-how many areas are all three off by as much in the same direction ("broadband"); and which areas lose all their
-residents, women or men. Each answer is a sum of exact chances.
+The paper names the largest lost areas of its sampled release (Aragnouet: 239 residents published as -7). Names and true
+counts are for the curator only.
 """
 
 from __future__ import annotations

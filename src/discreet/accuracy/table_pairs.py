@@ -1,7 +1,7 @@
-"""Published counts beside true ones, statistic by statistic, as data users see them.
+"""True and published counts of the tables of a release, paired statistic by statistic.
 
-Where the same participants have the same noise a statistic is looked at once, whichever
-tables show it; where every table has noise of its own, each time it is shown.
+With consistent noise (SPSN) a statistic is compared once, whichever tables show it. If every table has its own noise,
+it is compared each time it is shown.
 """
 
 from __future__ import annotations

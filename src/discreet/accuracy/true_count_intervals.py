@@ -1,14 +1,14 @@
-"""What a published count says about the true one: the true counts that can stand behind it, and the likely ones.
+"""Intervals for the true count behind a published one: the possible true counts, and the likely ones.
 
-A user who knows the law of the noise, P(y | n) for a true count n, and takes all n = 0, 1, 2, .. as equally likely
-before she looks, believes in n after a published y with
+A user who knows the noise distribution, P(y | n) for a true count n, and has a flat prior on n = 0, 1, 2, .. obtains
+from a published y the posterior
 
     P(n | y) = P(y | n) / sum over m >= 0 of P(y | m).
 
-The certain interval holds every n with P(y | n) > 0. The likely one leaves out, on either side, true counts with
-P(n | y) of at most half of what a level allows: 2.5 % below and 2.5 % above for a level of 95 %. Far from 0 it is y
-plus and minus a constant, for laws that are symmetric. Under these beliefs it holds in at least that share of cases,
-whatever y is; in a table where small counts prevail it may hold more or less often, which `coverage` measures.
+The certain interval contains every n with P(y | n) > 0. The likely one excludes, on either side, true counts of a total
+probability of at most half of what a level allows: 2.5 % below and 2.5 % above for 95 %. Far from 0 it is y plus and
+minus a constant, for symmetric noise. Under the flat prior its coverage is at least the level for every y; in a table
+of mostly small counts it may be higher or lower, which `coverage` measures.
 """
 
 from __future__ import annotations

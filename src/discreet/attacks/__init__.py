@@ -1,1 +1,1 @@
-"""Programs that take what an attacker sees and return what she learns; the truth is read only to score them."""
+"""Attacks: estimates of true counts from an attacker's view of a release; the truth serves to score them."""

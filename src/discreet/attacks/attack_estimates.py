@@ -1,4 +1,4 @@
-"""What an attack returns: estimates, and how sure the attacker is of each. The truth is looked up later."""
+"""Estimates that attacks return, with the attacker's confidence in each; true values are added later."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class EstimateMethod:
         cut_off: what was left out, "" if nothing was.
         sentence: what was learnt in one sentence, given the score, where the general one does not do.
         rerun: whether success is predicted by repeating the attack on simulated releases.
-        sampled: whether target cells alone were estimated (`attacks.targets`).
+        sampled: whether target cells alone were estimated (`attacks.target_cells`).
         answers: whether estimates are answers, 1 for yes, and no counts that have a size.
         needs_other: whether the truth of a second release is needed to score it.
     """

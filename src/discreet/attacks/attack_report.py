@@ -1,4 +1,4 @@
-"""What attacks learnt, one outcome per finding: achieved beside predicted, in figures and in a sentence."""
+"""Outcomes of attacks: achieved and predicted success of each set of estimates, figures and sentence."""
 
 from __future__ import annotations
 

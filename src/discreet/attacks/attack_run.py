@@ -1,4 +1,4 @@
-"""Attack a release and score it: what an attacker learns, beside what formulas predict."""
+"""Run attacks on a release and score them against true counts and predicted success."""
 
 from __future__ import annotations
 

@@ -1,17 +1,12 @@
-"""What an attacker sees and knows: published cells, assumed noise, overlaps, a query interface.
+"""The attacker's view of a release: published tables, assumed noise and knowledge from other sources.
 
-What an attacker believes about the noise: its law for every true count, and which cells share it.
+The assumed noise gives a noise distribution for every true count and the cells that share their noise. It is either
+known completely (offices publish their settings, and secrecy of a method does not protect), or fitted to what the
+release discloses: a typical size and a vague bound.
 
-The law may be known whole (offices publish their settings, and secrecy of a method is no
-protection), or only as far as a release tells it: a typical size and a vague bound.
-
-A flexible query interface as an attacker sees it: she names categories, it answers with a noisy count.
-
-What an attacker sees: published tables, what their release tells, and what she knows from elsewhere.
-
-Nothing in here can be asked for a true count.
-
-A file that says which areas of two topics meet on the map: CSV with a column per topic, a pair per line.
+Other sources are public totals, a second release, a map of overlapping areas and a flexible query interface, which
+returns a noisy count for a choice of categories. The map is a CSV file with a column per topic and a pair of areas per
+line. Apart from public totals, the view gives no access to true counts.
 """
 
 from __future__ import annotations

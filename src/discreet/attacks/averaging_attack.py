@@ -1,11 +1,11 @@
-"""Massive averaging on what was really published: the means of all ways to compute a count.
+"""Massive averaging: the mean of all published representations of a count.
 
-For a statistic a, every published statistic s that refines it gives its counts once more, as
-sums of k_s cells, each with noise of its own. METHODS: Bach (2020), "massive averaging".
+For a statistic a, every published statistic s that refines it gives a representation of its counts: sums of k_s cells,
+each with its own noise of variance V. Bach (2020), "massive averaging".
 
-- plain: the mean of all t ways; variance k / t^2 with k the sum of the k_s.
-- greedy: ways by rising size while k / t^2 falls, the paper's improvement.
-- inverse variance: weights 1 / k_s; variance 1 / sum(1 / k_s), never worse than a mean.
+- plain: mean of all t of them; variance V k / t^2 with k the sum of the k_s.
+- greedy: by rising size while k / t^2 falls, the paper's improvement.
+- inverse variance: weights 1 / k_s; variance V / sum(1 / k_s), never worse than a mean.
 """
 
 from __future__ import annotations

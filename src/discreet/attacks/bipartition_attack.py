@@ -1,15 +1,15 @@
-"""Bi-partitions: a flexible query interface is asked for a total in many ways, and the answers are averaged.
+"""Bi-partition attack: average many noisy answers of a flexible query interface to recover one total.
 
-Asghar and Kaafar, "Averaging attacks on bounded noise-based disclosure control algorithms"
-(PoPETs 2020). The categories of an attribute are split into two parts, at random and every
-time differently. The answers for both parts add up to the total n plus two noises, so that
-the mean over t rounds is n + S / t, S the sum of 2t independent noises. Rounded it is right if
+Asghar and Kaafar, "Averaging attacks on bounded noise-based disclosure control algorithms" (PoPETs 2020). Each round
+splits the categories of an attribute into two parts, at random and always differently. The two answers add up to
+the total n plus two noise terms. The mean over t rounds is n + S / t, S the sum of 2t independent noise terms. Rounded,
+it is correct if
 
     |S| < t / 2;
 
-a tie counts as a failure. The law of S follows exactly from that of one noise: for uniform
-noise within 2 the attack succeeds with probability .521, .711, .917, .987 after 10, 20, 50, 100
-rounds. Of m categories there are 2^(m-1) - 1 bi-partitions.
+a tie counts as a failure. The distribution of S follows exactly from that of one noise term. For uniform noise within 2
+the attack succeeds with probability .521, .711, .917, .987 after 10, 20, 50, 100 rounds. m categories have
+2^(m-1) - 1 bi-partitions.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""Inferring the bound of the noise from additive tuples.
+"""Bound disclosure: infer the bound E of the noise from additive tuples.
 
-The gap g of c published parts and their total lies within +-(c + 1) E, so E is at least
-ceil(|g| / (c + 1)); the largest of these limits is the estimate. Asghar and Kaafar (2020);
-METHODS 5, "Revealing the bound": m tuples of large counts show E with probability
+The gap g of c published parts and their total lies within +-(c + 1) E, so E is at least ceil(|g| / (c + 1)). The
+largest of these limits is the estimate. Asghar and Kaafar (2020): m tuples of large
+counts reveal E with probability
 
     1 - (1 - p1)^m,  p1 = P(|g| > (c + 1)(E - 1)).
 
-How sure the attacker may be is another question: a limit of 3 comes about under a bound of 5
-as well. She weighs every bound e from the limit to the largest that is possible equally and
-compares how likely each is to show this limit and none beyond,
+The attacker's confidence is a posterior, since a limit of 3 also occurs under a bound of 5. All bounds e from the limit
+to the largest possible one are equally likely beforehand. The likelihood of the limit L is
 
     P(limit = L | e) = prod F_e(L)^m - prod F_e(L - 1)^m,  F_e(L) = P(|g| <= (c + 1) L),
 
-with noise of maximum entropy within e and of the size that the release tells. Where the noise distribution is known,
-every other bound is given its shape (`noise.rival`): another shape would be found, not another bound.
+for maximum-entropy noise within e of the disclosed size. If the noise distribution is known, rival bounds keep its
+shape, so that only the bound differs (`noise.rival_noise`). `residual_attack` is the second variant.
 """
 
 from __future__ import annotations

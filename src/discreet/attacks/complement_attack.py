@@ -1,9 +1,9 @@
-"""A part of the population and the whole in one release: their difference counts those left out.
+"""Complement attack: counts of persons in a population who are not in a narrower one of the same release.
 
-Tables of all persons beside tables of, say, usual residents: for every statistic that both publish
-n(rest) = n(whole) - n(part), with two noises. Under noise by participants an empty rest means that
-whole and part are the same persons and published alike; unequal values prove that somebody is in the
-rest. The posterior of n(rest) is that of `differences` with nobody going:
+For every statistic published for both, such as all persons and usual residents, n(rest) = n(whole) - n(part), with two
+noise terms. Under noise by participants, and none on empty cells, an empty rest means that whole and part are published
+alike; unequal values prove a non-empty rest. The posterior of n(rest) is that of `count_differences` without
+departures:
 
     P(c | part, whole)  proportional to  rho(c) sum_n pi(n) P(part | n) P(whole | n + c),   c >= 0.
 

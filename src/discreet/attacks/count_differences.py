@@ -1,21 +1,17 @@
-"""Differences of counts between two releases, over their common cells.
+"""Posterior of the difference between two true counts, given both published counts.
 
-Cells that two sets of tables have in common: statistics of one name with the same codes, cell by cell.
-
-What two published counts tell about the difference of the true ones.
-
-For counts n and n + c, published as a and b, the posterior of the difference is
+Pairs are the cells that two sets of tables have in common: statistics of one name with the same codes. For counts n and
+n + c, published as a and b, the posterior is
 
     P(c | a, b)  proportional to  rho(c | m) sum_n pi(n) P(a | n) P(b | n + c),
 
-the sum over n a correlation, taken by Fourier transform. pi is the share of true counts that the
-published ones suggest (`prior`), m = E(n | a). Persons come and go one by one: rho is a mixture of
-Skellam laws, the difference of two Poisson counts with means r m and s m, over a grid of rates r of
-coming and s of going, beside a flat law for all that is not like that. How much each weighs is
-learnt by expectation and maximisation from the cells of one kind.
+the sum over n a correlation, computed by Fourier transform. pi is the empirical prior (`count_prior`), m = E(n | a).
+Persons arrive and leave one by one: rho is a mixture of Skellam distributions, differences of two Poisson counts with
+means r m and s m, over a grid of arrival rates r and departure rates s, and of a flat distribution for other changes.
+The weights are fitted by expectation maximisation to the cells of one kind.
 
-Where the same participants have the same noise, cells in which nobody came or went are published
-alike. That happens with probability exp(-(r + s) m), and explains a = b and nothing else.
+Where the same participants have the same noise, cells without arrivals and departures are published alike. This has
+probability exp(-(r + s) m) and explains a = b only. Where an equal count suffices, the probability is rho(0).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How often true counts occur, learnt from published ones: a prior that needs nothing but the release.
+"""Empirical prior of true counts, estimated from the published counts of a release alone.
 
-True counts of one kind are taken as a mixture of Poisson laws, p(n) = sum of w_r e^-r r^n / n!, over rates r from 0
-on. The weights are those of maximum likelihood, by expectation and maximisation: each is moved to the mean of its
-posterior over all published counts until it stays. A mixture is smooth where shares of single counts would follow the
-noise; one count more than was seen is spread over all rates, so that nothing is held to be impossible.
+The true counts of one kind of statistic follow a mixture of Poisson distributions, p(n) = sum of w_r e^-r r^n / n!,
+over rates r from 0 on. Maximum likelihood by expectation maximisation gives the weights: each moves to the mean of its
+posterior over all published counts until it converges. A mixture is smooth where shares of single counts would follow
+the noise. One additional count, spread over all rates, keeps every rate possible.
 """
 
 from __future__ import annotations

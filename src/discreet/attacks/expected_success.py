@@ -1,8 +1,8 @@
-"""What success to expect of an attack once the true counts are known: small counts behave differently.
+"""Expected success of an attack, given the true counts.
 
-The same counts are published again with fresh noise, the attack is repeated, and its estimates are scored. That is
-right for any attack, linear or not; nothing is taken as given but the counts (METHODS 5, "small counts"). Attacks that
-are not repeated predict for themselves, by their own model, or not at all.
+The same counts are published again with fresh noise, the attack is repeated, and its estimates are scored. This is
+valid for any attack, linear or not, and for small counts; it takes only the counts and the
+noise distribution as given. Attacks that are not repeated predict by their own model, or not at all.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What is certain: the least and the largest count that each published value allows, made to agree with all sums.
+"""Feasible counts: the smallest and the largest true count that published values and all sums allow.
 
-A published y leaves the true counts n with p(n -> y) > 0; with a bound E they lie in max(0, y - E) .. y + E, and where
-zeros stay zeros y != 0 says n >= 1. A parent is the sum of its children, so for a parent T and children c
+A published y allows the true counts n with p(n -> y) > 0. With a bound E they lie in max(0, y - E) .. y + E; if zeros
+have no noise, y != 0 implies n >= 1. A parent is the sum of its children. For a parent T and children c the limits
 
     lo(T) >= sum lo(c)      lo(c) >= lo(T) - sum of hi over the other children
     hi(T) <= sum hi(c)      hi(c) <= hi(T) - sum of lo over the other children
 
-again and again through all equations until nothing changes. One equation is then used up at once; a forced tuple, all
-of whose noises are at the bound (Bach 2020, "Exploiting margins"), is the case where the sums meet. With noise by
-participants a part that is published otherwise than its parent does not hold everybody: n(T) >= n(c) + 1.
+pass through all equations until nothing changes, at most 50 times. One pass exhausts a single equation. In a forced
+tuple all noise terms are at the bound (Bach 2020, "Exploiting margins"): the sums meet. With noise by participants,
+and none on empty cells, a part published differently from its parent implies n(T) >= n(c) + 1.
 """
 
 from __future__ import annotations

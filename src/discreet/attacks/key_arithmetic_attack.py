@@ -1,21 +1,19 @@
-"""Key arithmetic: plain cell keys of two parts add up to that of their total, and so betray their noise.
+"""Key arithmetic: plain cell keys of two parts add up to that of their total, which discloses their noise.
 
-With plain keys the key of a union of disjoint cells is the sum of their keys modulo K, and the
-noise is a step function of the key: the smallest noise has the lowest keys. For parts F and M
-with keys u, v, as shares of K, and their total T the noises are then x, y, z with probability
+With plain keys the key of a union of disjoint cells is the sum of their keys modulo K, and the noise is a step function
+of the key: the smallest noise has the lowest keys. For parts F and M with keys u, v, as shares of K, and their total T,
+the noise terms are x, y, z with probability
 
     area of {(u, v): u in I_x, v in I_y, u + v mod 1 in I_z},
 
-not with the product of three probabilities. With R(s) = max(s, 0)^2 / 2 the area is the third
-difference, over the ends of the three intervals, of R(w - u - v) + R(1 + w - u - v).
+not with the product of three probabilities. With R(s) = max(s, 0)^2 / 2 the area is the third difference, over the ends
+of the three intervals, of R(w - u - v) + R(1 + w - u - v).
 
-The attacker sees the gap g = x + y - z of every such tuple of large counts. Given the key of a
-cell, other tuples that it belongs to are independent of each other, so that their gaps
-multiply: P(key) prod P(g_i | key), added up over the keys of each noise. If keys are
-mixed, noises are independent and the best guess is that of the same formula with products,
-which is what she is compared with. Nobody tells her which it is, but the gaps do: plain keys
-keep them much narrower. Where they do not fit plain keys she guesses as if noises were
-independent, and learns nothing from keys. METHODS 3 and 6.
+The attacker observes the gap g = x + y - z of every such tuple of large counts. Given the key of a cell, the gaps of
+its tuples are independent. The posterior of a noise value is the sum of P(key) prod P(g_i | key) over its keys, up to a
+factor. With mixed keys noise terms are independent, and products give the best guess, the baseline of the comparison.
+The gaps show which case applies: plain keys keep them much narrower. If they do not fit plain keys, the attacker
+assumes independent noise and learns nothing from keys.
 """
 
 from __future__ import annotations

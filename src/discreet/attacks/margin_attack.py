@@ -1,6 +1,6 @@
-"""Exploiting margins: what parts and totals together tell about small counts (Bach 2020, "Exploiting margins").
+"""Margin attack: infer small counts from parts and totals together (Bach 2020, "Exploiting margins").
 
-Certain: the counts that the bound of the noise and all sums together leave (`attacks.intervals`).
+Certain: the only counts that the noise bound and all sums together allow (`attacks.feasible_counts`).
 Posterior: the likeliest small counts, given their own value and all sums (`attacks.margin_posterior`).
 """
 

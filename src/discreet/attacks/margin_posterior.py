@@ -1,20 +1,17 @@
-"""Posterior distributions of counts within additive tuples.
+"""Posterior of small counts, given their own published values and the sums they take part in.
 
-What additive tuples tell their members: sums of beliefs, passed on to children and to the parent.
-
-To a child c of the parent T an equation says
+A published y is evidence p(n -> y) about its own count; with a prior, q(n) ~ prior(n) p(n -> y). The equation of a
+parent T and its children sends a message to each member. A child c receives
 
     m(n_c) = sum over the other children's counts of product q(n_o) * p(n_c + sum n_o -> y_T),
 
-to the parent the convolution of the children's q. With noise by participants a child that holds
-everybody has its parent's noise: the last factor is then 1 if both are published alike and 0 if not.
+the parent the convolution of the children's q, divided by that of their priors. With noise by participants, a child
+that contains all persons of its parent has the parent's noise: the last factor is then 1 if both are published alike
+and 0 if not.
 
-The posterior of small counts, given every sum they take part in.
-
-Every published y is evidence p(n -> y) about its own count, weighed by how often counts occur,
-q(n) ~ prior(n) p(n -> y). Each equation tells its members what the others say (`attacks.tuple_messages`); to the parent
-the children's say is divided by that of their priors. The posterior is q times the messages of all equations: exact for
-one equation; with several it takes them to be independent given the count (one round of belief propagation).
+The posterior is q times the messages of all equations. It is exact for one equation; several are taken as independent
+given the count (one round of belief propagation). Equations of more than 12 children, or with more than about 100,000
+multiplications, are skipped.
 """
 
 from __future__ import annotations

@@ -1,30 +1,23 @@
-"""Areas that overlap on the map: counts of their intersections.
+"""Sliver attack: counts of the intersections of overlapping areas, found by subtraction.
 
-The graph of areas that overlap, and the edges that alone hold it together.
-
-Nodes are the areas of two partitions of one country, an edge joins two that meet. An edge whose
-removal separates its component is a bridge. In a depth-first tree every other edge leads from a
-node to one of its ancestors, so a tree edge is a bridge if and only if no such edge leaves the
-nodes below it: that is counted with +1 at the lower end and -1 at the upper one, summed over the
-nodes below. Tarjan (1974), A note on finding the bridges of a graph, Information Processing
-Letters 2; linear in edges.
-
-Overlapping areas: what lies in an area of one kind and in one of another, found by subtraction.
-
-Two topics divide the same country, as municipalities and grid cells do. A map tells which areas
-meet; the number x_e >= 0 of persons where two meet is published nowhere, but it adds up: the count
-of an area is the sum of x_e over its edges in the graph of overlaps. If an edge e alone holds two
-parts of the graph together, then for the areas S on one side of it
+Two topics divide the same country, as municipalities and grid cells do. A map shows which areas overlap: in a graph
+with the areas of both topics as nodes, an edge joins two areas that overlap. The number x_e >= 0 of persons in an
+intersection is not published, but the count of an area is the sum of x_e over its edges. If an edge e is a bridge, that
+is if its removal separates its component, then for the areas S on one side of it
 
     x_e = | sum of the areas of one kind in S - sum of those of the other |,
 
-a sum of |S| published counts with noise |S| V. The smaller side is taken; an area that meets one
-other area only is a sliver by itself, |S| = 1. Areas nested in one topic need no map: their sums
-are among the margin equations, and the attack `projection` uses them.
+a sum of |S| published counts with noise variance |S| V. The smaller side is used; an area that overlaps only one other
+area is a sliver by itself, |S| = 1. Areas nested in one topic need no map: their sums are among the margin equations,
+and the attack `projection` uses them.
 
-Differencing of geographies: Duke-Williams and Rees (1998), Can census offices publish statistics
-for more than one small area geography? International Journal of Geographical Information Science
-12(6), 579-605.
+Bridges are found in time linear in edges. In a depth-first tree every other edge leads from a node to one of its
+ancestors, so a tree edge is a bridge if and only if no such edge leaves the subtree below it. Each such edge counts +1
+at its lower end and -1 at its upper end, summed over the subtree. Tarjan (1974), A note on finding the bridges of a
+graph, Information Processing Letters 2.
+
+Differencing of geographies: Duke-Williams and Rees (1998), Can census offices publish statistics for more than one
+small area geography? International Journal of Geographical Information Science 12(6), 579-605.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The optimal linear attack: published counts are projected onto the counts that add up.
 
-Every published cell is an unknown; parents are the sums of their children, at all nested
-levels and across all tables. The counts nearest to the published ones that fit are the
-best linear unbiased estimate (METHODS 5); cell c has variance V |P e_c|^2. All cells weigh
-alike: weights that depend on a cell's own published value would bias its estimate, and sums
+Every published cell is an unknown; parents are the sums of their children, at all nested levels and across all tables.
+The counts nearest to the published ones that fit are the best linear unbiased estimate; cell c has variance
+V |P e_c|^2. Weights count noise terms only: weights by a cell's own published value would bias its estimate, and sums
 of thousands of estimates far more. Totals that are public elsewhere carry no noise at all.
 """
 

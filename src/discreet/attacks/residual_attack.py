@@ -1,8 +1,8 @@
 """Inferring the bound of the noise from the residuals of all published counts.
 
-Least squares on everything published leaves for every count a leave-one-out residual: its own noise plus an error that
-is nearly Gaussian (`equations.residuals`). The attacker adds up the log-likelihoods of the residuals of large counts
-under each possible bound, with noise of the same shape and variance, and takes the largest sum.
+Least squares on all published counts gives each a leave-one-out residual: its own noise plus an error that is nearly
+Gaussian (`equations.residual_terms`). The attacker adds up the log-likelihoods of the residuals of large counts under
+each possible bound, with noise of the same shape and variance, and takes the largest sum.
 """
 
 from __future__ import annotations

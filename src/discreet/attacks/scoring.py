@@ -1,11 +1,9 @@
-"""Estimates compared with true counts; only here the truth is read.
+"""Scores of attacks: estimates compared with true counts, by true count and by statistic.
 
-Scoring: estimates compared with the truth, by true count and by statistic. Here alone the truth is read.
-
-Cells that are one unknown count once. Estimates of a sample of cells are weighed by how many cells each stands for.
-Recall is the share right among the cells of a true count, precision the share right among the estimates of a count.
-
-The true counts behind a release as one vector per population, read when an attack is scored.
+The true counts behind a release are one vector per population. Attacks never read them; scores, target cells,
+predictions and public totals do. Cells that are one unknown count once, except by statistic. Estimates of a sample of
+cells are weighted by the number of cells each represents. Recall is the share correct among the cells of a true count,
+precision the share correct among the estimates of a count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The same tables published again: given counts with fresh noise, shared by the cells that share it.
+"""Simulated releases: the same tables with given counts and fresh noise, shared by the cells that share it.
 
-With the true counts this predicts the success of any attack, linear or not; with estimated counts
-an attacker learns how far to trust them (a parametric bootstrap).
+With true counts they predict the success of any attack, linear or not; with estimated counts they show how reliable
+these are (a parametric bootstrap).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The cells on which attacks are scored that work cell by cell: a sample, drawn by the scorer and weighed back.
+"""Target cells: the stratified sample of cells on which attacks that work cell by cell are scored.
 
 Such an attack uses all evidence about every cell it estimates; a smaller budget means fewer cells, not less evidence.
-Strata are the classes of true counts, so that singletons are many enough to be told apart. The truth draws the sample
-and weighs it; attacks learn places alone.
+Strata are the classes of true counts, if known, so that enough singleton cells are drawn. The scorer draws the sample
+and weights it; attacks learn only the positions.
 """
 
 from __future__ import annotations

@@ -1,30 +1,24 @@
-"""Two releases of nearly the same population.
+"""Attacks on two releases of nearly the same population: changes of counts, and means of unchanged ones.
 
-A second release with noise of its own is a second look at every count that did not change.
+The information in the difference of two published counts depends on what determines the noise:
 
-Two independent noises of variance V1 and V2 leave, in the mean weighted by precision, the variance
+- unchanged: the same participants (cell keys), or the same codes with the same count (coordinates), have the same
+  noise. A cell with another published value has certainly changed; the difference of two noise terms hides by how much.
+- sticky: the noise of a cell depends on its codes alone. It cancels, and the difference of large counts is the true
+  change. Gadotti et al. (2019), When the signal is in the noise, USENIX Security. No mechanism of this package does
+  that; other software may.
+- independent: new keys, a new label, fresh noise. The difference carries two noise terms, and even an unchanged count
+  is published alike with probability sum_x p(x)^2 only. The precision-weighted mean of two published values of an
+  unchanged count, with noise of variance V1 and V2, has variance
 
-    V1 V2 / (V1 + V2),
+      V1 V2 / (V1 + V2),
 
-half of V where both are alike. What `projection` and `margins` could make of that mean is not computed.
+  half of V if both are equal. `projection` and `margins` do not use that mean.
 
-Two releases of nearly the same population, one subtracted from the other.
-
-What the difference of two published counts tells depends on what decides the noise:
-
-- unchanged: the same participants (cell keys), or the same codes with the same count (coordinates),
-  have the same noise. A cell that is published otherwise than before has changed, for certain; by
-  how much is hidden by the difference of two noises.
-- sticky: the noise of a cell depends on its codes alone. It is the same in both, and the difference
-  is the true change. Gadotti et al. (2019), When the signal is in the noise, USENIX Security. No
-  mechanism of this package does that; other software may.
-- independent: new keys, a new label, fresh noise. The difference carries two noises, and even an
-  unchanged count is published alike with probability sum_x p(x)^2 only.
-
-Which it is the releases tell. If differences add up from parts to totals, more often than the share
-sum_x p(x)^2 that noise can bring about by chance (Cauchy-Schwarz), they have no noise in them: it is
-sticky. If what stays is published alike, a model that says so explains the many equal values, and
-the likelihood of `differences` is far above that of independent noise.
+The releases reveal the case. Noisy differences add up from parts to totals by chance in a share of at most
+sum_x p(x)^2 (Cauchy-Schwarz). If the observed share is nearer to 1 than to this, the noise is sticky. Otherwise the
+case is unchanged if a model that publishes unchanged cells alike has a far larger likelihood (`count_differences`) than
+independent noise.
 """
 
 from __future__ import annotations

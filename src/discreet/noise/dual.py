@@ -1,6 +1,6 @@
 """Maximum-entropy rows: Newton's method on the dual, all rows of a p-table at once.
 
-Row problem (METHODS of the cell key approach): over the values v of a row,
+Row problem of the cell key method: over the values v of a row,
 
     maximise  -sum p log p   with  sum p = 1,  sum v p = 0,  sum v^2 p <= V (or = V),
     p >= floor,  p(0) >= stay,  p <= ceiling,  and, if monotone, p rising up to v = 0.

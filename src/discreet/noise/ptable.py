@@ -1,7 +1,7 @@
 """The p-table: one noise distribution for every true count, and the keys that draw from it.
 
-METHODS of the cell key approach; the R package ptable solves the same problem for bounds up to about 30. A p-table has
-its probabilities before rounding and, on its key space, the integer weights that draws use.
+The p-table of the cell key method, as in the R package ptable. It has its probabilities before rounding and, on its
+key space, the integer weights that draws use.
 """
 
 from __future__ import annotations
