@@ -371,10 +371,7 @@ class PaperFigure:
         every = alt.concat(*named, columns=columns, spacing=24).resolve_scale(
             color="independent", fill="independent", stroke="independent", strokeDash="independent"
         )
-        found = specified(every, self.alternative)
-        # Two legends side by side are wider than their panel in the letters of many browsers.
-        found["config"]["legend"] = {"layout": {"bottom": {"direction": "vertical", "margin": 4}}}
-        return found
+        return specified(every, self.alternative)
 
 
 def figure_files(shown: PaperFigure) -> dict[str, bytes]:

@@ -265,7 +265,7 @@ class VariancePlane:
                 yield (f"edge: {edge.label}", bound, variance, None)
 
     def chart(self) -> alt.LayerChart:
-        """Return what is left as bars and the edges over them; all are named below."""
+        """Return what is left as bars and the edges over them, with the legends of both."""
         import altair as alt
 
         left = {name: any(span.low <= span.high for span in spans) for name, spans in self._readings()}
@@ -285,7 +285,7 @@ class VariancePlane:
             for span in spans
             if span.low <= min(span.high, self.widest)
         )
-        areas = alt.Chart(bars).mark_rect().encode(x=x, x2="to_x:Q", y=y, y2="to_y:Q", fill=_areas_below(called))
+        areas = alt.Chart(bars).mark_rect().encode(x=x, x2="to_x:Q", y=y, y2="to_y:Q", fill=_areas_above(called))
         top = alt.Chart(rows([{"y": self.most_bound + 0.5}])).mark_rule(color=GREY, strokeDash=DASHES[":"]).encode(y=y)
         named = _lines_below({edge.label: (edge.colour, edge.style) for edge in self.edges})
         edges = rows(
@@ -341,7 +341,7 @@ class EpsilonLine:
                 yield (name, epsilon, self.accurate)
 
     def chart(self) -> alt.LayerChart:
-        """Return what is left as bands and the limits over them; all are named below."""
+        """Return what is left as bands and the limits over them, with the legends of both."""
         import altair as alt
 
         called = {STRICT: _left(STRICT, self.strict), RELAXED: _left(RELAXED, self.relaxed)}
@@ -366,7 +366,7 @@ class EpsilonLine:
         accurate = rows([{"x": self.epsilons[-1], "y": self.accurate, "label": f"{self.accurate:g} persons"}])
         return layered(
             [
-                alt.Chart(bands).mark_rect().encode(x=x, x2="to_x:Q", fill=_areas_below(called)),
+                alt.Chart(bands).mark_rect().encode(x=x, x2="to_x:Q", fill=_areas_above(called)),
                 alt.Chart(accurate).mark_rule(color=GREY, strokeDash=DASHES[":"]).encode(y=y),
                 alt.Chart(upright).mark_rule(strokeWidth=1.8).encode(x=x, **named),
                 alt.Chart(errors).mark_line(strokeWidth=1.8, clip=True).encode(x=x, y=y, **named),
@@ -380,22 +380,20 @@ def _left(name: str, ends: tuple[float, float]) -> str:
     return f"{name}: {low:.3f} to {high:.3f}" if low <= high else f"{name}: nothing is left"
 
 
-BELOW = {"orient": "bottom", "columns": 1}
-
-
-def _areas_below(called: dict[str, str]) -> alt.Fill:
-    """Return the colours of both readings, named below the axes where there is room for a formula."""
+def _areas_above(called: dict[str, str]) -> alt.Fill:
+    """Return the colours of both readings, named above: below, two legends side by side are wider than the panel."""
     import altair as alt
 
     colours = {called[STRICT]: BLUE, called[RELAXED]: YELLOW}
-    return alt.Fill("reading:N", **named_colours(colours, symbolType="square", **BELOW))
+    return alt.Fill("reading:N", **named_colours(colours, symbolType="square", orient="top", columnPadding=24))
 
 
 def _lines_below(lines: dict[str, tuple[str, str]]) -> dict[str, alt.Stroke | alt.StrokeDash]:
     """Return the colours and styles of lines by their formulas, named below the axes."""
     import altair as alt
 
-    colours = named_colours({label: colour for label, (colour, _) in lines.items()}, symbolType="stroke", **BELOW)
+    below = {"orient": "bottom", "columns": 1, "symbolType": "stroke"}
+    colours = named_colours({label: colour for label, (colour, _) in lines.items()}, **below)
     dashes = {"domain": list(lines), "range": [DASHES[style] for _, style in lines.values()]}
     look = {**colours["legend"], "symbolStrokeWidth": 2, "symbolSize": 300}
     return {
