@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 # Quiet twice: errors are shown, progress and warnings about the package index are not.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start many processes: compiled modules that are kept save a second each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow golden lint types bench docs clean
@@ -22,7 +24,7 @@ demo: $(VENV)/.runtime ## show what discreet does; a page and its files go to de
 	$(BIN)/discreet demo --data $(DATA) --out demo-output --replace
 
 test: $(VENV)/.dev ## run the tests and the examples in docstrings
-	$(BIN)/python -m pytest -n 2 --doctest-modules tests src
+	$(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules tests src
 
 test-slow: $(VENV)/.dev ## run the tests that take long
 	$(BIN)/python -m pytest -m slow -n 2

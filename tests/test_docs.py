@@ -94,15 +94,19 @@ LONG = (
         f"docs/guides/{name}.md"
         for name in (
             "attacks",
+            "databases",
             "design",
             "inputs",
             "keys",
             "mechanisms",
             "office",
+            "paper",
+            "programmes",
             "protect",
             "real_data",
             "report",
             "risk",
+            "synthetic",
             "utility",
         )
     ),

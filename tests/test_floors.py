@@ -7,6 +7,7 @@ type checker count too. The floors are those of CONTRIBUTING.md.
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -54,7 +55,7 @@ class Import:
 class Reader(ast.NodeVisitor):
     """Collects the imports of one file: at import time, in functions, and for the type checker."""
 
-    def __init__(self, path: str, modules: set[str]) -> None:
+    def __init__(self, path: str, modules: frozenset[str]) -> None:
         self.path = path
         self.modules = modules
         self.at_import = True
@@ -108,12 +109,18 @@ def room(module: str) -> str:
 
 def imports(texts: Texts) -> Iterator[Import]:
     """Yield every import of the package from itself, except those of its lobby, which may import anything."""
-    modules = {module_name(path) for path in texts}
+    modules = frozenset(module_name(path) for path in texts)
     for path, text in texts.items():
         if path != "__init__.py":
-            reader = Reader(path, modules)
-            reader.visit(ast.parse(text, path))
-            yield from reader.found
+            yield from read_imports(path, text, modules)
+
+
+@cache
+def read_imports(path: str, text: str, modules: frozenset[str]) -> list[Import]:
+    """Return the imports of one file; every rule asks for those of all files."""
+    reader = Reader(path, modules)
+    reader.visit(ast.parse(text, path))
+    return reader.found
 
 
 def strangers(texts: Texts) -> list[str]:

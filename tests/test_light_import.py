@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = {
     "altair", "scipy.optimize", "typer", "rich", "yaml", "pyspark", "duckdb", "pyarrow", "pysdmx",
     "jinja2", "vl_convert",
@@ -36,6 +38,7 @@ def test_a_command_loads_itself_alone() -> None:
     assert "numpy" not in loaded
 
 
+@pytest.mark.slow
 def test_charts_are_drawn_without_matplotlib() -> None:
     loaded = loaded_by("from discreet.charts.rendering import png\nfrom tests.charts.samples import BARS\npng(BARS)")
     assert "vl_convert" in loaded

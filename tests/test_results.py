@@ -107,6 +107,7 @@ def test_a_design_is_shown_in_short_and_given_in_full() -> None:
     assert found.to_arrow("region").num_rows == found.question.max_bound
 
 
+@pytest.mark.slow
 def test_everything_about_a_release_is_shown_in_short_and_given_in_full(tmp_path: Path) -> None:
     release = small_release(tmp_path)
     persons = pa.table(dict(zip(("AREA", "SEX", "AGE"), zip(*PEOPLE, strict=True), strict=True)))

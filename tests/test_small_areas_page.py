@@ -62,6 +62,7 @@ def test_areas_without_residents_need_no_sexes() -> None:
     assert row("ε=0.025")[8] == figure(tails.lost(total).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "law"),
     [

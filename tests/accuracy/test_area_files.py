@@ -43,12 +43,14 @@ def test_edition_2016_has_what_its_source_says() -> None:
         assert (areas.names[place], int(areas.total[place])) == (name, residents)
 
 
+@pytest.mark.slow
 def test_some_countries_of_a_list() -> None:
     malta = load_areas("lau:2016:MT")
     assert len(malta) == 68
     assert set(load_areas("lau:by-sex:pt,ES").countries) == {"ES", "PT"}
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_sexes() -> None:
     one, two, other = (load_areas("lau:2016:MT", seed=seed) for seed in (1, 1, 2))
     assert one.counts[0].tolist() == two.counts[0].tolist() != other.counts[0].tolist()

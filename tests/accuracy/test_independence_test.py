@@ -156,6 +156,7 @@ def test_the_bootstrap_agrees_with_the_chi_square_law_where_counts_are_large() -
     assert bootstrap == bootstrapped(table, CELL_KEY, seed=1, tables=1999)
 
 
+@pytest.mark.slow
 def test_the_bootstrap_keeps_its_level_where_counts_are_small() -> None:
     random = np.random.default_rng(8)
     drawn = CELL_KEY.publish(random.poisson(1.5, (200, 3, 3)), random)

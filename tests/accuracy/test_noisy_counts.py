@@ -268,6 +268,7 @@ def simulated_means(law: TransitionMatrix, *, tables: int) -> tuple[dict[str, fl
     return {name: n / tables for name, n in hits.items()}, float(np.mean(errors))
 
 
+@pytest.mark.slow
 def test_means_cover_with_both_errors_and_not_with_one_or_with_more_noise() -> None:
     tables = 1000
     error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / tables)

@@ -277,6 +277,7 @@ def test_a_seed_repeats_every_figure_and_another_does_not(release: Release, repo
     assert {each.finding.name: each.finding.estimate.tolist() for each in other.outcomes} == estimates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_a_folder_is_attacked_like_a_release_in_memory(
     form: str, release: Release, tmp_path: Path, engine: Engine

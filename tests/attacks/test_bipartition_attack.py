@@ -130,6 +130,7 @@ def test_splits_are_bi_partitions_and_none_comes_twice(categories: int, seed: in
 # --- Simulated interfaces ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "rounds"), [(UNIFORM, 9), (UNIFORM, 21), (SKEWED, 5)])
 def test_the_total_is_found_as_often_as_predicted(law: Floats, rounds: int) -> None:
     """An odd number of rounds has no ties; rejects a success that is 30 % off."""

@@ -138,6 +138,7 @@ def test_confidence_is_the_share_that_is_right(mechanism: Mechanism) -> None:
     assert np.concatenate(right).mean() > np.concatenate(naive).mean()
 
 
+@pytest.mark.slow
 def test_large_differences_are_right_as_often_as_two_noises_cancel() -> None:
     # sum_x p(x)^2 over the law of large counts, for rests too large for a prior.
     law = PTABLE.large.pmf(np.arange(-5, 6))
@@ -153,6 +154,7 @@ def test_large_differences_are_right_as_often_as_two_noises_cancel() -> None:
     assert abs(share - 2 * chance) > 5 * error
 
 
+@pytest.mark.slow
 def test_huge_noise_leaves_chance() -> None:
     release = made(CellKey(TwoSidedGeometric(epsilon=0.03), secret=SECRET))
     found = found_in(release)["counts"]

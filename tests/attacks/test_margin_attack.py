@@ -219,6 +219,7 @@ def test_without_noise_all_is_certain_and_right(engine: Engine) -> None:
     assert [share.predicted for share in likely.by_count()] == pytest.approx([1.0] * len(likely.by_count()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

@@ -151,6 +151,7 @@ def test_the_formula_of_the_report_predicts_the_success() -> None:
     assert "slivers between GEO and GRID above 0 are recovered exactly" in outcome.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [

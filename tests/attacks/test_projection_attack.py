@@ -241,6 +241,7 @@ def shifted(ptable: PTable, by: int) -> PTable:
     return PTable((ptable.rows[0], *moved), ptable.key_space)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ATTACKS, "averaging"])
 def test_a_constant_bias_protects_nobody(name: str, engine: Engine) -> None:
     right = []

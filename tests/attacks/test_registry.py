@@ -83,6 +83,7 @@ def test_a_decorated_function_is_an_attack(monkeypatch: pytest.MonkeyPatch, engi
     assert 0.2 < right < 0.8
 
 
+@pytest.mark.slow
 def test_an_entry_point_appears_in_the_command(tmp_path: Path, engine: Engine) -> None:
     (tmp_path / "office_attacks.py").write_text(MODULE)
     info = tmp_path / "office-1.0.dist-info"

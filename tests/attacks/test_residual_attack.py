@@ -128,6 +128,7 @@ def test_residuals_have_the_variance_of_the_model() -> None:
     assert (seen**2 * (1 - leverage)).mean() == pytest.approx(3.0, rel=4 * np.sqrt(2 / len(seen)))
 
 
+@pytest.mark.slow
 def test_residuals_do_not_depend_on_a_constant_bias(engine: Engine) -> None:
     ptable = PTable.max_entropy(variance=2, bound=4)
     moved = [replace(row, values=tuple(value + 2 for value in row.values)) for row in ptable.rows[1:]]

@@ -55,6 +55,7 @@ def test_weights_give_back_the_number_of_cells_of_every_class(ons: Release) -> N
     assert draw_targets(sight, 10**6, truth) is None
 
 
+@pytest.mark.slow
 def test_rates_of_samples_are_those_of_all_cells_within_their_intervals(ons: Release) -> None:
     sight, truth = ons
     whole = {share.name: share for share in score(margins(sight)[1], truth).by_count()}

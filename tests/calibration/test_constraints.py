@@ -63,6 +63,7 @@ def test_the_papers_attacker_gives_variance_an_upper_limit_that_the_number_of_tu
     assert above.inferable
 
 
+@pytest.mark.slow
 @settings(max_examples=up_to(25))
 @given(
     st.dictionaries(st.integers(2, 4), st.integers(1, 10**8), min_size=1),

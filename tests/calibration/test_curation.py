@@ -108,6 +108,7 @@ def test_coarsening_is_the_programme_with_coarser_breakdowns(
         assert swiftly(again, attacker) == pytest.approx(plainly(coarser, rule, attacker))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attacker", ATTACKERS)
 @pytest.mark.parametrize("rule", RULES)
 def test_cuts_of_the_census_are_those_of_the_census_without_them(rule: str, attacker: str) -> None:

@@ -51,6 +51,7 @@ def test_few_tuples_leave_the_room_of_a_bound_as_its_limit() -> None:
     assert (row.high, row.high_by) in {(4.0, "hidden bound"), (4.0, "room")}
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.floats(0.01, 1), st.integers(0, 10**8), st.sampled_from(ATTACKERS))
 def test_what_the_rows_leave_is_what_all_constraints_allow(ratio: float, tuples: int, attacker: str) -> None:

@@ -130,6 +130,7 @@ def held(place: str) -> NoiseDesign:
     return again(place, attacker="paper", cuts=CUTS)
 
 
+@pytest.mark.slow
 @both
 def test_nothing_is_left_against_everything_published(place: str) -> None:
     found = nothing_left(place)
@@ -354,6 +355,7 @@ def test_only_areas_need_an_epsilon() -> None:
     assert NO_AREAS not in named.warnings
 
 
+@pytest.mark.slow
 def test_a_stricter_demand_never_gets_a_looser_limit() -> None:
     shares, terms = (0.3, 0.5, 0.52, 0.6, 0.8, 0.95), noise_terms(TOWN)
     found = [design(TOWN, confidence=share, closed_form=True, cuts=0, terms=terms) for share in shares]

@@ -111,6 +111,7 @@ def test_what_users_get_depends_on_the_setting() -> None:
     assert small["reliable_from"] < large["reliable_from"]
 
 
+@pytest.mark.slow
 def test_the_municipalities_of_a_member_state_are_told() -> None:
     found = {each.name: each for each in expected_utility(Setting(2.0, 5), "MT")}
     areas = load_areas("lau:2016:MT")

@@ -111,6 +111,7 @@ def test_a_narrow_terminal_has_the_table_in_two_parts(
     assert lines == ["cell-key", "fresh"] * 2
 
 
+@pytest.mark.slow
 def test_all_that_are_known_are_compared_by_default(discreet: Command) -> None:
     few = ("--attacks", "none", "--tables", "2", "--json")
     found = json.loads(discreet(*KEYED, *few).out)
@@ -199,6 +200,7 @@ def test_no_true_count_is_told(discreet: Command, tmp_path: Path) -> None:
 # --- The picture ---
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn(discreet: Command, tmp_path: Path) -> None:
     done = discreet(*QUICK, "--plot", "c.png")
     assert (done.code, done.err) == (0, "")

@@ -178,6 +178,7 @@ def test_the_picture_is_drawn(discreet: Command, tmp_path: Path) -> None:
     assert "Pictures: plane.png" in done.out
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn_for_papers(discreet: Command, tmp_path: Path) -> None:
     with all_alike():
         done = discreet(*DESIGN, "--figures", "figures", "--json")

@@ -46,6 +46,7 @@ def test_no_arguments_show_the_verbs(within: town.Command) -> None:
     assert "demo" in text
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error() -> None:
     script = Path(sys.executable).with_name("discreet")
     command = f"'{script}' ptable --variance 400 --bound 100 --json | head -n 1"

@@ -50,6 +50,7 @@ def test_its_json_is_that_of_the_page_on_interfaces(discreet: Run) -> None:
     assert words - keys - names == second | {"agree_programme", "agree_draw"}
 
 
+@pytest.mark.slow
 def test_with_a_folder_it_writes_a_page_and_keeps_it(discreet: Run, tmp_path: Path) -> None:
     done = discreet("paper", *QUICK, "--out", "p")
     assert done.returncode == 0, done.stderr

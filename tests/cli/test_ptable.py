@@ -103,6 +103,7 @@ def test_convert_writes_three_million_lines(discreet: Run, tmp_path: Path) -> No
     assert read_ptable(tmp_path / "u").key_space == 4096
 
 
+@pytest.mark.slow
 def test_the_picture_is_written(discreet: Run, tmp_path: Path) -> None:
     done = discreet("ptable", "--variance", "2", "--bound", "5", "--plot", "p.png")
     assert done.returncode == 0

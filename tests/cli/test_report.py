@@ -68,6 +68,7 @@ def test_the_curator_is_told_three_things_and_where_the_page_is(run: Command, of
     assert (office / "report.html").stat().st_size > 500_000
 
 
+@pytest.mark.slow
 def test_json_has_the_numbers_of_the_summary(run: Command, office: Path) -> None:
     done = run(*REPORT, "--json")
     assert done.code == 0

@@ -28,6 +28,7 @@ def test_it_says_what_it_wrote_and_that_it_is_made_up(discreet: Run, tmp_path: P
     assert pq.read_metadata(tmp_path / "people.parquet").num_rows == 2000
 
 
+@pytest.mark.slow
 def test_what_it_says_to_do_next_works(discreet: Run, tmp_path: Path) -> None:
     third, fourth = discreet(*ASKED, "--out", "my people.csv").stdout.splitlines()[2:]
     secret = third.partition("(")[2].rstrip("):")

@@ -163,6 +163,7 @@ def test_a_closed_engine_answers_no_more_and_may_be_closed_again(tmp_path: Path)
         engine.table("SELECT * FROM people")
 
 
+@pytest.mark.slow
 def test_a_query_of_another_thread_is_waited_for(tmp_path: Path) -> None:
     engine = DuckDB(threads=1, spill=tmp_path)
     engine.append("people", batch(a=list(range(20_000))))

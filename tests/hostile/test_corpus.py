@@ -38,6 +38,7 @@ def check(outcome: Mapping[str, Any]) -> None:
         assert sum(line.startswith("error: ") for line in told.splitlines()) == 1, outcome
 
 
+@pytest.mark.slow
 def test_inputs_that_were_made_for_a_reader_are_refused_in_a_sentence(tmp_path: Path) -> None:
     chosen = {reader: known.names[::3] for reader, known in READERS.items()}
     found = outcomes(tmp_path, chosen)

@@ -192,6 +192,7 @@ def test_a_file_that_changes_during_the_run_is_refused(
 # --- The disk ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", one_in(3, [10_000, 1_000, 22_000]))
 def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(office: Path, limit: int, old: list[str]) -> None:
     """The limits let no table pass, then the tables but not release.json, then all but record.json."""
@@ -322,6 +323,7 @@ def test_running_out_of_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: 
 # --- Two runs at once, and runs cut short ---
 
 
+@pytest.mark.slow
 def test_of_two_runs_at_once_the_second_to_finish_is_refused(office: Path) -> None:
     processes = [start(office, arguments(variance=variance)) for variance in (2, 3)]
     codes, errors = zip(*[ended(process) for process in processes], strict=True)
@@ -331,6 +333,7 @@ def test_of_two_runs_at_once_the_second_to_finish_is_refused(office: Path) -> No
     assert left(office) == ["rel", "rel.curator"]
 
 
+@pytest.mark.slow
 def test_a_release_cut_short_between_its_moves_is_put_in_place_by_assess(office: Path, old: list[str]) -> None:
     out = office / "rel"
     # Stopped between the two moves, as by a kill: nothing is cleared up.

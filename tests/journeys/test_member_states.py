@@ -166,6 +166,7 @@ def measured_again(state: str, rule: str, attacker: str) -> None:
     same(found, before)
 
 
+@pytest.mark.slow
 def test_luxembourg_designed_for_again_gives_the_same() -> None:
     # What residuals reveal takes long to find out; it is nothing to who takes the paper's averages.
     with few_rounds():

@@ -330,6 +330,7 @@ def test_noise_that_may_be_0_shows_no_key_and_no_id(office: Office, more: list[s
     assert not [place for kind, place in town().found({"log": places["log"]})]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_bars_on_a_terminal_show_nothing_secret(office: Office) -> None:
     import pty
@@ -475,6 +476,7 @@ def test_a_failure_shows_nothing_secret_and_leaves_nothing(office: Office, kind:
     assert SHORT.encode() not in said["standard error"] + said["standard output"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of this kind")
 def test_a_full_disk_shows_nothing_secret_and_leaves_nothing(office: Office) -> None:
     script = Path(sys.executable).with_name("discreet")

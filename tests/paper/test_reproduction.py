@@ -110,6 +110,7 @@ def test_progress_is_told_to_the_end() -> None:
     assert told == [("figuring", 1, 2), ("figuring", 2, 2)]
 
 
+@pytest.mark.slow
 def test_every_member_state_stands_under_both_rules_and_attackers(sources: Sources) -> None:
     found = states(sources)
     assert [(state.rule, state.country, state.attacker) for state in found] == [

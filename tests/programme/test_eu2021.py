@@ -24,6 +24,7 @@ def test_unique_statistics_under_the_flat_rule(country: str, unique: int) -> Non
     assert int(lattice(census(country), "flat").published.sum()) == unique
 
 
+@pytest.mark.slow
 def test_without_merging_every_country_has_the_same_statistics() -> None:
     counted = {int(lattice(census(c), "flat", keep_single=True).published.sum()) for c in member_states()}
     assert counted == {1244}

@@ -196,6 +196,7 @@ def test_parquet_types_become_text(tmp_path: Path) -> None:
     assert text.count("# Missing values: 1.") == 6
 
 
+@pytest.mark.slow
 def test_many_columns(tmp_path: Path) -> None:
     names = [f"a_rather_long_name_of_column_{i}" for i in range(3_000)]
     rows = [",".join(str((i + r) % 3) for i in range(3_000)) for r in range(6)]

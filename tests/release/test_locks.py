@@ -39,6 +39,7 @@ def test_one_at_a_time_is_at_work_in_a_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_another_process_waits_until_the_folder_is_free(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path; from discreet.release.run_journal import alone\n"

@@ -159,6 +159,7 @@ def test_what_is_no_release_is_refused(place: str, tmp_path: Path) -> None:
 # --- The curator's folder ---
 
 
+@pytest.mark.slow
 def test_descriptions_of_very_many_areas_are_read_but_not_those_of_a_neighbour(out: Path) -> None:
     """A release that was written can be opened, however many codes its programme has."""
     spaces, record = " " * MAX_JSON_BYTES, curator_folder(out) / "record.json"

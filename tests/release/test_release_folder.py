@@ -706,6 +706,7 @@ def test_a_killed_run_that_must_not_replace_does_not(out: Path) -> None:
     assert found(out) == (NEW,) * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [0, 1])
 def test_of_two_killed_runs_no_halves_are_put_together(tmp_path: Path, moved: int) -> None:
     """One run is killed while another is at work, which is killed in its turn, at every step of its end."""
@@ -732,6 +733,7 @@ def test_of_two_killed_runs_no_halves_are_put_together(tmp_path: Path, moved: in
     pytest.fail("it never ends")
 
 
+@pytest.mark.slow
 def test_of_a_run_that_was_half_dropped_no_half_comes_back(tmp_path: Path) -> None:
     """A killed run waits because its place was taken; one that replaces what is there is killed while dropping it."""
     total = steps(_start(tmp_path / "count", replace=True), "make", one_step=True)
@@ -897,6 +899,7 @@ def killed_going_on(out: Path, at: int | None, *, one_step: bool = True) -> int:
     return failing.steps
 
 
+@pytest.mark.slow
 @each("one_step", [True, False])
 @each("replace", [False, True])
 def test_a_kill_at_any_step_of_a_run_that_may_be_resumed_can_be_resumed(

@@ -207,6 +207,7 @@ def test_a_mark_tells_its_number(opened: Opened) -> None:
     page.mouse.move(0, 0)
 
 
+@pytest.mark.slow
 def test_it_fits_on_paper(opened: Opened) -> None:
     page = opened.at(PAPER)
     page.emulate_media(media="print")
@@ -241,6 +242,7 @@ def test_there_is_something_to_see(opened: Opened) -> None:
     page.eval_on_selector("#empty", "one => one.remove()")
 
 
+@pytest.mark.slow
 def test_without_scripts_the_charts_are_there_all_the_same(
     browser: Browser, curators_page: str, tmp_path: Path
 ) -> None:

@@ -173,6 +173,7 @@ def odd_numbers(found: ReportResults) -> int:
     return len(re.findall(r"0\.1234|12\.3%", drawn))
 
 
+@pytest.mark.slow
 def test_charts_are_drawn_from_results_too(gathered: ReportResults) -> None:
     before = odd_numbers(gathered)
     assert all(odd_numbers(tamper(gathered)) > before for tamper in (attack, sizes, areas))

@@ -35,6 +35,7 @@ def test_it_is_the_same_beside_the_curators_folder(alone: bytes, town_folder: Pa
     assert report(tmp_path / "out", tmp_path / "page.html", public=True).path.read_bytes() == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["garbage", "folder", "file"])
 def test_it_is_the_same_beside_garbage(alone: bytes, town_folder: Path, tmp_path: Path, content: str) -> None:
     shutil.copytree(town_folder / "out", tmp_path / "out")

@@ -28,6 +28,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release_report, "gather", gather)
 
 
+@pytest.mark.slow
 def test_it_is_there_with_its_figures(town_folder: Path, tmp_path: Path) -> None:
     stages: set[str] = set()
     made = discreet.report(

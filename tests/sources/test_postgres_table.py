@@ -125,6 +125,7 @@ def test_every_type_gives_the_codes_that_other_files_give(server: PostgresServer
     ]
 
 
+@pytest.mark.slow
 def test_records_come_in_batches_and_twice_in_the_same_order(server: PostgresServer) -> None:
     server.run(
         NUMBERED,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from discreet.synthetic.employment import ACTIVITIES, ACTIVITY, EDUCATION, LEVELS
 from tests.each import each
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons
@@ -42,6 +44,7 @@ def test_farmers_farm_and_soldiers_serve() -> None:
     assert (table.OCC[table.EDU.isin(["7", "8", "9"]) & (table.CAS == "1.1")] == "2").mean() > 0.4
 
 
+@pytest.mark.slow
 def test_most_work_in_the_region_they_live_in() -> None:
     table = persons("AT")
     region = table.LPW[table.LPW.str.startswith("1.AT")]
@@ -53,6 +56,7 @@ def test_most_work_in_the_region_they_live_in() -> None:
     assert (by_area[large] > 0.85).all()
 
 
+@pytest.mark.slow
 def test_activity_follows_the_table() -> None:
     table = persons(number=262_144)
     private = table[~table.HST.isin(["2.1", "2.2"])]

@@ -38,6 +38,7 @@ def test_names_are_those_of_inspire() -> None:
     assert persons().GRID.str.fullmatch(r"CRS3035RES1000mN\d{4}000E\d{4}000").all()
 
 
+@pytest.mark.slow
 @each("country", [country for country in countries() if country != "EL"])
 def test_every_country_has_room(country: str) -> None:
     made = SyntheticCensus(country, 3000, seed=5)

@@ -35,6 +35,7 @@ def test_these_are_checked() -> None:
     assert tuple(marginals()) == NAMES
 
 
+@pytest.mark.slow
 @each("country", ["LU", "FR"])
 @each("name", NAMES)
 def test_persons_have_the_stated_marginals(country: str, name: str) -> None:

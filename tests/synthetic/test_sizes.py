@@ -36,6 +36,7 @@ def test_every_area_of_the_programme_has_a_size_of_its_own_but_three(country: st
     assert set(one[lacking].tolist()) <= set(one[~lacking].tolist())
 
 
+@pytest.mark.slow
 def test_the_whole_is_as_large_as_30_countries() -> None:
     sizes = np.concatenate([lau_sizes(country, areas(country), Draws("sizes")) for country in WITH_AREAS])
     assert sizes.sum() == pytest.approx(454_655_157, rel=1e-3)

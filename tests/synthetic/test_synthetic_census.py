@@ -14,6 +14,7 @@ from tests.synthetic.sample import persons
 WITH_AREAS = [country for country in countries() if country != "EL"]
 
 
+@pytest.mark.slow
 @each("country", WITH_AREAS)
 def test_every_topic_of_persons_has_finest_codes(country: str) -> None:
     programme = census(country)
@@ -29,6 +30,7 @@ def test_every_topic_of_persons_has_finest_codes(country: str) -> None:
         assert int(block.topics[name].max()) < len(codes)
 
 
+@pytest.mark.slow
 @each("topic", ["AGE", "LMS", "CAS", "OCC", "IND", "SIE", "EDU", "YAE", "YAT", "HAR", "LPW"])
 def test_every_code_occurs(topic: str) -> None:
     assert set(persons(number=262_144)[topic]) == set(census("LU").topics[topic].levels[-1].codes or ())

@@ -135,6 +135,7 @@ def peak(path: Path, number: int) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak of a process")
 def test_memory_does_not_grow_with_the_persons(tmp_path: Path) -> None:
     few, many = (peak(tmp_path / f"{number}.parquet", number) for number in (2**19, 2**21))
