@@ -13,6 +13,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --quiet --constraint constra
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start many processes: compiled modules that are kept save a second each.
 unexport PYTHONDONTWRITEBYTECODE
+# Two workers on two cores: threads of their own for each would only wait for each other.
+test test-slow: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow golden lint types bench docs clean

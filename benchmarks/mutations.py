@@ -119,7 +119,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=90, help="of processor time for one fault")
     parser.add_argument("--out", type=Path, help="JSON, one object per fault")
     options = parser.parse_args()
-    sys.dont_write_bytecode = True
     for name in ("altair", "duckdb", "pandas", "pyarrow.parquet", "pytest", "scipy.stats"):
         importlib.import_module(name)  # Once, for all children.
 
