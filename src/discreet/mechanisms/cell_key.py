@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError, UnknownNameError
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
-from discreet.noise.by_count import noise_by_count
+from discreet.mechanisms.mechanism import MECHANISMS, CountNoiseMechanism
 from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import KEY_MODES
@@ -30,7 +29,7 @@ EARLIER_BITS = 32
 
 @MECHANISMS.register("cell-key")
 @dataclass(frozen=True)
-class CellKey(RegisteredMechanism):
+class CellKey(CountNoiseMechanism):
     """Noise from cell keys.
 
     Attributes:
@@ -62,7 +61,7 @@ class CellKey(RegisteredMechanism):
     public_method: ClassVar[str] = " with cell keys"
 
     def __post_init__(self) -> None:
-        set_noise(self)
+        super().__post_init__()
         if self.mode not in KEY_MODES:
             raise UnknownNameError.among("key mode", self.mode, KEY_MODES)
         if self.key_space > WIDEST_KEY_SPACE:
@@ -79,16 +78,6 @@ class CellKey(RegisteredMechanism):
     def key_space(self) -> int:
         """Return K, the p-table's own or 2^32."""
         return self.by_count.key_space
-
-    @property
-    def by_count(self) -> NoiseByCount:
-        """Return the noise of every true count."""
-        return noise_by_count(self.noise)
-
-    @property
-    def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else."""
-        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""

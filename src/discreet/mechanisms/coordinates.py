@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from discreet.errors import ParameterError, SecretError
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
-from discreet.noise.by_count import noise_by_count
+from discreet.mechanisms.mechanism import MECHANISMS, CountNoiseMechanism
 from discreet.noise.by_name import described_noise
 from discreet.noise.key_lookup import KeyMixer
 from discreet.noise.ptable import KEY_SPACE
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @MECHANISMS.register("coordinates")
 @dataclass(frozen=True)
-class Coordinates(RegisteredMechanism):
+class Coordinates(CountNoiseMechanism):
     """Noise from the coordinates of a cell.
 
     Attributes:
@@ -51,22 +50,12 @@ class Coordinates(RegisteredMechanism):
     flags: ClassVar[tuple[str, ...]] = ("version_label", "perturb_zeros")
 
     def __post_init__(self) -> None:
-        set_noise(self)
+        super().__post_init__()
         if not self.secret:
             raise SecretError("Noise by coordinates needs the office's secret and none was given. Pass the secret.")
         KeyMixer(self.secret)
         if not self.version:
             raise ParameterError("The version label must be a text such as 1.", parameter="version")
-
-    @property
-    def by_count(self) -> NoiseByCount:
-        """Return the noise of every true count."""
-        return noise_by_count(self.noise)
-
-    @property
-    def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else."""
-        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""

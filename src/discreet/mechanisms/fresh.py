@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from discreet.mechanisms.mechanism import MECHANISMS, RegisteredMechanism, set_noise
-from discreet.noise.by_count import noise_by_count
+from discreet.mechanisms.mechanism import MECHANISMS, CountNoiseMechanism
 from discreet.noise.by_name import described_noise
 from discreet.noise.ptable import KEY_SPACE
 from discreet.noise.random_bits import SYSTEM_BITS
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @MECHANISMS.register("fresh")
 @dataclass(frozen=True)
-class Fresh(RegisteredMechanism):
+class Fresh(CountNoiseMechanism):
     """Independent noise for every cell of every table.
 
     Attributes:
@@ -44,19 +43,6 @@ class Fresh(RegisteredMechanism):
     spsn: ClassVar[bool] = False
     shares_noise: ClassVar[bool | None] = False
     flags: ClassVar[tuple[str, ...]] = ("perturb_zeros",)
-
-    def __post_init__(self) -> None:
-        set_noise(self)
-
-    @property
-    def by_count(self) -> NoiseByCount:
-        """Return the noise of every true count."""
-        return noise_by_count(self.noise)
-
-    @property
-    def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else."""
-        return self.by_count.perturbs_zeros
 
     def publish(self, lot: NoiseBatch) -> Ints:
         """Return count plus noise."""

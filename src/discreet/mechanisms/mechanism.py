@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.arrays import Ints, Words
     from discreet.noise.by_count import NoiseByCount
+    from discreet.noise.distribution import Noise
     from discreet.programme.lattice import Statistic
     from discreet.tabulation.static_output import StaticOutput
 
@@ -192,19 +193,41 @@ class RegisteredMechanism:
         raise InternalError(f"The mechanism {cls.name} cannot be repeated.")
 
 
-def set_noise(mechanism: Any) -> None:  # noqa: ANN401 - a frozen mechanism with the fields noise and perturb_zeros
-    """Turn the noise that a mechanism was given into noise by true count, with or without noise on empty cells."""
-    noise = noise_by_count(mechanism.noise, perturb_zeros=mechanism.perturb_zeros)
-    if not noise.varies_by_count and isinstance(noise.large, MaxEntropy):
-        # A record has the same name for it as for the p-table, under which small counts have other noise.
-        raise ParameterError(
-            "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy("
-            f"variance={noise.large.variance:g}, bound={noise.large.bound}), which gives small counts theirs.",
-            parameter="noise",
-        )
-    object.__setattr__(mechanism, "noise", noise)
-    # A p-table defines that itself: with another one in its place nothing is asked for.
-    object.__setattr__(mechanism, "perturb_zeros", None if noise.varies_by_count else noise.perturbs_zeros)
+class CountNoiseMechanism(RegisteredMechanism):
+    """A mechanism whose noise may depend on the true count.
+
+    Subclasses are frozen dataclasses with these fields.
+
+    Attributes:
+        noise: a p-table, or one distribution for every count from 1 on.
+        perturb_zeros: whether one distribution gives empty cells noise too; a p-table defines that itself.
+    """
+
+    noise: NoiseByCount | Noise
+    perturb_zeros: bool | None
+
+    def __post_init__(self) -> None:
+        noise = noise_by_count(self.noise, perturb_zeros=self.perturb_zeros)
+        if not noise.varies_by_count and isinstance(noise.large, MaxEntropy):
+            # A record has the same name for it as for the p-table, under which small counts have other noise.
+            raise ParameterError(
+                "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy("
+                f"variance={noise.large.variance:g}, bound={noise.large.bound}), which gives small counts theirs.",
+                parameter="noise",
+            )
+        object.__setattr__(self, "noise", noise)
+        # A p-table defines that itself: with another one in its place nothing is asked for.
+        object.__setattr__(self, "perturb_zeros", None if noise.varies_by_count else noise.perturbs_zeros)
+
+    @property
+    def by_count(self) -> NoiseByCount:
+        """Return the noise of every true count."""
+        return noise_by_count(self.noise)
+
+    @property
+    def perturbs_zeros(self) -> bool:
+        """Say whether a true 0 may be published as something else."""
+        return self.by_count.perturbs_zeros
 
 
 MECHANISMS: Registry[type[RegisteredMechanism]] = Registry(
