@@ -16,7 +16,7 @@ from discreet.noise import DiscreteGaussian, Gaussian, Laplace, MaxEntropy, PTab
 from discreet.noise.ptable import PTableRow
 from discreet.risk.composition import compose, compose_large
 from discreet.risk.neighbouring_counts import Neighbours
-from discreet.risk.sentences import downwards
+from discreet.risk.sentences import downwards, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
@@ -41,6 +41,8 @@ def test_epsilon_of_the_eu_output(law: MaxEntropy, floor: float, thousandth: flo
     # Shares of what the floor leaves.
     assert composition.epsilon_above_floor(1e-3 * (1 - found)).value == pytest.approx(thousandth, abs=6e-4)
     assert composition.epsilon_above_floor(1e-6 * (1 - found)).value == pytest.approx(millionth, abs=6e-4)
+    # The delta that goes with it, in words.
+    assert f"except with probability {upwards(found + 0.01)}." in composition.epsilon_above_floor(0.01).sentence
 
 
 @pytest.mark.parametrize(
