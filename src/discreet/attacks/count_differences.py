@@ -363,7 +363,7 @@ def _laws(rates: Rates, ends: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _laws_of_movers(rates: Rates, ends: int, *, exchange: bool) -> tuple[Floats, Floats]:
-    """Return the same of cells in which somebody came or went, and the chance that nobody did."""
+    """Return the distribution of differences of cells whose participants changed, and the probability of no change."""
     law = _laws(rates, ends).copy()
     stayed = law[..., ends].copy()
     if exchange:

@@ -216,7 +216,7 @@ class CountNoiseMechanism(RegisteredMechanism):
                 parameter="noise",
             )
         object.__setattr__(self, "noise", noise)
-        # A p-table defines that itself: with another one in its place nothing is asked for.
+        # A p-table defines that itself; None, so that `dataclasses.replace` can put another p-table in its place.
         object.__setattr__(self, "perturb_zeros", None if noise.varies_by_count else noise.perturbs_zeros)
 
     @property

@@ -265,7 +265,7 @@ class VariancePlane:
                 yield (f"edge: {edge.label}", bound, variance, None)
 
     def chart(self) -> alt.LayerChart:
-        """Return what is left as bars and the edges over them, with the legends of both."""
+        """Return the feasible variances as bars and the constraints as lines over them, with their legends."""
         import altair as alt
 
         left = {name: any(span.low <= span.high for span in spans) for name, spans in self._readings()}
@@ -341,7 +341,7 @@ class EpsilonLine:
                 yield (name, epsilon, self.accurate)
 
     def chart(self) -> alt.LayerChart:
-        """Return what is left as bands and the limits over them, with the legends of both."""
+        """Return the feasible epsilons as bands and the constraints as lines over them, with their legends."""
         import altair as alt
 
         called = {STRICT: _left(STRICT, self.strict), RELAXED: _left(RELAXED, self.relaxed)}
