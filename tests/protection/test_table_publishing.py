@@ -60,8 +60,8 @@ class Kept:
     exact: dict[str, pa.Table | None] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
 
-    def begin(self, run: str) -> frozenset[str]:
-        raise AssertionError(run)
+    def begin(self, run: str, secret: bytes | None = None) -> frozenset[str]:
+        raise AssertionError(run, secret)
 
     def written(self, name: str) -> pa.Table | None:
         return self.published.get(name)

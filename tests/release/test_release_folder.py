@@ -18,12 +18,14 @@ import pytest
 
 from discreet.errors import FileExistsAlreadyError, FileWriteError, LockedError
 from discreet.limits import MAX_DEPTH, MAX_DIGITS
+from discreet.records.secret import keyed_digest
 from discreet.release import atomic_move
 from discreet.release import release_folder as folder_module
 from discreet.release.release_folder import Staging, check_free, curator_folder, recover, stage
 from discreet.release.run_journal import alone, hold, note
 from discreet.release.table_files import TableFile
 from tests.each import each
+from tests.protection.town import SECRET
 from tests.release.crashes import Disk, Failing, KilledError
 
 if TYPE_CHECKING:
@@ -576,7 +578,7 @@ def test_a_run_that_waits_in_vain_at_its_end_publishes_nothing_and_keeps_its_tab
 
     def wait() -> None:
         with stage(out, replace=True, lock_timeout=0.05) as staging:
-            staging.begin("the run", resume=False)
+            staging.begin("the run", SECRET, resume=False)
             note_table(staging)
             with alone(out.parent):
                 staging.finish(about(), '{"mark": "new"}')
@@ -877,13 +879,13 @@ def note_table(staging: Staging, mark: str = NEW) -> None:
     staging.exact.mkdir()
     (staging.exact / "1.csv").write_text(mark)
     digest = hashlib.sha256(mark.encode()).hexdigest()
-    note(staging.folder, TableFile("1", "tables/1.csv", 1, len(mark), digest), digest)
+    note(staging.folder, TableFile("1", "tables/1.csv", 1, len(mark), digest), keyed_digest(digest, SECRET))
 
 
 def go_on(out: Path, mark: str = NEW, *, run: str = "the run") -> list[str]:
     """Make a release as a run does that may be resumed; return the tables that were there already."""
     with stage(out, replace=True, resume=True) as staging:
-        done = staging.begin(run, resume=True)
+        done = staging.begin(run, SECRET, resume=True)
         if not done:
             note_table(staging, mark)
         staging.finish(about(mark), json.dumps({"mark": mark}))
@@ -986,12 +988,12 @@ def test_tables_of_another_run_are_removed_and_not_taken_over(out: Path) -> None
 
 def test_tables_of_a_run_at_work_are_neither_taken_nor_removed(out: Path) -> None:
     with stage(out, replace=True, resume=True) as first:
-        first.begin("the run", resume=True)
+        first.begin("the run", SECRET, resume=True)
         (first.tables / "1.csv").write_text(NEW)
         digest = hashlib.sha256(NEW.encode()).hexdigest()
         note(first.folder, TableFile("1", "tables/1.csv", 1, 3, digest), None)
         with stage(out, replace=True, resume=True) as second:
-            assert second.begin("the run", resume=True) == []
+            assert second.begin("the run", SECRET, resume=True) == []
             assert (first.tables / "1.csv").exists()
         first.finish(about(), '{"mark": "new"}')
     assert found(out) == (NEW,) * 3

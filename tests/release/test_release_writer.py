@@ -23,6 +23,7 @@ from discreet.release import release_writer as shelves
 from discreet.release.release import open_release
 from discreet.release.table_files import FORMATS, write_table
 from tests.each import each
+from tests.protection.town import SECRET
 from tests.release.small_release import PROGRAMME, cell_key, make, people
 from tests.tabulation.small_data import programmes
 
@@ -181,11 +182,11 @@ def test_a_shelf_says_what_an_earlier_run_left_and_reads_it_back(tmp_path: Path)
     for form in FORMATS:
         out = tmp_path / f"rel {form}"
         with shelves.FolderWriter(out, form, replace=False, resume=True) as shelf:
-            assert shelf.begin("the run") == frozenset()
+            assert shelf.begin("the run", SECRET) == frozenset()
             for name in ("a/b", "A/B"):
                 shelf.put(name, table, table)
         with shelves.FolderWriter(out, form, replace=False, resume=True) as shelf:
-            assert shelf.begin("the run") == {"a/b", "A/B"}
+            assert shelf.begin("the run", SECRET) == {"a/b", "A/B"}
             found = shelf.written("A/B")
             assert found is not None
             assert found.to_pylist() == table.to_pylist()

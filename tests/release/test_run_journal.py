@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.records.secret import keyed_digest
 from discreet.release.run_journal import JOURNAL, begin, finished, is_as_noted, note
 from discreet.release.table_files import TableFile
 from tests.each import each
@@ -86,3 +88,15 @@ def test_a_file_is_as_noted_if_every_byte_is(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     assert not is_as_noted(path, digest)
     assert not is_as_noted(tmp_path, digest)
+
+
+def test_a_keyed_digest_is_of_these_bytes_and_this_secret(tmp_path: Path) -> None:
+    path = tmp_path / "1.parquet"
+    path.write_bytes(b"12")
+    sha256 = hashlib.sha256(b"12").hexdigest()
+    secret = b"a secret of the office"
+    assert is_as_noted(path, keyed_digest(sha256, secret), secret)
+    assert not is_as_noted(path, sha256, secret)
+    assert not is_as_noted(path, keyed_digest(sha256, secret), b"another secret of it")
+    path.write_bytes(b"13")
+    assert not is_as_noted(path, keyed_digest(sha256, secret), secret)

@@ -228,7 +228,7 @@ class ProtectionJob:
             output = output_of(loaded.programme)
             mechanism = self.mechanism.ready_for(output)
             record = self._record(loaded, mechanism, found)
-            done = writer.begin(_digest(record, found))
+            done = writer.begin(_digest(record, found), mechanism.secret)
             publisher = TablePublisher(
                 loaded,
                 place,

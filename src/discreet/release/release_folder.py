@@ -84,7 +84,7 @@ class Staging:
         """Return where the tables of true counts are made, if they are wanted."""
         return self.folder / CURATOR / EXACT
 
-    def begin(self, run: str, *, resume: bool) -> list[TableFile]:
+    def begin(self, run: str, secret: bytes | None, *, resume: bool) -> list[TableFile]:
         """Start the journal and return the tables that a killed run of the same kind left finished, now moved here."""
         with write_errors(self.out):
             begin(self.folder, run)
@@ -93,31 +93,30 @@ class Staging:
             found: dict[str, TableFile] = {}
             with alone(self.out.parent, self.lock_timeout):
                 for folder in _leftovers(self.out):
-                    self._take_over(folder, run, found)
+                    self._take_over(folder, run, secret, found)
             return list(found.values())
 
-    def _take_over(self, folder: Path, run: str, found: dict[str, TableFile]) -> None:
+    def _take_over(self, folder: Path, run: str, secret: bytes | None, found: dict[str, TableFile]) -> None:
         """Add the tables of one folder to those found; two killed runs may have finished the same one."""
         with suppress(FileNotFoundError), _ended(folder) as ended:
             if not ended or folder == self.folder:
                 return
             for table, exact in finished(folder, run):
-                if table.id not in found and self._moved_here(folder, table, exact):
+                if table.id not in found and self._moved_here(folder, table, exact, secret):
                     note(self.folder, table, exact)
                     found[table.id] = table
             _remove(folder)
 
-    def _moved_here(self, folder: Path, table: TableFile, exact: str | None) -> bool:
+    def _moved_here(self, folder: Path, table: TableFile, exact: str | None, secret: bytes | None) -> bool:
         """Say whether the files of a table were as they were noted, and are here now."""
         name = Path(table.file).name
-        moves = [(folder / PUBLIC / TABLES / name, self.tables / name, table.sha256)]
+        public, curator = folder / PUBLIC / TABLES / name, folder / CURATOR / EXACT / name
+        if not is_as_noted(public, table.sha256) or not (exact is None or is_as_noted(curator, exact, secret)):
+            return False
         if exact is not None:
             self.exact.mkdir(mode=0o700, exist_ok=True)
-            moves.append((folder / CURATOR / EXACT / name, self.exact / name, exact))
-        if not all(is_as_noted(source, digest) for source, _, digest in moves):
-            return False
-        for source, target, _ in moves:
-            source.replace(target)
+            curator.replace(self.exact / name)
+        public.replace(self.tables / name)
         return True
 
     def finish(self, release: dict[str, Any], record: str) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import FileWriteError, LockedError, UnreadableFileError
 from discreet.limits import bounded_json, read_bounded
+from discreet.records.secret import keyed_digest
 from discreet.release.table_files import TableFile
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def begin(folder: Path, run: str) -> None:
 
 
 def note(folder: Path, table: TableFile, exact: str | None) -> None:
-    """Add a finished table, and the digest of its true counts if they are kept."""
+    """Add a finished table, and the keyed digest of the file of its true counts if they are kept."""
     with (folder / JOURNAL).open("a", encoding="utf-8") as file:
         file.write(json.dumps({**table.to_json(), "content": table.content, "exact": exact}) + "\n")
 
@@ -76,13 +77,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield content
 
 
-def is_as_noted(path: Path, sha256: str) -> bool:
-    """Say whether a file is there with this digest."""
+def is_as_noted(path: Path, noted: str, secret: bytes | None = None) -> bool:
+    """Say whether a file is there with this digest, which the secret has keyed if there is one."""
     try:
         with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return False
+    return noted == (keyed_digest(found, secret) if secret else found)
 
 
 LOCK_TIMEOUT = 30.0
