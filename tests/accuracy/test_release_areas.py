@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.accuracy.release_areas import NO_AREAS, AreaFinder, area_topic
+from discreet.accuracy.release_areas import NO_AREAS, AreaFinder
 from discreet.accuracy.release_utility import utility
 from discreet.accuracy.table_pairs import TablePairs
 from discreet.errors import ProgrammeError, UnknownNameError
 from discreet.mechanisms.exact import Exact
 from discreet.programme.programme_files import load_programme
-from discreet.programme.selection import choose_tables
+from discreet.programme.selection import area_topic, choose_tables
 from discreet.protection.pipeline import protect
 from discreet.release.true_tables import TrueTables
 from tests.accuracy.small_release import PEOPLE, small_release

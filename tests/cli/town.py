@@ -18,6 +18,7 @@ from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from discreet.release.table_files import read_table
+from tests.tabulation.small_data import without_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +153,7 @@ def few_rounds() -> Iterator[None]:
 
 def cells(table: pa.Table) -> Cells:
     """Return the rows of a table by their codes."""
-    columns = [column.to_pylist() for column in table.columns]
+    columns = [column.to_pylist() for column in without_levels(table).columns]
     return dict(zip(zip(*columns[:-1], strict=True), columns[-1], strict=True))
 
 

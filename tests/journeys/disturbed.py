@@ -139,7 +139,7 @@ def check_whole(out: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((out / "release.json").read_text(encoding="utf-8"))
     entries = {entry["file"]: entry["sha256"] for entry in content["files"]}
     found = {name: hashlib.sha256(data).hexdigest() for name, data in files(out).items() if name != "release.json"}
-    assert found == entries
+    assert found == {**entries, "README.md": content["readme"]}
     assert [entry["id"] for entry in content["files"]] == [table["id"] for table in content["programme"]["tables"]]
     return content
 

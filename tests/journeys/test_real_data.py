@@ -294,7 +294,7 @@ def test_the_public_folder_holds_nothing_secret(journey: Journey) -> None:
     description = journey.release.description
     tables = {f"tables/{name}.parquet" for name in journey.release.ids}
     files = {path.relative_to(journey.out).as_posix(): path for path in journey.out.rglob("*") if path.is_file()}
-    assert files.keys() == {"release.json"} | tables
+    assert files.keys() == {"README.md", "release.json"} | tables
     secret = journey.secret.read_bytes().strip()
     for path in files.values():
         content = path.read_bytes()

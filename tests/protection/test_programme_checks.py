@@ -55,11 +55,11 @@ def test_a_category_cannot_have_the_code_of_the_total() -> None:
         check_countable(programme([SEX, taken], [by(taken)]))
 
 
-@pytest.mark.parametrize("names", [("value", "AGE"), ("SEX", "SEX")])
+@pytest.mark.parametrize("names", [("value", "AGE"), ("SEX", "SEX"), ("AGE_level", "AGE")])
 def test_columns_of_a_table_have_different_names(names: tuple[str, str]) -> None:
     one, other = (replace(by(given), code=name) for given, name in zip((SEX, AGE), names, strict=True))
     with pytest.raises(
-        ProgrammeError, match=f"Table 1 would have two columns called {names[0]}; the last are always value and"
+        ProgrammeError, match=f"Table 1 would have two columns called {names[0]}; levels are called after"
     ):
         check_countable(programme([SEX, AGE], [one, other]))
 

@@ -76,8 +76,8 @@ class Kept:
             raise FileWriteError("the disk is full", path=None)  # type: ignore[arg-type]  # no path is needed here
         self.published[name], self.exact[name] = published, exact
 
-    def finish(self, record: Record, summary: RunSummary) -> Release:
-        raise AssertionError((record, summary))
+    def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
+        raise AssertionError((record, summary, programme))
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,11 +31,10 @@ from discreet.release.table_files import FORMATS, read_table, write_table
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
 from tests.protection.town import SECRET, TOWN, people
 from tests.quick import examples
-from tests.tabulation.small_data import by, topic
+from tests.tabulation.small_data import by, topic, without_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from discreet.engines.duckdb import DuckDB
     from discreet.mechanisms.mechanism import Mechanism
@@ -281,6 +281,31 @@ def test_csv_of_an_earlier_version_which_escaped_nothing_is_in_order(code: str, 
     describe_again(out)
     with pytest.raises(ReleaseError, match=r"1 of 1 tables differ \(1\)"):
         verify(out, data=data, secret=SECRET)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_release_of_the_first_schema_has_no_levels_and_is_in_order(form: str, tmp_path: Path, engine: DuckDB) -> None:
+    data, out = put_people(tmp_path), tmp_path / "rel"
+    made = make(data, out, form=form, engine=engine)
+    held = make(data, None, engine=engine)
+    assert any("AGE_level" in held.table(name).column_names for name in held.ids)
+    files = [
+        write_table(name, without_levels(held.table(name)), out / "tables", form, Path(file).stem).to_json()
+        for name, file in made.files.items()
+    ]
+    forget_digest(out)
+    path = out / "release.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    later = {name: content.pop(name) for name in ("counts", "readme")}
+    path.write_text(json.dumps({**content, "schema": "discreet/1", "files": files}), encoding="utf-8")
+    (out / "README.md").unlink()
+    assert later["counts"] == ["value"]
+    assert "AGE_level" not in open_release(out).table("1").column_names
+    assert verify(out, data=data, secret=SECRET).repeated
+    # A page that somebody else added is not part of it.
+    (out / "README.md").write_text("Ours")
+    with pytest.raises(ReleaseError, match=r"README\.md that is not part of it"):
+        verify(out)
 
 
 def places(content: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:

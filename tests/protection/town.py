@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from tests.tabulation.small_data import by, codes_of, in_universe, programme, topic
+from tests.tabulation.small_data import by, codes_of, in_universe, programme, topic, without_levels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def squares(size: int, *, names: str = "XY") -> list[Topic]:
 
 def cells(table: pa.Table) -> dict[Cell, int]:
     """Return the rows of a table as a dictionary, and refuse a cell that stands there twice."""
-    columns = [column.to_pylist() for column in table.columns]
+    columns = [column.to_pylist() for column in without_levels(table).columns]
     rows = list(zip(*columns[:-1], strict=True)) or [()] * len(columns[-1])
     assert len(set(rows)) == len(rows)
     return dict(zip(rows, columns[-1], strict=True))

@@ -39,10 +39,10 @@ def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
         (b"{", "has a release.json that is not JSON"),
         (b"\xff\xfe\x00", "has a release.json that is not text in UTF-8"),
         (b"[" * 100_000, "has a release.json that has more than 100 objects or lists inside each other"),
-        (b"[]", "has a release.json of another kind than discreet/1"),
-        (b"null", "has a release.json of another kind than discreet/1"),
-        (b'{"schema": "discreet/2", "kind": "release"}', "of another kind than discreet/1"),
-        (b'{"schema": "discreet/1", "kind": "record"}', "of another kind than discreet/1"),
+        (b"[]", "has a release.json of another kind than discreet/1 or discreet/2"),
+        (b"null", "has a release.json of another kind than discreet/1 or discreet/2"),
+        (b'{"schema": "discreet/3", "kind": "release"}', "of another kind than discreet/1 or discreet/2"),
+        (b'{"schema": "discreet/1", "kind": "record"}', "of another kind than discreet/1 or discreet/2"),
     ],
 )
 def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_neither_the_order_of_records_nor_the_threads_change_a_byte(programme: P
             protect(data.take(order), programme, cell_key(), out=out, id="ID", form=form, engine=engine)
             made.append(files(out))
     assert made[0] == made[1] == made[2]
-    assert len(made[0]) == len(programme.tables) + 1
+    assert len(made[0]) == len(programme.tables) + 2
 
 
 def test_the_same_release_again_is_the_same_to_the_byte(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_digests_and_sizes_are_those_of_the_files(tmp_path: Path) -> None:
             data = (out / entry["file"]).read_bytes()
             assert (entry["bytes"], entry["sha256"]) == (len(data), sha256(data).hexdigest())
             assert entry["rows"] == open_release(out).table(entry["id"]).num_rows
-        assert set(files(out)) == {"release.json", *(entry["file"] for entry in entries)}
+        assert set(files(out)) == {"README.md", "release.json", *(entry["file"] for entry in entries)}
 
 
 # --- Whole or not at all ---
@@ -226,6 +226,6 @@ def test_true_counts_stand_in_the_curators_folder_alone(tmp_path: Path) -> None:
     for name, keep in (("a", True), ("b", False)):
         release = make(out=tmp_path / name, keep_exact=keep)
         exact[name] = sorted(path.name for path in (tmp_path / f"{name}.curator").rglob("*"))
-        assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["release.json", "tables"]
+        assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["README.md", "release.json", "tables"]
     assert exact["b"] == ["record.json"]
     assert exact["a"] == sorted(["exact", "record.json", *(Path(file).name for file in release.files.values())])

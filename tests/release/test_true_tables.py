@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import ReleaseError
+from discreet.programme.model import code_columns
 from discreet.release.release import open_release
 from discreet.release.table_files import read_table, write_table
 from discreet.release.true_tables import TrueTables, keeps_truth
@@ -34,11 +35,11 @@ def changed(made: Path, folder: Path, by: int) -> tuple[Path, dict[str, str]]:
     """Return true counts in a folder of their own, the first finest cell of table 1 with some persons more."""
     shutil.copytree(made.with_name("out.curator") / "exact", folder)
     rows = read_table(folder / "1.parquet")
-    codes = [name for name in rows.column_names if name != "value"]
+    codes = code_columns(rows.column_names)
     finest = next(n for n, row in enumerate(rows.to_pylist()) if all(row[name] != "_T" for name in codes))
     values = rows["value"].to_numpy().copy()
     values[finest] += by
-    write_table("1", rows.set_column(len(codes), "value", pa.array(values)), folder, "parquet")
+    write_table("1", rows.set_column(rows.column_names.index("value"), "value", pa.array(values)), folder, "parquet")
     return folder, {name: rows[name][finest].as_py() for name in codes}
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from discreet.programme.category_tree import Category, CategoryTree
-from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
+from discreet.programme.model import VALUE, WEIGHTED, Breakdown, Level, Programme, Table, Topic, code_columns
 from discreet.tabulation.counting import CodedRecords
 
 if TYPE_CHECKING:
@@ -205,3 +205,9 @@ def in_engine(
     columns |= {"k": np.array(keys, dtype=np.uint32), "number": np.arange(len(people), dtype=np.uint32)}
     engine.append("micro", pa.record_batch(columns))
     return CodedRecords(engine, lambda _: "micro", lambda axis, depth: f"a{axis}_{depth}", condition, key_space)
+
+
+def without_levels(table: pa.Table) -> pa.Table:
+    """Return a published table with codes and counts alone."""
+    names = table.column_names
+    return table.select([name for name in names if name in {*code_columns(names), VALUE, WEIGHTED}])

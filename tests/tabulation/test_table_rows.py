@@ -18,7 +18,7 @@ from discreet.tabulation import cell_coordinates
 from discreet.tabulation.plan import plan as plan_tables
 from discreet.tabulation.table_rows import StatisticValues, rows
 from tests.quick import up_to
-from tests.tabulation.small_data import by, position, programme, programmes, topic
+from tests.tabulation.small_data import by, position, programme, programmes, topic, without_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,19 @@ Shown = list[tuple[str | int, ...]]
 
 def listed(table: pa.Table) -> Shown:
     """Return the rows as tuples, value last."""
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return list(zip(*(column.to_pylist() for column in without_levels(table).columns), strict=True))
+
+
+def assert_levels_contain_their_codes(spec: Programme, table: Table, found: pa.Table) -> None:
+    for breakdown in table.breakdowns:
+        shown = [codes for codes in levels_of(breakdown) if codes and codes != ("_T",)]
+        assert (f"{breakdown.code}_level" in found.column_names) == (len(shown) > 1), spec
+        if len(shown) <= 1:
+            continue
+        codes, levels = (found.column(name).to_pylist() for name in (breakdown.code, f"{breakdown.code}_level"))
+        for code, level in zip(codes, levels, strict=True):
+            named = [each.name for each in breakdown.shown_levels if code in (each.codes or ())]
+            assert level == (" ".join(named) or "total")
 
 
 def dense(plan: Plan, statistic: Statistic, values: StatisticValues) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
@@ -103,7 +115,8 @@ def test_rows_are_those_of_listing_every_cell_in_order(worth: int, data: st.Data
         patch.setattr(cell_coordinates, "WORTH_AN_ARRAY", worth)
         for table in plan.tables:
             found = rows(plan, table, values)
-            assert found.column_names == [*(b.code for b in table.table.breakdowns), "value"]
+            assert without_levels(found).column_names == [*(b.code for b in table.table.breakdowns), "value"]
+            assert_levels_contain_their_codes(spec, table.table, found)
             assert listed(found) == by_hand(spec, plan, table.table, values)
 
 

@@ -2,7 +2,7 @@
 
 Areas are the finest published categories of the geographic topic, with women, men and total if published. The topic is
 the one requested, else the one that the programme declares (`areas`), else the largest one with the name of areas
-(`AREA_NAME`). Without such a topic, figures on areas are omitted.
+(`programme/selection.py`). Without such a topic, figures on areas are omitted.
 
 The rank of an area is that of its count among all areas with persons, the largest first; areas of equal size share the
 mean of their ranks. The correlation is Spearman's, between ranks by true and by published counts.
@@ -10,13 +10,12 @@ mean of their ranks. The correlation is Spearman's, between ranks by true and by
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import UnknownNameError
+from discreet.programme.selection import area_topic
 from discreet.programme.summary import all_category_words
 from discreet.results import Result
 
@@ -135,15 +134,6 @@ def _correlation(before: Floats, after: Floats) -> float:
     return float(np.corrcoef(before, after)[0, 1])
 
 
-AREA_NAME = re.compile(
-    r"(?<![a-z])(geo[a-z]*|areas?|regions?|nuts|lau|municip[a-z]*|parish(es)?|(sub)?districts?|places?|communes?"
-    r"|grid([a-z]*)|states?|count(y|ies)|provinces?|wards?|lsoa|msoa|oa|lad|lga|cantons?|boroughs?|prefectures?"
-    r"|localit(y|ies)|settlements?|tracts?|puma|zip(codes?)?|post(al)?codes?)(?![a-z])",
-    re.IGNORECASE,
-)
-"""Names of topics of areas, as a word of the name: GEO, GEO.L, NUTS2, lsoa21cd, district_of_residence."""
-OTHER_NAME = re.compile(r"birth|citizen|national|origin|work|study|marital|civil|health|employment", re.IGNORECASE)
-"""Names of topics that are not the areas where people live, in spite of a word such as region or state."""
 NO_AREAS = (
     'No area variable, so no figures on areas: declare it in the programme (areas = "TOPIC") or with --areas TOPIC.'
 )
@@ -247,22 +237,6 @@ def _finer(kept: StatisticPair | None, shown: StatisticPair, axis: int) -> Stati
         return shown
     areas = kept.published.shape[kept.topics.index(shown.topics[axis])]
     return shown if shown.published.shape[axis] > areas else kept
-
-
-def area_topic(programme: Programme, asked: str | None = None) -> str | None:
-    """Return the topic of the areas: the one asked for, declared, or named so; None if there is no such topic.
-
-    Of several topics with the name of areas the one with most categories is taken.
-    """
-    used = {b.topic: programme.topics[b.topic] for table in programme.tables for b in table.breakdowns}
-    if asked is not None:
-        if asked not in used:
-            raise UnknownNameError.among("topic of the tables", asked, used)
-        return asked
-    if programme.areas is not None:
-        return programme.areas if programme.areas in used else None
-    called = [name for name in used if AREA_NAME.search(name) and not OTHER_NAME.search(name)]
-    return max(called, key=lambda name: used[name].levels[-1].size, default=None)
 
 
 def _sex_topic(topics: Mapping[str, Topic], areas: str) -> str | None:

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from discreet.accuracy.release_areas import NO_AREAS, area_topic
+from discreet.accuracy.release_areas import NO_AREAS
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import of_single_persons
@@ -27,7 +27,7 @@ from discreet.errors import ParameterError, UnknownNameError
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_to_json
-from discreet.programme.selection import choose_tables
+from discreet.programme.selection import area_topic, choose_tables
 from discreet.protection.pipeline import protect
 from discreet.release.record import Record
 from discreet.results import ResultSet

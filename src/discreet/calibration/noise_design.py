@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.accuracy.release_areas import area_topic
 from discreet.calibration.comparison import try_on_data
 from discreet.calibration.constraints import (
     ACCURATE,
@@ -46,6 +45,7 @@ from discreet.noise.ptable import PTable
 from discreet.programme.eu2021.census import member_states
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
+from discreet.programme.selection import area_topic
 from discreet.results import Result, ResultSet
 from discreet.risk.averaging import ONE_SIGMA, variance_needed
 from discreet.risk.residual_bound import noise_terms

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import InternalError, ProgrammeError
-from discreet.programme.model import TOTAL
+from discreet.programme.model import TOTAL, TOTAL_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,11 +201,13 @@ class ColumnLevel:
     """One level of a breakdown as a table shows it: where its cells are counted, and what they are called.
 
     Attributes:
+        name: its name in the programme.
         depth: the depth on the topic's axis.
         labels: the code of every position, as its number in the breakdown's list of codes.
         fresh: which positions have a code that no coarser level of the breakdown has; None where all are.
     """
 
+    name: str
     depth: int
     labels: NDArray[np.signedinteger]
     fresh: Flags | None
@@ -236,6 +238,22 @@ class TableColumn:
         return dict(pairwise(self.depths))
 
     @cached_property
+    def level_of_code(self) -> tuple[tuple[str, ...], NDArray[np.signedinteger]] | None:
+        """Return names of levels, and for every code the number of its own; None if codes alone tell the level.
+
+        A category that is not split further belongs to several levels: all their names, joined by blanks.
+        """
+        if len(self.levels) - (self.codes[0] == TOTAL) <= 1:
+            return None
+        names = [""] * len(self.codes)
+        for level in self.levels:
+            for number in level.labels:
+                names[number] = f"{names[number]} {level.name}".lstrip()
+        found = tuple(dict.fromkeys(names))
+        numbers = np.array([found.index(name) for name in names], dtype=np.min_scalar_type(-len(found)))
+        return found, numbers
+
+    @cached_property
     def own(self) -> dict[int, Flags]:
         """Return by depth which categories have a row of their own, for depths where not all have.
 
@@ -255,15 +273,14 @@ def _column(breakdown: Breakdown, axis: Axis) -> TableColumn:
     levels: list[ColumnLevel] = []
     if breakdown.total or not breakdown.levels:
         place[TOTAL] = 0
-        levels.append(ColumnLevel(0, np.zeros(1, dtype=np.int32), None))
-    for level in breakdown.levels:
+        levels.append(ColumnLevel(TOTAL_LEVEL, 0, np.zeros(1, dtype=np.int32), None))
+    for level in breakdown.shown_levels:
         listed = axis.codes_of(level)
         new = np.array([code not in place for code in listed])
         for code in listed:
             place.setdefault(code, len(place))
-        if new.any():
-            labels = np.array([place[code] for code in listed], dtype=np.int32)
-            levels.append(ColumnLevel(axis.depth_of(level), labels, None if new.all() else new))
+        labels = np.array([place[code] for code in listed], dtype=np.int32)
+        levels.append(ColumnLevel(level.name, axis.depth_of(level), labels, None if new.all() else new))
     # The narrowest numbers that hold all codes: a table has a number per row and column.
     kind = np.min_scalar_type(-len(place))
     narrow = tuple(replace(level, labels=level.labels.astype(kind)) for level in levels)

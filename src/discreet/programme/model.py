@@ -97,6 +97,18 @@ class Breakdown:
     levels: tuple[Level, ...]
     total: bool = True
 
+    @cached_property
+    def shown_levels(self) -> tuple[Level, ...]:
+        """Return the levels with codes that no coarser one has: a table shows others under the coarser one."""
+        if len(self.levels) == 1:
+            return self.levels
+        found, seen = [], set[str]()
+        for level in self.levels:
+            if not seen.issuperset(level.codes or ()):
+                found.append(level)
+            seen.update(level.codes or ())
+        return tuple(found)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -181,3 +193,18 @@ VALUE = "value"
 """The column of published counts."""
 WEIGHTED = "weighted"
 """The column of weighted counts after it, where there are weights."""
+LEVEL = "_level"
+"""What a column of levels is called after: the column of codes that it follows."""
+TOTAL_LEVEL = "total"
+"""The level of the total; no topic has this name."""
+
+
+def code_columns(names: Sequence[str]) -> list[str]:
+    """Return the columns of codes of a published table: those before the counts that are not levels of others.
+
+    >>> code_columns(["AGE", "AGE_level", "SEX", "value", "weighted"])
+    ['AGE', 'SEX']
+    """
+    end = next((place for place, name in enumerate(names) if name in (VALUE, WEIGHTED)), len(names))
+    found = names[:end]
+    return [name for name in found if not (name.endswith(LEVEL) and name.removesuffix(LEVEL) in found)]

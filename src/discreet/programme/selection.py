@@ -1,7 +1,8 @@
-"""A part of a programme, and a programme whose topics also have a category for what is not stated."""
+"""A part of a programme, its topic of areas, and a programme with a category for missing values in its topics."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 
 NOT_STATED = {"en": "not stated"}
+AREA_NAME = re.compile(
+    r"(?<![a-z])(geo[a-z]*|areas?|regions?|nuts|lau|municip[a-z]*|parish(es)?|(sub)?districts?|places?|communes?"
+    r"|grid([a-z]*)|states?|count(y|ies)|provinces?|wards?|lsoa|msoa|oa|lad|lga|cantons?|boroughs?|prefectures?"
+    r"|localit(y|ies)|settlements?|tracts?|puma|zip(codes?)?|post(al)?codes?)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of topics of areas, as a word of the name: GEO, GEO.L, NUTS2, lsoa21cd, district_of_residence."""
+OTHER_NAME = re.compile(r"birth|citizen|national|origin|work|study|marital|civil|health|employment", re.IGNORECASE)
+"""Names of topics that are not the areas where people live, in spite of a word such as region or state."""
 
 
 def choose_tables(programme: Programme, patterns: Sequence[str] | None, unit: str | None) -> Programme:
@@ -107,3 +117,19 @@ def _with_category(topic: Topic, code: str) -> Topic:
 
 def _on_levels(breakdown: Breakdown, levels: dict[Level, Level]) -> Breakdown:
     return replace(breakdown, levels=tuple(levels.get(level, level) for level in breakdown.levels))
+
+
+def area_topic(programme: Programme, asked: str | None = None) -> str | None:
+    """Return the topic of the areas: the one asked for, declared, or named so; None if there is no such topic.
+
+    Of several topics with the name of areas the one with most categories is taken.
+    """
+    used = {b.topic: programme.topics[b.topic] for table in programme.tables for b in table.breakdowns}
+    if asked is not None:
+        if asked not in used:
+            raise UnknownNameError.among("topic of the tables", asked, used)
+        return asked
+    if programme.areas is not None:
+        return programme.areas if programme.areas in used else None
+    called = [name for name in used if AREA_NAME.search(name) and not OTHER_NAME.search(name)]
+    return max(called, key=lambda name: used[name].levels[-1].size, default=None)

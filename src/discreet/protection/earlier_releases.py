@@ -23,7 +23,7 @@ import numpy as np
 
 from discreet.errors import ReleaseError
 from discreet.limits import read_bounded_json
-from discreet.programme.model import VALUE, WEIGHTED
+from discreet.programme.model import VALUE, WEIGHTED, code_columns
 from discreet.records.secret import KEYED, keyed_digest
 from discreet.release.release import Release, read_description
 from discreet.release.release_folder import RECORD, RELEASE, curator_folder
@@ -422,7 +422,7 @@ def compared(release: Release, tables: Callable[[str], pa.Table | None]) -> Tabl
             continue
         try:
             old = _read(release, name)
-            if (_codes(new), _counts(new)) != (_codes(old), _counts(old)):
+            if _columns(new) != _columns(old):
                 continue
             rows += new.num_rows + old.num_rows
             if rows > MOST_ROWS and done:
@@ -446,16 +446,15 @@ def _table_compared(old: pa.Table, new: pa.Table) -> tuple[int, int]:
     """Return how many cells either table shows, and in how many of them the two differ."""
     import pyarrow.compute as pc
 
-    codes, counts = _codes(old), _counts(old)
+    codes, counts = _columns(old)
     first, second = (_as_text(table, codes) for table in (old, new))
     joined = first.join(second, keys=codes, join_type="full outer", right_suffix=" new", use_threads=False)
     values = [pc.fill_null(joined.column(name), 0) for name in (counts, f"{counts} new")]
     return joined.num_rows, int(pc.sum(pc.not_equal(*values)).as_py() or 0)
 
 
-def _codes(table: pa.Table) -> list[str]:
-    """Return the columns of codes: those before the values."""
-    return list(table.column_names[: table.column_names.index(_counts(table))])
+def _columns(table: pa.Table) -> tuple[list[str], str]:
+    return code_columns(table.column_names), _counts(table)
 
 
 def _counts(table: pa.Table) -> str:

@@ -256,7 +256,7 @@ class ProtectionJob:
                 margins=loaded.margins,
                 warnings=(*loaded.notes, *self._warnings(record), *joint),
             )
-            return writer.finish(record, summary)
+            return writer.finish(record, summary, loaded.programme)
 
     def _writer(self) -> ReleaseWriter:
         if self.out is None:

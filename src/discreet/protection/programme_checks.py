@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeError
-from discreet.programme.model import TOTAL, VALUE, WEIGHTED
+from discreet.programme.model import LEVEL, TOTAL, VALUE, WEIGHTED
 
 if TYPE_CHECKING:
     from discreet.programme.model import Breakdown, Programme, Table, Topic
@@ -46,13 +46,14 @@ def _check_categories(topic: Topic, breakdown: Breakdown, table: Table) -> None:
 
 
 def _check_columns(table: Table) -> None:
-    """Refuse two columns of one name; the last of a table are called value and, with weights, weighted."""
-    names = [*(breakdown.code for breakdown in table.breakdowns), VALUE, WEIGHTED]
+    """Refuse two columns of one name: each breakdown may have one for its levels, and counts are the last."""
+    codes = [breakdown.code for breakdown in table.breakdowns]
+    names = [*codes, *(code + LEVEL for code in codes), VALUE, WEIGHTED]
     twice = [breakdown for breakdown in table.breakdowns if names.count(breakdown.code) > 1]
     if twice:
         raise ProgrammeError(
-            f"Table {table.id} would have two columns called {twice[0].code}; the last are always {VALUE} and, with "
-            f"weights, {WEIGHTED}. Give the breakdown another name.",
+            f"Table {table.id} would have two columns called {twice[0].code}; levels are called after their column "
+            f"(NAME{LEVEL}), counts {VALUE} and, with weights, {WEIGHTED}. Give the breakdown another name.",
             topic=twice[0].topic,
         )
 

@@ -22,12 +22,13 @@ from discreet.engines.spill_folder import SpillFolder
 from discreet.errors import ParameterError, RecordFileError, ReleaseError, ReleaseWarning, SecretError
 from discreet.limits import MAX_RELEASE_BYTES, read_bounded
 from discreet.noise.key_lookup import SecretAsGiven, bare_secret
+from discreet.programme.model import VALUE, WEIGHTED, code_columns
 from discreet.programme.programme_json import programme_from_json
 from discreet.protection.pipeline import protect
 from discreet.records.secret import secret_check
 from discreet.release.record import Record, read_record
 from discreet.release.release import Release, describe, open_release
-from discreet.release.release_folder import RECORD, RELEASE, TABLES, curator_folder
+from discreet.release.release_folder import README, RECORD, RELEASE, TABLES, curator_folder
 from discreet.release.run_journal import LOCK_TIMEOUT
 from discreet.release.table_files import FORMATS, TableFile, write_table
 from discreet.results import Result, ResultSet
@@ -165,9 +166,11 @@ MOST_NAMED = 5
 """Files that a message names."""
 LONGEST_SHOWN = 60
 """Signs of the name of an entry that a message shows."""
-SENTENCES = frozenset({"absent", "columns", "noise.totals", "noise.zeros", "noise.negative"})
+SENTENCES = frozenset({"absent", "columns", "readme", "noise.totals", "noise.zeros", "noise.negative"})
 """Entries that are sentences: earlier versions have other words for the same."""
-TOLD_LATER = frozenset({"noise.mean_noise", "noise.smallest_published", "noise.zeros", "noise.negative", "escaped"})
+TOLD_LATER = frozenset(
+    {"noise.mean_noise", "noise.smallest_published", "noise.zeros", "noise.negative", "escaped", "counts", "readme"}
+)
 """Entries that earlier versions did not have."""
 
 
@@ -273,13 +276,19 @@ def _wrong_files(release: Release) -> Iterator[str]:
         ):
             if found != said:
                 yield f"a file {file} with another number of {what} than {RELEASE} says"
+    if digest := release.description.get("readme"):
+        page = _place(release) / README
+        if not page.is_file():
+            yield f"no file {README}"
+        elif hashlib.sha256(read_bounded(page)).hexdigest() != digest:
+            yield f"a file {README} that is damaged or was changed"
     yield from (f"a file {file} that is not part of it" for file in _strangers(release))
 
 
 def _strangers(release: Release) -> list[str]:
     """Return all that lies in the folder of a release and is not part of it, hidden files too."""
     folder = _place(release)
-    known = {RELEASE, *release.files.values()}
+    known = {RELEASE, *release.files.values(), *([README] if "readme" in release.description else [])}
     found = (
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()
     )
@@ -318,7 +327,7 @@ def _rebuilt(release: Release, record: Record) -> dict[str, Any]:
         else TableFile(name, "", 0, 0, "")
         for name in (table["id"] for table in definition["tables"])
     ]
-    made: dict[str, Any] = json.loads(json.dumps(describe(record, files, form)))
+    made: dict[str, Any] = json.loads(json.dumps(describe(record, files, form, record.published())))
     return made
 
 
@@ -356,6 +365,8 @@ def _is_older(path: str, how: str, release: Release, record: Record) -> bool:
     if path == "noise.bound":
         earlier = record.earlier_bound
         return earlier is not None and release.description["noise"].get("bound") == earlier
+    if path == "schema":
+        return not release.has_levels
     if how == "was changed":
         # Rounding and noise that is not centred were once told as any other.
         other = {"noise.method", "noise.typical_noise"} if record.is_deterministic or record.mean else set()
@@ -368,16 +379,18 @@ def _check_repeats(release: Release, data: object, secret: bytes | None, progres
     # Whatever there was to warn of was said when the release was made.
     quietly = warnings.catch_warnings(action="ignore", category=ReleaseWarning)
     with SpillFolder() as temporary, quietly:
+        out = Path(temporary.name) / TABLES
+        is_current = release.is_escaped and release.has_levels
         again = repeat(
             curator_folder(place),
             data=data,
             secret=secret,
-            out=Path(temporary.name) / TABLES,
+            out=out if is_current else None,
             keep_exact=False,
             progress=progress,
         )
-        if not release.is_escaped:
-            again = _not_escaped(again, Path(temporary.name) / "earlier" / TABLES)
+        if not is_current:
+            again = _as_earlier(again, release, out)
         was, now = release.digests, again.digests
         entries = list(_differences(release.description, json.loads(json.dumps(again.description))))
     differ = sorted(name for name in was if was[name] != now.get(name))
@@ -397,14 +410,19 @@ def _check_repeats(release: Release, data: object, secret: bytes | None, progres
         raise ReleaseError.at(place, what, "Take it from a copy, or make the release again.")
 
 
-def _not_escaped(release: Release, folder: Path) -> Release:
-    """Return a release with its tables as earlier versions wrote them, which escaped nothing in CSV."""
-    folder.mkdir(parents=True)
-    files = [
-        write_table(name, release.table(name), folder, "csv", Path(file).stem, escaped=False).to_json()
-        for name, file in release.files.items()
-    ]
-    return Release(folder.parent, {**release.description, "files": files})
+def _as_earlier(release: Release, earlier: Release, folder: Path) -> Release:
+    """Return a release in memory as earlier versions wrote its tables: without levels, or with formulas in CSV."""
+    folder.mkdir()
+    files, form = [], earlier.description["format"]
+    for name, file in earlier.files.items():
+        table = release.table(name)
+        kept = [each for each in table.column_names if each in {*code_columns(table.column_names), VALUE, WEIGHTED}]
+        table = table if earlier.has_levels else table.select(kept)
+        files.append(write_table(name, table, folder, form, Path(file).stem, escaped=earlier.is_escaped).to_json())
+    written: dict[str, Any] = {
+        n: earlier.description[n] for n in ("format", "escaped", "readme") if n in earlier.description
+    }
+    return Release(folder.parent, {**release.description, **written, "files": files})
 
 
 def _place(release: Release) -> Path:

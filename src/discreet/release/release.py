@@ -5,6 +5,7 @@ Opening a release checks its description; errors name the entry that is missing 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from dataclasses import dataclass, field
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from discreet.errors import ProgrammeError, RecordFileError, ReleaseError, UnknownNameError, UnreadableFileError
 from discreet.limits import MAX_JSON_BYTES, MAX_RELEASE_BYTES, read_bounded, read_bounded_json
+from discreet.programme.model import VALUE, WEIGHTED
 from discreet.programme.programme_json import programme_from_json
 from discreet.release.disclosed_noise import typical_change
 from discreet.release.noise_record import FIXED_CHANGE, ROUNDING
-from discreet.release.record import SCHEMA, Record, record_from_json
+from discreet.release.readme import readme
+from discreet.release.record import Record, record_from_json
 from discreet.release.release_folder import EXACT, RECORD, RELEASE, TABLES, curator_folder, recover
 from discreet.release.table_files import TableFile, read_table
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     Kind = type | tuple[type, ...]
 
 KIND = "release"
+SCHEMAS = ("discreet/1", "discreet/2")
+"""Versions of the form of a release; since the second tables have columns of levels, and a README.md explains them."""
 ENTRIES: dict[str, type] = {"name": str, "noise": dict, "format": str, "files": list, "programme": dict}
 FILE_ENTRIES: dict[str, type] = {"id": str, "file": str, "rows": int, "bytes": int, "sha256": str}
 NOISE_ENTRIES: dict[str, Kind] = {
@@ -59,8 +64,8 @@ def read_description(folder: Path, most: int = MAX_JSON_BYTES) -> dict[str, Any]
         raise ReleaseError.at(folder, what, "Check the path and its permissions.") from error
     except UnreadableFileError as error:
         raise ReleaseError.at(folder, f"has a {RELEASE} that {error.what}", AGAIN) from error
-    if not isinstance(content, dict) or (content.get("schema"), content.get("kind")) != (SCHEMA, KIND):
-        raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {SCHEMA}", AGAIN)
+    if not isinstance(content, dict) or content.get("schema") not in SCHEMAS or content.get("kind") != KIND:
+        raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {' or '.join(SCHEMAS)}", AGAIN)
     _check_entries(folder, content, ENTRIES, "")
     _check_noise(folder, content["noise"])
     _check_files(folder, content["files"])
@@ -112,8 +117,8 @@ def _wrong(folder: Path, what: str) -> ReleaseError:
 
 CURATOR_ALONE = "Only the curator who made a release can assess it."
 COLUMNS = (
-    "One per breakdown with the code of a category, _T for the total; then value, and weighted where there are "
-    "weights; or weighted alone."
+    "One per variable with the code of a category, _T for the total, and after it NAME_level where it has several "
+    "levels; then value, and weighted where there are weights; or weighted alone."
 )
 ABSENT = "A cell of the programme that has no row is a published 0."
 
@@ -198,6 +203,11 @@ class Release:
     @property
     def _entries(self) -> dict[str, dict[str, Any]]:
         return {entry["id"]: entry for entry in self.description["files"]}
+
+    @property
+    def has_levels(self) -> bool:
+        """Say whether tables have columns of levels, and a README.md explains them."""
+        return bool(self.description["schema"] != SCHEMAS[0])
 
     @property
     def is_escaped(self) -> bool:
@@ -318,11 +328,19 @@ class Release:
         return f"{name}: {len(self.ids)} tables of {self.description['name']}{typical}."
 
 
-def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str, Any]:
-    """Return what a data user needs: the noise as far as it may be told, what is absent, and the files."""
-    programme = record.definition or {}
-    return {
-        "schema": SCHEMA,
+def describe(record: Record, files: Sequence[TableFile], form: str, published: Programme) -> dict[str, Any]:
+    """Return what a data user needs: the noise as far as it is disclosed, the meaning of absent rows, and the files.
+
+    Args:
+        record: how the noise was made.
+        files: the tables.
+        form: their format.
+        published: the programme.
+    """
+    programme, run = record.definition or {}, record.run or {}
+    weighted = [WEIGHTED] if run.get("weight") else []
+    found: dict[str, Any] = {
+        "schema": SCHEMAS[-1],
         "kind": KIND,
         "name": programme["name"],
         "noise": record.public(),
@@ -330,9 +348,12 @@ def describe(record: Record, files: Sequence[TableFile], form: str) -> dict[str,
         "format": form,
         **({"escaped": True} if form == "csv" else {}),
         "columns": COLUMNS,
+        "counts": weighted if run.get("weighted_only") else [VALUE, *weighted],
         "files": [file.to_json() for file in files],
-        "programme": _public(programme),
     }
+    if files:
+        found["readme"] = hashlib.sha256(readme(found, published).encode()).hexdigest()
+    return {**found, "programme": _public(programme)}
 
 
 def _public(programme: dict[str, Any]) -> dict[str, Any]:

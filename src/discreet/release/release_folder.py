@@ -1,6 +1,7 @@
 """The folders of a release: made next to their place, and moved into it when they are complete.
 
     OUT/                public files only
+      README.md         how to read the tables
       release.json      what a data user needs, and the checksum of every file
       tables/ID.parquet a column per breakdown, and `value` (or ID.csv)
     OUT.curator/        mode 0700, confidential
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from discreet.release.table_files import TableFile
 
-(RELEASE, TABLES), RECORD, EXACT = PUBLISHED, "record.json", "exact"
+(RELEASE, TABLES), RECORD, EXACT, README = PUBLISHED, "record.json", "exact", "README.md"
 PUBLIC, CURATOR = "public", "curator"
 CONTENTS = {PUBLIC: (RELEASE, TABLES), CURATOR: (RECORD, EXACT)}
 """What each part holds, its description first."""
@@ -119,9 +120,11 @@ class Staging:
         public.replace(self.tables / name)
         return True
 
-    def finish(self, release: dict[str, Any], record: str) -> None:
-        """Write the two descriptions, then move everything into place."""
+    def finish(self, release: dict[str, Any], record: str, page: str = "") -> None:
+        """Write the two descriptions and the page for data users, then move everything into place."""
         with write_errors(self.out):
+            if page:
+                (self.folder / PUBLIC / README).write_text(page, encoding="utf-8")
             (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
             (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
             _make_private(self.folder / CURATOR)
@@ -292,6 +295,7 @@ def _check_place(part: str, places: Mapping[str, Path], *, replace: bool) -> Non
 def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
     """Give what is in a part beside the files that its release lists, hidden files too; a release contains no links."""
     (description, inner), listed = CONTENTS[part], _listed_names(places[PUBLIC])
+    files = {description, README} if README in listed and part == PUBLIC else {description}
     with os.scandir(places[part]) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
@@ -299,7 +303,7 @@ def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
             with os.scandir(entry) as found:
                 others = [each.name for each in found if not (_is_file(each) and each.name in listed)]
             yield from (f"{inner}/{name}" for name in sorted(others))
-        elif entry.name != description or not _is_file(entry):
+        elif entry.name not in files or not _is_file(entry):
             yield entry.name
 
 
@@ -308,13 +312,17 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _listed_names(public: Path) -> set[str]:
-    """Return the names of the tables that a release lists, which true counts have too; a damaged one lists none."""
+    """Return the names of the tables that a release lists, which true counts have too, and of its page for data users.
+
+    A damaged release lists none.
+    """
     try:
-        entries = read_bounded_json(public / RELEASE, MAX_RELEASE_BYTES)["files"]
-        paths = [PurePosixPath(entry["file"]) for entry in entries]
+        description = read_bounded_json(public / RELEASE, MAX_RELEASE_BYTES)
+        paths = [PurePosixPath(entry["file"]) for entry in description["files"]]
     except (OSError, UnreadableFileError, TypeError, KeyError):
         return set()
-    return {path.name for path in paths if path.parts[:-1] == (TABLES,)}
+    page = {README} if "readme" in description else set()
+    return {path.name for path in paths if path.parts[:-1] == (TABLES,)} | page
 
 
 def _prefix(out: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol, Self
 
 from discreet.records.secret import keyed_digest
+from discreet.release.readme import readme
 from discreet.release.release import Release, describe
 from discreet.release.release_folder import description_digest, stage, write_errors
 from discreet.release.run_journal import LOCK_TIMEOUT, note
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from discreet.programme.model import Programme
     from discreet.release.record import Record
     from discreet.release.release import RunSummary
     from discreet.release.table_files import TableFile
@@ -41,8 +43,8 @@ class ReleaseWriter(Protocol):
     def written(self, name: str) -> pa.Table | None:
         """Return a table that was put here, None if there is none of this name."""
 
-    def finish(self, record: Record, summary: RunSummary) -> Release:
-        """Make the release."""
+    def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
+        """Make the release of this programme."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -103,13 +105,13 @@ class FolderWriter:
         file = next((file for file in self._files if file.id == name), None)
         return None if file is None else read_table(self._staging.tables.parent / file.file)
 
-    def finish(self, record: Record, summary: RunSummary) -> Release:
+    def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
         """Write the descriptions and move everything into place."""
         order = _order(record)
         files = sorted(self._files, key=lambda file: order[file.id])
-        description = describe(record, files, self._form)
+        description = describe(record, files, self._form, programme)
         record = replace(record, release_digest=description_digest(description))
-        self._staging.finish(description, record.to_json())
+        self._staging.finish(description, record.to_json(), readme(description, programme))
         # The record is this run's own: another run may have replaced the release by now.
         return Release(self._out, description, summary=summary, own_record=record)
 
@@ -143,10 +145,10 @@ class MemoryWriter:
         """Return a table that was kept."""
         return self._tables.get(name)
 
-    def finish(self, record: Record, summary: RunSummary) -> Release:
+    def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
         """Return the release with its tables and its record."""
         held = {name: self._tables[name] for name in _order(record)}
-        description = describe(record, [], "memory")
+        description = describe(record, [], "memory", programme)
         return Release(None, description, summary=summary, held=held, held_exact=self._exact, own_record=record)
 
 

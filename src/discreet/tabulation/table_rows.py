@@ -1,4 +1,4 @@
-"""A published table as rows: a code per column and a value, sorted by statistic, then by the order of the codes.
+"""A published table as rows: codes, their levels and a value, sorted by statistic, then by the order of the codes.
 
 Every cell of a table has an address: the flat index of its codes among all codes of its
 columns. Addresses are put together statistic by statistic, each as a sum of one step per
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.programme.model import VALUE
+from discreet.programme.model import LEVEL, VALUE
 from discreet.tabulation.cell_coordinates import summed
 
 if TYPE_CHECKING:
@@ -49,11 +49,13 @@ def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, StatisticValue
     if layout.repeats:
         keep = address < table.cells
         address, value = address[keep], value[keep]
-    arrays = [
-        pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(column.codes))
-        for labels, column in zip(layout.labels(address), table.columns, strict=True)
-    ]
-    return pa.table([*arrays, pa.array(value)], names=[*(column.name for column in table.columns), VALUE])
+    found: dict[str, pa.Array] = {}
+    for labels, column in zip(layout.labels(address), table.columns, strict=True):
+        found[column.name] = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(column.codes))
+        if column.level_of_code:
+            names, level = column.level_of_code
+            found[column.name + LEVEL] = pa.DictionaryArray.from_arrays(pa.array(level[labels]), pa.array(names))
+    return pa.table({**found, VALUE: value})
 
 
 @dataclass(frozen=True, eq=False)

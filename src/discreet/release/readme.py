@@ -1,0 +1,204 @@
+"""The README.md of a release: one page with which a data user can read the tables without this library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.programme.model import LEVEL, TOTAL, TOTAL_LEVEL, VALUE, WEIGHTED
+from discreet.programme.selection import area_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from discreet.programme.model import Breakdown, Level, Programme, Table
+
+MOST_TABLES = 12
+"""Tables that are listed; a census has more than fit on a page."""
+NORMAL = 1.96
+"""Standard deviations on either side of a 95 % interval."""
+
+PAGE = """\
+# {name}
+
+{tables} of counts. {noise}
+The variables, codes and labels of all tables are in `release.json` under `programme`.
+
+## Reading a table
+
+Every row is one cell: a column per variable with the code of a category, and {counts}.
+
+- **Codes are text.** Import them as text, or leading zeros are lost. `{total}` is the total.
+- **A table contains all levels and totals of its variables, so a sum over all rows counts everybody several times.**
+  Select one level of every variable, or its total, before you add up rows. A variable with several levels has a second
+  column with the ending `{level}`. It contains the level of the code, or `{total_level}`. A category that is not
+  divided further belongs to several levels; their names are separated by a space.
+- **A cell without a row is a published 0.**
+{about_noise}
+## Three queries
+
+They are SQL for DuckDB, to be run in this folder. `coalesce` turns cells without a row into 0.
+
+{queries}
+## Tables
+
+| file | variables | rows |
+|---|---|---:|
+{files}
+"""
+
+
+def readme(description: dict[str, Any], programme: Programme) -> str:
+    """Return the page for a release with this description."""
+    counts = description["counts"]
+    listed = [_file_line(entry, programme) for entry in description["files"][:MOST_TABLES]]
+    if more := len(description["files"]) - MOST_TABLES:
+        listed += [f"| {more:,} more: see `release.json` | | |"] if more > 0 else []
+    files = len(description["files"])
+    return PAGE.format(
+        name=description["name"],
+        tables=f"{files:,} table{'s' if files != 1 else ''}",
+        noise=_size(description["noise"]),
+        counts=" and ".join(WORDS[name] for name in counts),
+        total=TOTAL,
+        level=LEVEL,
+        total_level=TOTAL_LEVEL,
+        about_noise="".join(f"- {line}\n" for line in _about_noise(description)),
+        queries="\n".join(_queries(description, programme)),
+        files="\n".join(listed),
+    )
+
+
+WORDS = {
+    VALUE: f"`{VALUE}`, the published count",
+    WEIGHTED: f"`{WEIGHTED}`, the published weighted count",
+}
+
+
+def _size(noise: dict[str, Any]) -> str:
+    if "typical_noise" not in noise:
+        return "They are published as counted, without noise."
+    return f"Method: {noise['method']}; a count typically changes by {noise['typical_noise']:.1f}."
+
+
+def _about_noise(description: dict[str, Any]) -> Iterable[str]:
+    noise = description["noise"]
+    yield from (str(noise[name]) for name in ("totals", "zeros", "negative") if name in noise)
+    if "bound" in noise:
+        yield f"A count changes by {noise['bound']}."
+    if description.get("escaped"):
+        yield "An apostrophe precedes codes that begin with `=`, `@` or a tab: spreadsheets would compute them."
+
+
+def _file_line(entry: dict[str, Any], programme: Programme) -> str:
+    table = next(table for table in programme.tables if table.id == entry["id"])
+    return f"| `{entry['file']}` | {', '.join(b.code for b in table.breakdowns)} | {entry['rows']:,} |"
+
+
+def _queries(description: dict[str, Any], programme: Programme) -> Iterable[str]:
+    """Give the three queries for one table: the count of an area, one margin, a share with its interval."""
+    areas = area_topic(programme)
+    query = _TableQueries(description, _example(programme, areas))
+    area = next((b for b in query.table.breakdowns if b.topic == areas and b.shown_levels), None)
+    yield query.one_count(area)
+    if margin := query.longest(areas):
+        yield query.margin(margin)
+        yield query.share(margin)
+
+
+def _example(programme: Programme, areas: str | None) -> Table:
+    """Return the table of the queries: if there is any, one by area, with totals and a variable of many levels."""
+
+    def order(table: Table) -> tuple[bool, bool, bool, int]:
+        without_total = not all(b.total for b in table.breakdowns)
+        by_area = any(b.topic == areas and b.shown_levels for b in table.breakdowns)
+        by_level = any(b.topic != areas and len(b.shown_levels) > 1 for b in table.breakdowns)
+        return without_total, not by_area, not by_level, len(table.breakdowns)
+
+    return min(programme.tables, key=order)
+
+
+class _TableQueries:
+    """SQL about one table of a release."""
+
+    def __init__(self, description: dict[str, Any], table: Table) -> None:
+        self.table = table
+        self.noise = description["noise"]
+        self.count = description["counts"][0]
+        file = next(entry["file"] for entry in description["files"] if entry["id"] == table.id)
+        # DuckDB would take codes such as 001 for numbers.
+        self.source = f"read_csv({_text(file)}, all_varchar = true)" if file.endswith(".csv") else _text(file)
+        self.value = f"{self.count}::BIGINT" if file.endswith(".csv") else self.count
+
+    def longest(self, areas: str | None) -> Breakdown | None:
+        """Return the variable with most levels, areas only if there is nothing else."""
+        shown = [each for each in self.table.breakdowns if each.shown_levels]
+        return max(shown, key=lambda each: (each.topic != areas, len(each.shown_levels)), default=None)
+
+    def one_count(self, area: Breakdown | None) -> str:
+        """Return the query of the count of an area, or of all persons."""
+        code = (area.shown_levels[-1].codes or (TOTAL,))[0] if area else TOTAL
+        where = [self._is(area, code)] if area else []
+        title = f"The count of {area.code} {code}" if area else "The total"
+        return self._block(title, self._select([f"{self._sum()} AS {self.count}"], where, besides=area))
+
+    def margin(self, variable: Breakdown) -> str:
+        """Return the query of all counts at the finest level of one variable."""
+        where = [self._at(variable, variable.shown_levels[-1])]
+        what = [_name(variable.code), f"{self._sum()} AS {self.count}"]
+        sql = f"{self._select(what, where, besides=variable)}\nGROUP BY ALL ORDER BY ALL"
+        return self._block(f"All counts by {variable.code}", sql)
+
+    def share(self, variable: Breakdown) -> str:
+        """Return the query of the share of one category, with an interval where the size of the noise is known."""
+        code = (variable.shown_levels[0].codes or (TOTAL,))[0]
+        parts = [f"{self._sum(self._is(variable, code))} AS part", f"{self._sum(self._summed(variable))} AS whole"]
+        counts = self._select(parts, [], besides=variable).replace("\n", "\n  ")
+        shown = ["part / whole AS share"]
+        size = self.noise.get("typical_noise", 0)
+        # Where no total is published, the whole is a sum with the noise of every part.
+        if size and self.count == VALUE and variable.total:
+            error = f"{NORMAL} * {size:.2g} * sqrt(1 + share ** 2) / whole"
+            shown += [f"share - {error} AS lower", f"share + {error} AS upper"]
+        columns = ",\n  ".join(shown)
+        interval = ", with its 95 % interval" if len(shown) > 1 else ""
+        sql = f"WITH counts AS (\n  {counts}\n)\nSELECT\n  {columns}\nFROM counts"
+        return self._block(f"The share of {variable.code} {code}{interval}", sql)
+
+    def _sum(self, condition: str = "") -> str:
+        chosen = f" FILTER ({condition})" if condition else ""
+        return f"coalesce(sum({self.value}){chosen}, 0)"
+
+    def _select(self, what: list[str], where: list[str], besides: Breakdown | None) -> str:
+        others = [self._summed(each) for each in self.table.breakdowns if each is not besides]
+        conditions = [each for each in (*where, *others) if each]
+        condition = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {', '.join(what)}\nFROM {self.source}{condition}"
+
+    def _summed(self, variable: Breakdown) -> str:
+        """Return the condition for the total of a variable, or for the parts of it where no total is published."""
+        if variable.total or not variable.shown_levels:
+            return self._is(variable, TOTAL)
+        return self._at(variable, variable.shown_levels[0])
+
+    @staticmethod
+    def _is(variable: Breakdown, code: str) -> str:
+        return f"{_name(variable.code)} = {_text(code)}"
+
+    def _at(self, variable: Breakdown, level: Level) -> str:
+        if len(variable.shown_levels) > 1:
+            return f"list_contains(string_split({_name(variable.code + LEVEL)}, ' '), {_text(level.name)})"
+        return f"{_name(variable.code)} <> {_text(TOTAL)}" if variable.total else ""
+
+    @staticmethod
+    def _block(title: str, sql: str) -> str:
+        return f"{title}:\n\n```sql\n{sql};\n```\n"
+
+
+def _name(name: str) -> str:
+    """Return an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    """Return a string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
