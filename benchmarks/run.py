@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import cell_measures, lookup, peers, projection, protect, ptable, risk, scaling, small_areas
+from benchmarks import cell_measures, convert, lookup, peers, projection, protect, ptable, risk, scaling, small_areas
 
 if __name__ == "__main__":
     ptable.main()
@@ -14,3 +14,4 @@ if __name__ == "__main__":
     projection.main()
     cell_measures.main()
     small_areas.measure()
+    convert.main()

@@ -199,6 +199,14 @@ def test_a_settings_file_may_hold_the_flags_that_the_page_says() -> None:
     assert {name.replace("-", "_") for name in named} <= set(SETTINGS)
 
 
+def test_json_keys_of_convert_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--out", str(town / "convertible"))
+    found = json.loads(discreet("convert", str(town / "convertible"), str(town / "as-csv"), "--to", "csv", "--json"))
+    common, *_ = tables_of(section("JSON"))
+    words = paragraph("`convert` adds")[1:]
+    assert [*found, *(result["name"] for result in found["results"])] == [*common, *words]
+
+
 def test_json_keys_of_verify_are_those_of_the_page(town: Path) -> None:
     protect(town, "--out", str(town / "verified"))
     found = json.loads(discreet("verify", str(town / "verified"), "--json"))

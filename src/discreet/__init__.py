@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from discreet.protection.pipeline import protect as protect
     from discreet.protection.repetition import verify as verify
     from discreet.records.secret import read_secret as read_secret
+    from discreet.release.formats.conversion import convert as convert
     from discreet.release.record import Record as Record
     from discreet.release.release import Release as Release
     from discreet.release.release import open_release as open_release
@@ -95,6 +96,7 @@ HOMES = {
     "attack": "attacks.attack_run",
     "compare": "calibration.comparison",
     "compose": "risk.composition",
+    "convert": "release.formats.conversion",
     "count_difference": "accuracy.noisy_counts",
     "count_mean": "accuracy.noisy_counts",
     "count_ratio": "accuracy.noisy_counts",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from discreet.accuracy.noisy_counts import NoisyCount
+from discreet.errors import ParameterError
 from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_counts
-from discreet.release.disclosed_noise import disclosed_noise, told_range
+from discreet.release.disclosed_noise import CountIntervals, disclosed_noise, told_range
 from discreet.release.record import Record
 from tests.each import each
 from tests.quick import up_to
@@ -120,3 +124,29 @@ def _holds(record: Record) -> None:
         usual = published_counts(told, count).usual
         inside = np.arange(usual.low, usual.high + 1)
         assert law.chance(np.full(len(inside), count), inside).sum() >= usual.probability - 1e-9
+
+
+@each(
+    "told",
+    [
+        {"typical_noise": 1.4, "bound": "not more than about 10"},
+        {"typical_noise": 1.4, "bound": "not more than about 10", "smallest_published": 3},
+        {"typical_noise": 2.0, "zeros": "Empty cells carry noise, too."},
+        {"typical_noise": 2.0, "bound": "not more than about 10", "negative": "published as 0"},
+        {},
+    ],
+)
+def test_intervals_of_counts_are_quantiles_of_the_posterior(told: dict[str, Any]) -> None:
+    noise, made = disclosed_noise(told), CountIntervals(told)
+    published = np.array([0, 1, 2, 3, 5, 9, 40, 1000, 1_000_000])
+    for value, lower, upper in zip(published.tolist(), *(ends.tolist() for ends in made.of(published)), strict=True):
+        posterior = NoisyCount(value, noise)
+        try:
+            reached = posterior.at_most(np.array([lower - 1, lower, upper - 1, upper]))
+        except ParameterError:
+            # A count that this noise never publishes: 1 or 2 under a threshold.
+            assert told.get("smallest_published", 0) > value
+            assert lower <= value <= upper
+            continue
+        assert reached[0] <= 0.025 + 1e-9 < reached[1] + 1e-9
+        assert reached[2] < 0.975 <= reached[3] + 1e-9

@@ -42,6 +42,7 @@ COMMANDS = (
     "compare",
     "report",
     "paper",
+    "convert",
     "verify",
     "demo",
     "synth",

@@ -11,17 +11,22 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.errors import InfeasibleError
 from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
 
 if TYPE_CHECKING:
+    from discreet.arrays import Ints
     from discreet.noise.by_count import TransitionMatrix
 
 TOLD_BOUND = re.compile(r"about (\d+)")
 HALF_A_UNIT = 0.05
 """Of the last decimal of the size that is told."""
+NORMAL = 1.96
+"""Standard deviations on either side of a normal 95 % interval."""
 
 
 def told_range(told: dict[str, Any]) -> tuple[float, float] | None:
@@ -66,3 +71,43 @@ def disclosed_noise(told: dict[str, Any]) -> TransitionMatrix:
     except InfeasibleError:
         table = fits()
     return transition_matrix(table, non_negative=non_negative)
+
+
+TAIL = 0.025
+"""The probability on either side of a 95 % interval."""
+HAIR = 1e-12
+"""Less than the accuracy of the probabilities that quantiles are compared with."""
+
+
+class CountIntervals:
+    """95 % intervals of true counts, from the published ones and the noise that a release discloses.
+
+    Under a flat prior P(n | y) is proportional to P(y | n); an interval ends at the 2.5 % and 97.5 % quantiles. A count
+    that the disclosed distribution does not allow gets the normal interval.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._noise = disclosed_noise(told)
+        # From here on every count has the same distribution, and intervals the same width.
+        self._large = len(self._noise.laws) + 2 * self._noise.reach + 1
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def of(self, published: Ints) -> tuple[Ints, Ints]:
+        """Return the lower and the upper ends."""
+        small = np.minimum(published, self._large)
+        different, places = np.unique(small, return_inverse=True)
+        ends = np.array([self._ends(int(each)) for each in different], dtype=np.int64).reshape(-1, 2)[places.ravel()]
+        return ends[:, 0] + published - small, ends[:, 1] + published - small
+
+    def _ends(self, published: int) -> tuple[int, int]:
+        if published not in self._known:
+            reach = self._noise.reach
+            counts = np.arange(max(published - reach, 0), max(published + reach, 0) + 1)
+            reached = np.cumsum(self._noise.chance(counts, np.array(published)))
+            if reached[-1] > 0:
+                ends = np.searchsorted(reached / reached[-1], [TAIL + HAIR, 1 - TAIL - HAIR])
+                self._known[published] = int(counts[ends[0]]), int(counts[ends[1]])
+            else:
+                half = math.ceil(NORMAL * self._noise.typical_change)
+                self._known[published] = max(published - half, 0), max(published + half, 0)
+        return self._known[published]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.programme.model import LEVEL, TOTAL, TOTAL_LEVEL, VALUE, WEIGHTED
 from discreet.programme.selection import area_topic
+from discreet.release.disclosed_noise import NORMAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 MOST_TABLES = 12
 """Tables that are listed; a census has more than fit on a page."""
-NORMAL = 1.96
-"""Standard deviations on either side of a 95 % interval."""
 
 PAGE = """\
 # {name}

@@ -16,7 +16,7 @@ from discreet.limits import read_bounded
 from discreet.programme.model import VALUE, WEIGHTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -193,3 +193,48 @@ def _from_csv(data: bytes, *, threads: bool, escaped: bool) -> pa.Table:
         for name, column in zip(names, found.columns, strict=True)
     ]
     return pa.table(columns, names=[re.sub(INERT, r"\1", name) for name in names])
+
+
+def read_batches(
+    path: Path, codes: Sequence[str], counts: Sequence[str], size: int, *, escaped: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Give columns of a table in batches of so many rows, codes as dictionaries, without loading all of it.
+
+    Raises:
+        ValueError: if the file is damaged or lacks a column.
+    """
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+    import pyarrow.parquet as pq
+
+    wanted = [*codes, *counts]
+    try:
+        if path.suffix != ".csv":
+            with pq.ParquetFile(path, read_dictionary=list(codes)) as file:
+                yield from file.iter_batches(size, columns=wanted)
+            return
+        inert = {name: re.sub(FORMULA, r"'\1", name) if escaped else name for name in codes}
+        types = {inert[name]: pa.dictionary(pa.int32(), pa.string()) for name in codes}
+        options = arrow_csv.ConvertOptions(
+            column_types={**types, **dict.fromkeys(counts, pa.int64())},
+            include_columns=[*inert.values(), *counts],
+            strings_can_be_null=False,
+        )
+        parsed = arrow_csv.ParseOptions(newlines_in_values=True)
+        with arrow_csv.open_csv(path, convert_options=options, parse_options=parsed) as reader:
+            for batch in reader:
+                yield from _as_written(pa.table(batch.columns, wanted), codes, escaped=escaped).to_batches(size)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise ValueError("no table") from error
+
+
+def _as_written(rows: pa.Table, codes: Sequence[str], *, escaped: bool) -> pa.Table:
+    """Return a batch of CSV without the apostrophes before formulas, in its dictionaries."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, name in enumerate(codes if escaped else ()):
+        column = rows.column(name).combine_chunks()
+        texts = pc.replace_substring_regex(column.dictionary, pattern=INERT, replacement=r"\1")
+        rows = rows.set_column(place, name, pa.DictionaryArray.from_arrays(column.indices, texts))
+    return rows

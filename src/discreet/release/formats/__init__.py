@@ -1,0 +1,1 @@
+"""Writers of published tables, one format per file."""

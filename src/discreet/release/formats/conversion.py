@@ -1,0 +1,148 @@
+"""Convert a release: its tables in a format that offices publish in, all files or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError, ReleaseError
+from discreet.release.formats.published_table import published_tables
+from discreet.release.formats.table_format import TABLE_FORMATS, ConversionOptions
+from discreet.release.release import Release, open_release
+from discreet.results import Result, ResultSet
+from discreet.whole_file import check_unpublished, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from discreet.progress import Progress
+
+
+@dataclass(frozen=True, repr=False)
+class Conversion(ResultSet):
+    """Files that were written from a release.
+
+    Attributes:
+        out: the folder or the file.
+        form: the format.
+        tables: the ids of the tables.
+        files: the files in it, with their bytes.
+    """
+
+    out: Path
+    form: str
+    tables: tuple[str, ...]
+    files: dict[str, int]
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def title(self) -> str:
+        """Return what was written, and where."""
+        number = len(self.tables)
+        return f"{self.out}: {number:,} table{'s' if number != 1 else ''} as {self.form}."
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Return the number of tables and of bytes."""
+        size = sum(self.files.values())
+        return (
+            Result(name="tables", value=len(self.tables), unit="tables", sentence=self.title),
+            Result(name="bytes", value=size, unit="bytes", sentence=f"{len(self.files):,} files, {size:,} bytes."),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints beside settings, results and warnings."""
+        return {"out": str(self.out), "to": self.form, "tables": list(self.tables), "files": self.files}
+
+
+def convert(
+    release: Release | Path | str,
+    to: str,
+    out: Path | str,
+    *,
+    tables: Sequence[str] | None = None,
+    labels: bool = False,
+    zeros: bool = False,
+    intervals: bool = False,
+    language: str | None = None,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Write the tables of a release in another format.
+
+    Args:
+        release: a release or its folder.
+        to: the format: csv, csvw, sdmx-csv, sdmx-ml, json-stat, px, xlsx.
+        out: the folder to make; for xlsx the file.
+        tables: ids of tables, with `*` and `?` as in file names; all if left out.
+        labels: whether to write labels beside codes, in formats that do not contain them anyway.
+        zeros: whether to write cells that are 0; PX and JSON-stat always contain them.
+        intervals: whether to write the 95 % interval of every true count, as far as the release discloses its noise.
+        language: the language of labels, one that the programme contains.
+        progress: called with stage, done and total.
+    """
+    found, out = release if isinstance(release, Release) else open_release(release), Path(out)
+    form = TABLE_FORMATS.get(to)()
+    chosen = published_tables(found, tables, language, intervals=intervals, zeros=zeros)
+    options = ConversionOptions(labels=labels, language=language)
+    _check_place(out, form.one_file)
+    form.check(chosen, options)
+    for table in chosen:
+        table.check()
+    written = 0
+
+    def done() -> None:
+        nonlocal written
+        written += 1
+        if progress:
+            progress("converting", written, len(chosen))
+
+    with _staged(out, one_file=bool(form.one_file)) as place:
+        try:
+            form.write(chosen, place, options, done)
+        except ValueError as error:
+            # Its digest was right, so that it was published like this.
+            what = f"has a file {found.files[chosen[written].id]} that does not contain its table"
+            raise ReleaseError.at(found.path or Path(), what, "Make the release again.") from error
+        files = [place] if form.one_file else sorted(place.iterdir())
+        sizes = {path.name: path.stat().st_size for path in files}
+    return Conversion(out, to, tuple(table.id for table in chosen), sizes)
+
+
+def _check_place(out: Path, ending: str) -> None:
+    """Refuse, before any work, a place that is taken or cannot be written."""
+    if ending and out.suffix.lower() != ending:
+        raise ParameterError(f"{out} is written as one file. Choose a name that ends with {ending}.", parameter="out")
+    check_unpublished(out / "x" if not ending else out)
+    if os.path.lexists(out):
+        raise FileExistsAlreadyError(out)
+    if not out.absolute().parent.is_dir():
+        raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
+
+
+@contextmanager
+def _staged(out: Path, *, one_file: bool) -> Iterator[Path]:
+    """Give a hidden place beside OUT; move it there when it is complete, remove it otherwise."""
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.absolute().parent))
+        place = folder / (out.name if one_file else "tables")
+        if not one_file:
+            place.mkdir()
+        yield place
+        for path in [*(place.iterdir() if place.is_dir() else ()), place]:
+            sync(path)
+        if os.path.lexists(out):
+            # Another run was faster; what it wrote is kept.
+            raise FileExistsAlreadyError(out)
+        place.rename(out)
+        sync(out.absolute().parent)
+    except OSError as error:
+        raise FileWriteError.to(out, error.strerror or "the write failed", "Check the folder and its space.") from error
+    finally:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,157 @@
+"""CSV, with labels on request, and CSVW: the same files and a JSON file that describes their columns."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from discreet.programme.model import LEVEL
+from discreet.release.formats.cell_lines import CellLines
+from discreet.release.formats.table_format import TABLE_FORMATS, TableFormat, cannot_contain, first_repeated
+from discreet.release.table_files import FORMULA, file_stem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from discreet.release.formats.published_table import PublishedTable
+    from discreet.release.formats.table_format import ConversionOptions
+
+LABEL = "_label"
+"""What a column of labels is called after: the column of codes that it follows."""
+METADATA = "csv-metadata.json"
+
+
+def inert_text(text: str) -> str:
+    """Return a text that no spreadsheet runs as a formula; one such as -9 is a number and stays.
+
+    >>> inert_text("=1+1"), inert_text("-9")
+    ("'=1+1", '-9')
+    """
+    return f"'{text}" if re.match(FORMULA, text) else text
+
+
+def file_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
+    """Return a file name without ending for every table."""
+    found: dict[str, str] = {}
+    for table in tables:
+        found[table.id] = file_stem(table.id, found.values())
+    return found
+
+
+@TABLE_FORMATS.register("csv")
+class CsvTables(TableFormat):
+    """A CSV file per table, in UTF-8: codes, their levels, their labels on request, then the counts."""
+
+    name = "csv"
+    summary = "CSV, with labels on request"
+
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
+        """Refuse columns of labels that have the name of another column."""
+        for table in tables:
+            names = [name for place in range(len(table.variables)) for name in _columns(table, options, [place])]
+            if twice := first_repeated([*names, *table.measures]):
+                what = f"table {table.id} with two columns called {twice}"
+                raise cannot_contain("CSV", what, "Leave --labels out, or rename the variable.")
+
+    def write(
+        self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
+    ) -> None:
+        """Write a file per table."""
+        for table in tables:
+            write_csv(table, out / f"{file_names(tables)[table.id]}.csv", _columns(table, options))
+            done()
+
+
+def _columns(
+    table: PublishedTable, options: ConversionOptions, places: Sequence[int] | None = None
+) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """Return the columns of text of all variables or some: the place of its variable, and its text for every code."""
+    found: dict[str, tuple[int, tuple[str, ...]]] = {}
+    for place in range(len(table.variables)) if places is None else places:
+        variable = table.variables[place]
+        found[variable.name] = place, variable.codes
+        if variable.levels:
+            found[variable.name + LEVEL] = place, variable.levels
+        if options.labels:
+            found[variable.name + LABEL] = place, variable.labels
+    return found
+
+
+def write_csv(
+    table: PublishedTable,
+    path: Path,
+    columns: dict[str, tuple[int, tuple[str, ...]]],
+    constants: dict[str, str] | None = None,
+    renamed: dict[str, str] | None = None,
+) -> None:
+    """Write cells as lines of CSV, texts in quotation marks.
+
+    Args:
+        table: the table.
+        path: the file.
+        columns: the columns of text, before the measures: the place of a variable, and a text for each of its codes.
+        constants: columns with the same text in every line, before all others.
+        renamed: other names for measures.
+    """
+    texts = [[""] * len(variable.codes) for variable in table.variables]
+    for place, own in columns.values():
+        texts[place] = [f"{before}{_field(text)}," for before, text in zip(texts[place], own, strict=True)]
+    start = "".join(f"{_field(text)}," for text in (constants or {}).values())
+    names = [*(constants or {}), *columns, *((renamed or {}).get(name, name) for name in table.measures)]
+    ends = [","] * (len(table.measures) - 1) + ["\n"]
+    lines = CellLines(texts, list(zip(table.measures, ends, strict=True)), start)
+    lines.write(table, path, ",".join(map(_field, names)) + "\n")
+
+
+def _field(text: str) -> str:
+    doubled = inert_text(text).replace('"', '""')
+    return f'"{doubled}"'
+
+
+@TABLE_FORMATS.register("csvw")
+class CsvwTables(CsvTables):
+    """CSV files with metadata as the W3C recommends them (CSV on the Web)."""
+
+    name = "csvw"
+    summary = "CSV with metadata (CSV on the Web)"
+
+    def write(
+        self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
+    ) -> None:
+        """Write a file per table, and one that describes them all."""
+        super().write(tables, out, options, done)
+        content = {
+            "@context": ["http://www.w3.org/ns/csvw", {"language": options.language or "en"}],
+            "dc:title": tables[0].release.description["name"] if tables else "",
+            "tables": [_described(table, f"{file_names(tables)[table.id]}.csv", options) for table in tables],
+        }
+        (out / METADATA).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _described(table: PublishedTable, file: str, options: ConversionOptions) -> dict[str, Any]:
+    columns: list[dict[str, Any]] = []
+    for name, (place, _) in _columns(table, options).items():
+        variable = table.variables[place]
+        title = variable.label if name == variable.name else f"{variable.label} ({name.rpartition('_')[2]})"
+        about = {"titles": inert_text(name), "dc:description": title, "datatype": "string"}
+        columns.append({"name": _csvw_name(name), **about})
+    columns += [{"name": each, "titles": each, "datatype": "integer", "required": True} for each in table.measures]
+    return {
+        "url": file,
+        "dc:title": table.title,
+        "dc:description": " ".join(table.notes),
+        "tableSchema": {"columns": columns, "primaryKey": [_csvw_name(each.name) for each in table.variables]},
+    }
+
+
+def _csvw_name(name: str) -> str:
+    """Return a name as CSVW allows it, with other signs as in an address.
+
+    >>> _csvw_name("GEO.L"), _csvw_name("a b")
+    ('GEO.L', 'a%20b')
+    """
+    from urllib.parse import quote
+
+    return quote(name, safe=".")

@@ -1,0 +1,311 @@
+"""A published table as its writers need it: variables with codes and labels, and cells in batches of constant size.
+
+Cells come as they stand in the file, which has none that are 0, or all of them in the order of the codes, the last
+variable fastest. For the second way values are first put into a temporary file, so that memory does not grow with the
+table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.engines.spill_folder import SpillFolder
+from discreet.errors import ReleaseError, UnknownNameError
+from discreet.programme.axis import counted_axes
+from discreet.programme.model import TOTAL, VALUE
+from discreet.programme.selection import matches
+from discreet.release.disclosed_noise import CountIntervals
+from discreet.release.table_files import read_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from discreet.arrays import Ints
+    from discreet.programme.model import Breakdown, Programme, Table, Topic
+    from discreet.release.release import Release
+
+BATCH = 1 << 16
+"""Cells that are converted at a time."""
+ENGLISH = "en"
+INTERVAL = ("lower", "upper")
+"""The columns of a 95 % interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedVariable:
+    """One column of codes.
+
+    Attributes:
+        name: its name in the table.
+        label: its label, or its name.
+        codes: its codes in the order of the programme, the total first.
+        labels: the label of every code, or the code.
+        levels: the level of every code; None if there is one beside the total.
+        parents: the code that contains each one in this column, "" for none.
+    """
+
+    name: str
+    label: str
+    codes: tuple[str, ...]
+    labels: tuple[str, ...]
+    levels: tuple[str, ...] | None
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedCells:
+    """Some cells: for every variable the numbers of their codes, and for every measure its values."""
+
+    numbers: tuple[Ints, ...]
+    values: dict[str, Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedTable:
+    """One table of a release.
+
+    Attributes:
+        release: the release it belongs to.
+        table: its definition.
+        variables: its columns.
+        intervals: whether cells have the 95 % interval of their true count.
+        zeros: whether cells that are 0 are given, too.
+    """
+
+    release: Release
+    table: Table
+    variables: tuple[PublishedVariable, ...]
+    intervals: bool = False
+    zeros: bool = False
+
+    @property
+    def id(self) -> str:
+        """Return its id."""
+        return self.table.id
+
+    @property
+    def title(self) -> str:
+        """Return a title: what is counted, by which variables."""
+        labels = [variable.label for variable in self.variables]
+        listed = " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1] if labels else ""]))
+        return f"{self.table.population[:1].upper()}{self.table.population[1:]} by {listed or 'total'}"
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells it has, zeros too."""
+        return math.prod(len(variable.codes) for variable in self.variables)
+
+    @property
+    def rows(self) -> int:
+        """Return how many cells are not 0."""
+        return self.release.rows_of(self.id) if self.release.path else self.release.table(self.id).num_rows
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """Return its columns of counts."""
+        found = self.release.description.get("counts")
+        return tuple(found) if found else tuple(self._stored)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Return the columns of counts and of intervals."""
+        return (*self.counts, *(INTERVAL if self.intervals and VALUE in self.counts else ()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know about the values, as far as the release discloses it."""
+        noise = self.release.description["noise"]
+        size = f"Method: {noise['method']}."
+        if "typical_noise" in noise:
+            size = f"Method: {noise['method']}; a count typically changes by {noise['typical_noise']:.1f}."
+        more = [str(noise[name]) for name in ("totals", "zeros", "negative") if name in noise]
+        return (size, *more)
+
+    @cached_property
+    def _stored(self) -> tuple[str, ...]:
+        """Return the columns of counts of a release of an earlier version, in the file."""
+        names = self.release.table(self.id).column_names
+        return tuple(names[len(self.variables) :])
+
+    def batches(self) -> Iterator[CodedCells]:
+        """Give the cells: those with a row in the order of the file, or all in the order of the codes."""
+        for batch in self._all_cells() if self.zeros else self._rows():
+            yield self._with_intervals(batch)
+
+    def matrix(self) -> Iterator[dict[str, Ints]]:
+        """Give the values of all cells in the order of the codes, zeros too."""
+        for batch in self._all_cells():
+            yield self._with_intervals(batch).values
+
+    def _with_intervals(self, batch: CodedCells) -> CodedCells:
+        if self.measures == self.counts:
+            return batch
+        ends = self._count_intervals.of(batch.values[VALUE])
+        return CodedCells(batch.numbers, {**batch.values, **dict(zip(INTERVAL, ends, strict=True))})
+
+    @cached_property
+    def _count_intervals(self) -> CountIntervals:
+        return CountIntervals(self.release.description["noise"])
+
+    def _rows(self) -> Iterator[CodedCells]:
+        known = [_numbering(variable) for variable in self.variables]
+        for rows in self._read():
+            numbers = tuple(
+                self._numbers(rows.column(variable.name), place, variable)
+                for variable, place in zip(self.variables, known, strict=True)
+            )
+            yield CodedCells(numbers, {name: rows.column(name).to_numpy() for name in self.counts})
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
+        if self.release.path is None:
+            yield from self.release.table(self.id).to_batches(max_chunksize=BATCH)
+            return
+        path = self.release.path / self.release.files[self.id]
+        codes = [variable.name for variable in self.variables]
+        yield from read_batches(path, codes, self.counts, BATCH, escaped=self.release.is_escaped)
+
+    def _numbers(self, codes: pa.Array, known: pa.Array, variable: PublishedVariable) -> Ints:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pa.types.is_dictionary(codes.type):
+            codes = codes.dictionary_encode()
+        places = pc.index_in(codes.dictionary.cast(pa.string()), known)
+        found = pc.take(places, codes.indices)
+        if found.null_count:
+            what = f"has a table {self.id} with codes of {variable.name} that its programme does not define"
+            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.")
+        numbers: Ints = found.to_numpy(zero_copy_only=False)
+        return numbers
+
+    @property
+    def _place(self) -> Path:
+        from pathlib import Path
+
+        return self.release.path or Path("This release in memory")
+
+    def _all_cells(self) -> Iterator[CodedCells]:
+        sizes = [len(variable.codes) for variable in self.variables]
+        with self._matrices() as matrices:
+            for start in range(0, self.cells, BATCH):
+                places = np.arange(start, min(start + BATCH, self.cells))
+                values = {name: np.array(matrix[start : start + len(places)]) for name, matrix in matrices.items()}
+                yield CodedCells(tuple(np.unravel_index(places, sizes)) if sizes else (), values)
+
+    @contextmanager
+    def _matrices(self) -> Iterator[Mapping[str, np.memmap[tuple[int, ...], np.dtype[np.int64]]]]:
+        """Give the values of all cells by their place, in temporary files."""
+        sizes = [len(variable.codes) for variable in self.variables]
+        with SpillFolder() as folder:
+            found = {
+                name: np.memmap(f"{folder.name}/{number}", dtype=np.int64, mode="w+", shape=(self.cells,))
+                for number, name in enumerate(self.counts)
+            }
+            for batch in self._rows():
+                places = np.ravel_multi_index(batch.numbers, sizes) if sizes else np.zeros(1, dtype=np.int64)
+                for name, matrix in found.items():
+                    matrix[places] = batch.values[name]
+            yield found
+
+    def check(self) -> None:
+        """Refuse a file that is not the one published."""
+        if self.release.path is None:
+            return
+        file = self.release.files[self.id]
+        try:
+            with (self.release.path / file).open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            what = f"has no file {file} that can be read ({error.strerror})"
+            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
+        if digest != self.release.digests[self.id]:
+            what = f"has a file {file} that is damaged or was changed"
+            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.")
+
+
+def _numbering(variable: PublishedVariable) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(variable.codes)
+
+
+def published_tables(
+    release: Release,
+    patterns: Sequence[str] | None = None,
+    language: str | None = None,
+    *,
+    intervals: bool = False,
+    zeros: bool = False,
+) -> list[PublishedTable]:
+    """Return tables of a release with their variables; refuse a language that the programme has no labels in."""
+    programme = release.programme
+    ids = [table.id for table in programme.tables]
+    for pattern in patterns or ():
+        if not any(matches(name, pattern) for name in ids):
+            raise UnknownNameError.among("table", pattern, ids)
+    tables = [t for t in programme.tables if not patterns or any(matches(t.id, pattern) for pattern in patterns)]
+    known_languages = languages(programme)
+    if language is not None and language not in known_languages:
+        raise UnknownNameError.among("language of the programme", language, known_languages)
+    axes = counted_axes(programme)
+    known: dict[Breakdown, PublishedVariable] = {}
+    for table in tables:
+        for breakdown in table.breakdowns:
+            if breakdown not in known:
+                column = axes[breakdown.topic].column(breakdown)
+                topic = programme.topics[breakdown.topic]
+                levels = column.level_of_code
+                known[breakdown] = PublishedVariable(
+                    breakdown.code,
+                    _in_language(topic.labels, language) or breakdown.code,
+                    column.codes,
+                    tuple(_labels(topic, column.codes, language)),
+                    tuple(levels[0][number] for number in levels[1]) if levels else None,
+                    tuple(_parents(topic, column.codes)),
+                )
+    return [
+        PublishedTable(release, table, tuple(known[b] for b in table.breakdowns), intervals, zeros) for table in tables
+    ]
+
+
+def languages(programme: Programme) -> tuple[str, ...]:
+    """Return the languages of the labels of a programme."""
+    found = [language for topic in programme.topics.values() for language in topic.labels]
+    trees = [topic.tree for topic in programme.topics.values() if topic.tree]
+    found += [language for tree in trees for category in tree.categories for language in category.labels]
+    return tuple(dict.fromkeys(found))
+
+
+def _in_language(labels: Mapping[str, str], language: str | None) -> str:
+    """Return the label in a language, "" if there is none; without a language the English one, or any."""
+    if language is not None:
+        return labels.get(language, "")
+    return labels.get(ENGLISH) or next(iter(labels.values()), "")
+
+
+def _labels(topic: Topic, codes: Sequence[str], language: str | None) -> Iterator[str]:
+    known = {category.code: category.labels for category in topic.tree.categories} if topic.tree else {}
+    total = "Total" if language in {None, ENGLISH} else TOTAL
+    for code in codes:
+        yield total if code == TOTAL else _in_language(known.get(code, {}), language) or code
+
+
+def _parents(topic: Topic, codes: Sequence[str]) -> Iterator[str]:
+    """Give for every code the one in the column that contains it: the next above it in the tree, or the total."""
+    above = {category.code: category.parent for category in topic.tree.categories} if topic.tree else {}
+    shown = set(codes)
+    for code in codes:
+        parent = above.get(code, "")
+        while parent and parent not in shown:
+            parent = above.get(parent, "")
+        yield parent or (TOTAL if TOTAL in shown and code != TOTAL else "")

@@ -1,0 +1,123 @@
+"""Excel: a workbook with a sheet per table, one with its contents and one with notes on the noise."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from discreet.programme.model import LEVEL
+from discreet.release.formats.csv_tables import LABEL
+from discreet.release.formats.table_format import TABLE_FORMATS, TableFormat, cannot_contain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from discreet.release.formats.published_table import PublishedTable
+    from discreet.release.formats.table_format import ConversionOptions
+
+MOST_ROWS = 1_048_575
+"""Rows of a sheet below its header."""
+LONGEST_SHEET = 31
+FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
+CONTENTS, NOTES = "Contents", "Notes"
+
+
+@TABLE_FORMATS.register("xlsx")
+class ExcelWorkbook(TableFormat):
+    """One workbook; codes are text, so that no spreadsheet computes them and leading zeros stay."""
+
+    name = "xlsx"
+    summary = "an Excel workbook with a sheet per table"
+    one_file = ".xlsx"
+
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
+        """Refuse a table with more rows than a sheet has."""
+        for table in tables:
+            rows = table.cells if table.zeros else table.rows
+            if rows > MOST_ROWS:
+                what = f"table {table.id} with {rows:,} rows; a sheet has {MOST_ROWS:,}"
+                raise cannot_contain("An Excel workbook", what, "Choose csv, or leave the table out (--tables).")
+
+    def write(
+        self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
+    ) -> None:
+        """Write the workbook."""
+        import xlsxwriter
+
+        # Rows are written as they come; texts are never formulas, links or numbers.
+        settings = {
+            "constant_memory": True,
+            "strings_to_formulas": False,
+            "strings_to_urls": False,
+            "strings_to_numbers": False,
+            "tmpdir": str(out.parent),
+        }
+        with xlsxwriter.Workbook(str(out), settings) as book:
+            bold = book.add_format({"bold": True})
+            sheets = sheet_names(tables)
+            _contents(book.add_worksheet(CONTENTS), tables, sheets, bold)
+            _notes(book.add_worksheet(NOTES), tables, bold)
+            for table in tables:
+                _table(book.add_worksheet(sheets[table.id]), table, options, bold)
+                done()
+
+
+def sheet_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
+    """Return a name that Excel allows for the sheet of every table; names differ by more than case."""
+    found: dict[str, str] = {}
+    taken = {CONTENTS.casefold(), NOTES.casefold(), "history"}
+    for table in tables:
+        name = FORBIDDEN.sub("_", table.id).strip("'")[:LONGEST_SHEET] or "_"
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{FORBIDDEN.sub('_', table.id)[: LONGEST_SHEET - 5]}~{number}"
+        taken.add(name.casefold())
+        found[table.id] = name
+    return found
+
+
+def _contents(sheet: Any, tables: Sequence[PublishedTable], sheets: dict[str, str], bold: object) -> None:  # noqa: ANN401 - without types
+    sheet.set_column(1, 1, 80)
+    for column, text in enumerate(("Table", "Title", "Sheet")):
+        sheet.write_string(0, column, text, bold)
+    for row, table in enumerate(tables, start=1):
+        sheet.write_string(row, 0, table.id)
+        sheet.write_string(row, 1, table.title)
+        quoted = sheets[table.id].replace("'", "''")
+        sheet.write_url(row, 2, f"internal:'{quoted}'!A1", string=sheets[table.id])
+
+
+def _notes(sheet: Any, tables: Sequence[PublishedTable], bold: object) -> None:  # noqa: ANN401 - without types
+    sheet.set_column(0, 0, 120)
+    sheet.write_string(0, 0, str(tables[0].release.description["name"]) if tables else "", bold)
+    lines = (
+        *(tables[0].notes if tables else ()),
+        "A cell without a row is a published 0.",
+        "A table contains all levels and totals of its variables: select one level of each before you add up rows.",
+    )
+    for row, text in enumerate(lines, start=1):
+        sheet.write_string(row, 0, text)
+
+
+def _table(sheet: Any, table: PublishedTable, options: ConversionOptions, bold: object) -> None:  # noqa: ANN401 - without types
+    texts: list[tuple[str, int, tuple[str, ...]]] = []
+    for place, variable in enumerate(table.variables):
+        texts.append((variable.name, place, variable.codes))
+        texts += [(variable.name + LEVEL, place, variable.levels)] if variable.levels else []
+        texts += [(variable.name + LABEL, place, variable.labels)] if options.labels else []
+    for column, name in enumerate([*(name for name, *_ in texts), *table.measures]):
+        sheet.write_string(0, column, name, bold)
+    sheet.freeze_panes(1, 0)
+    row = 0
+    for cells in table.batches():
+        columns = [[each[number] for number in cells.numbers[place].tolist()] for _, place, each in texts]
+        values = [cells.values[name].tolist() for name in table.measures]
+        for line in zip(*columns, *values, strict=True):
+            row += 1
+            for column, content in enumerate(line):
+                if column < len(columns):
+                    sheet.write_string(row, column, content)
+                else:
+                    sheet.write_number(row, column, content)
