@@ -10,6 +10,7 @@ import pytest
 
 from discreet.records.programme_sketch import sketch_programme
 from tests.cli.town import PROGRAMME
+from tests.programme.test_px_definition import FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,15 @@ def test_init_prints_the_sketch(discreet: Run, data: Path) -> None:
     done = discreet("programme", "init", data.name)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == sketch_programme(data)
+
+
+def test_init_from_a_px_file_gives_a_programme_that_passes_the_check(discreet: Run, data: Path) -> None:
+    data.with_name("b.px").write_text(FILE, encoding="latin-1")
+    done = discreet("programme", "init", "--from", "b.px", "--out", "b.toml")
+    assert (done.returncode, done.stdout) == (0, "Wrote b.toml from b.px. Next: discreet programme check b.toml\n")
+    assert discreet("programme", "check", "b.toml").returncode == 0
+    for arguments in (["--from", "none.px"], [], [data.name, "--from", "b.px"]):
+        assert discreet("programme", "init", *arguments).returncode == 2
 
 
 def test_what_is_printed_is_utf_8_on_any_terminal(discreet: Run, data: Path) -> None:

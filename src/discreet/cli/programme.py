@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import options, output
-from discreet.errors import FileExistsAlreadyError
+from discreet.errors import FileExistsAlreadyError, ParameterError
 from discreet.programme.lattice import RULES
 from discreet.programme.programme_files import load_programme
+from discreet.programme.programme_toml import programme_to_toml
+from discreet.programme.px_definition import programme_from_px
+from discreet.programme.sdmx_definition import programme_from_dsd
 from discreet.programme.summary import shared_statistics, table_sizes
 from discreet.records.programme_sketch import MOST_CATEGORIES, sketch_programme
 from discreet.sources.csv_file import UTF8
@@ -38,7 +41,13 @@ MOST_SHOWN = 20
 
 @app.command("init")
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="A data file: .csv, .csv.gz or .parquet.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Take variables, codes and labels from an SDMX (.xml) or PX file."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
     replace: options.ReplaceFile = False,
     most_categories: Annotated[
@@ -46,13 +55,20 @@ def init(
     ] = MOST_CATEGORIES,
     encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of a CSV file, such as latin-1.")] = UTF8,
 ) -> None:
-    """Sketch a programme from a data file: columns become topics, to be read through and corrected."""
+    """Write a programme from a data file, whose columns become topics, or from an existing data structure."""
     if out and out.exists() and not replace:
         raise FileExistsAlreadyError(out)
-    text = sketch_programme(data, most_categories=most_categories, encoding=encoding).encode()
+    if (data is None) == (source is None):
+        raise ParameterError("Give either a data file or --from with an SDMX or PX file.", parameter="from")
+    if source:
+        read = programme_from_px if source.suffix.lower() == ".px" else programme_from_dsd
+        text = programme_to_toml(read(source)).encode()
+    else:
+        text = sketch_programme(data or "", most_categories=most_categories, encoding=encoding).encode()
     if out:
         write_whole(out, text)
-        typer.echo(f"Wrote {out}, sketched from {data}. Next: discreet programme check {out}")
+        origin = f" from {source}" if source else f", sketched from {data}"
+        typer.echo(f"Wrote {out}{origin}. Next: discreet programme check {out}")
     else:
         # As bytes: a programme is UTF-8 whatever the terminal or the pipe is.
         typer.echo(text, nl=False)

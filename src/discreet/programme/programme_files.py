@@ -166,12 +166,12 @@ class _Reader:
             raise self.error(name, what, 'Add categories = [..], hierarchy = [..] or "file.csv", or size = n.')
         found = []
         for line in hierarchy:
-            if not isinstance(line, list) or not 1 <= len(line) <= 3 or not all(isinstance(x, str) for x in line):
+            if not isinstance(line, list) or not 1 <= len(line) <= 3 or not _is_category(*line):
                 raise self.error(
                     name, f"topic {name}: a line of its hierarchy is not [code, parent, label].", "Correct it."
                 )
-            code, parent, label = [*map(str, line), "", ""][:3]
-            found.append(Category(code, parent, {"en": label} if label else {}))
+            code, parent, label = [*line, "", ""][:3]
+            found.append(Category(code, parent, _labels(label)))
         return CategoryTree(name, tuple(found))
 
     def _from_csv(self, name: str, file: str) -> tuple[Category, ...]:
@@ -276,6 +276,12 @@ def _zero_or_one(name: str) -> Topic:
     """Return the topic of a variable that says of every record whether it counts."""
     tree = CategoryTree(name, (Category("0"), Category("1")))
     return Topic(name, levels_by_depth(name, tree.cuts), tree)
+
+
+def _is_category(code: object, parent: object = "", label: object = "") -> bool:
+    """Say whether these are a code, the one above it, and a label or labels by language."""
+    texts = label.values() if isinstance(label, dict) else [label]
+    return all(isinstance(each, str) for each in (code, parent, *texts))
 
 
 def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML
