@@ -72,6 +72,7 @@ READERS = {
     "SDMX": FileReader(
         "hostile.xml", ("programme", "show", "sdmx:hostile.xml"), ("encoding", "entities", "elements", "codes")
     ),
+    "PX": FileReader("hostile.px", ("programme", "init", "--from", "hostile.px"), ("quote", "encoding", "long")),
     "hierarchy": FileReader("hostile.csv", ("programme", "show", "hierarchy.toml"), ("parent", "level", "columns")),
     "regions": FileReader("hostile.csv", ("protect", "people.csv", "--regions", "hostile.csv", *ON_SMALL), ("field",)),
     "settings": FileReader(
@@ -101,6 +102,12 @@ READERS = {
         ("JSON", "object"),
     ),
     "table": FileReader("old/tables/1.parquet", ("verify", "old"), ("Parquet",)),
+    "converted release": FileReader(
+        "old/release.json", ("convert", "old", "tables", "--to", "px", "--quiet"), ("JSON", "object")
+    ),
+    "converted table": FileReader(
+        "old/tables/1.parquet", ("convert", "old", "tables", "--to", "px", "--quiet"), ("Parquet",)
+    ),
     "overlaps": FileReader("hostile.csv", ("attack", "old", "--overlaps", "hostile.csv"), ("fields",)),
 }
 

@@ -18,6 +18,7 @@ import pytest
 from tests.hostile.calls import DATA, seeds
 from tests.hostile.corpus import NAMES
 from tests.hostile.readers import PEOPLE, READERS, cleared, furnish, given, outcomes
+from tests.programme.test_px_definition import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +68,10 @@ def valid(reader: str) -> bytes:
         "budget": b"table,weight\n1,2\n",
         "packed CSV": gzip.compress(PEOPLE.encode()),
         "new programme": PEOPLE.encode(),
+        "PX": FILE.encode("latin-1"),
     }
-    return content[reader] if reader in content else seeds(reader)[0]
+    same = {"converted release": "release", "converted table": "table"}
+    return content[reader] if reader in content else seeds(same.get(reader, reader))[0]
 
 
 def test_the_same_commands_read_valid_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
