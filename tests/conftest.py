@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tests.postgres_server import PostgresServer
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=30)
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=15)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,6 +32,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items if _slow(config) else []:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the many collected tests out of every search for garbage: they stay until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_sessionfinish() -> None:
+    """Let what was collected go, or libraries would report at exit that it was never freed."""
+    gc.unfreeze()
 
 
 def _slow(config: pytest.Config) -> bool:

@@ -7,7 +7,7 @@ key space, the integer weights that draws use.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -204,18 +204,7 @@ class PTable:
     def solve(cls, settings: PTableSettings, key_space: int = KEY_SPACE) -> Self:
         """Return the p-table that the settings ask for."""
         check_key_space(key_space)
-        check_feasible(settings)
-        problems = settings.row_problems()
-        if settings.objective == "entropy":
-            laws = [solution.probability for solution in solve(list(problems.values()))]
-        else:
-            laws = least_disclosure_laws(problems)
-        rows = [
-            PTableRow(count, tuple(problem.values.tolist()), tuple(law.tolist()))
-            for (count, problem), law in zip(problems.items(), laws, strict=True)
-        ]
-        fixed_zero = [] if settings.perturb_zeros else [PTableRow(0, (0,), (1.0,))]
-        return cls((*fixed_zero, *rows), key_space, settings=settings)
+        return cls(_solved(settings), key_space, settings=settings)
 
     @property
     def bound(self) -> int:
@@ -371,6 +360,23 @@ class PTable:
     @cached_property
     def _mixed_lookup(self) -> Lookup:
         return Lookup([row.rounded(WORDS) for row in self.rows], WORDS)
+
+
+@lru_cache(maxsize=64)
+def _solved(settings: PTableSettings) -> tuple[PTableRow, ...]:
+    """Return the rows that settings ask for; they are kept, since one run asks for the same ones again and again."""
+    check_feasible(settings)
+    problems = settings.row_problems()
+    if settings.objective == "entropy":
+        laws = [solution.probability for solution in solve(list(problems.values()))]
+    else:
+        laws = least_disclosure_laws(problems)
+    rows = [
+        PTableRow(count, tuple(problem.values.tolist()), tuple(law.tolist()))
+        for (count, problem), law in zip(problems.items(), laws, strict=True)
+    ]
+    fixed_zero = [] if settings.perturb_zeros else [PTableRow(0, (0,), (1.0,))]
+    return (*fixed_zero, *rows)
 
 
 def _counts(counts: ArrayLike) -> Ints:
