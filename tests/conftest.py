@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=15)
+MEMORY = "/dev/shm"  # noqa: S108 - pytest makes a folder of its own there
+ENOUGH = 4 * 2**30
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _write_to_memory()
     settings.load_profile("repeatable" if _slow(config) else "quick")
 
 
@@ -44,6 +49,14 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """Let what was collected go, or libraries would report at exit that it was never freed."""
     gc.unfreeze()
+
+
+def _write_to_memory() -> None:
+    """Put temporary files, of which tests write tens of thousands, into memory where there is enough of it."""
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
+        # Processes that tests start find it there; this one has to look again.
+        os.environ["TMPDIR"] = MEMORY
+        tempfile.tempdir = None
 
 
 def _slow(config: pytest.Config) -> bool:
