@@ -29,9 +29,14 @@ def one_in(every: int, cases: Iterable[Case], ids: Callable[[Case], str] | None 
     ]
 
 
+def rows_in(every: int, rows: Iterable[tuple[Any, ...]]) -> list[ParameterSet]:
+    """Return cases of several parameters of which the first, and then one in so many, is tried in every run."""
+    return [pytest.param(*row, marks=[pytest.mark.slow] if place % every else []) for place, row in enumerate(rows)]
+
+
 def up_to(number: int) -> int:
-    """Return a third of so many examples, at least ten; beside the slow tests all of them are tried."""
-    return number if settings().max_examples >= ALL else max(10, number // 3)
+    """Return a fifth of so many examples, at least eight; beside the slow tests all of them are tried."""
+    return number if settings().max_examples >= ALL else max(8, number // 5)
 
 
 def examples(drawn: Callable[[Test], Test], quick: int, slow: int, **more: Any) -> Callable[[Test], Test]:  # noqa: ANN401 - settings

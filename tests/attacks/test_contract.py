@@ -168,12 +168,33 @@ def anew(name: str, **more: Any) -> list[AttackEstimates]:  # noqa: ANN401 - as 
 in_small_country = cache(anew)
 
 
+@cache
+def sealed(name: str) -> list[AttackEstimates]:
+    """Return findings in the small country once more, while whoever reads true counts fails."""
+
+    def opened(*_: object) -> None:
+        raise AssertionError("true counts were read")
+
+    with pytest.MonkeyPatch.context() as patch:
+        # Whichever way an attack might take to them.
+        patch.setattr(Release, "exact", opened)
+        patch.setattr(TrueCounts, "counts", opened)
+        return anew(name)
+
+
 NAMES = list(ATTACKS.all())
 WHATEVER_THE_NOISE = frozenset({"complement"})
 """Under cell keys the same persons have the same noise, however large: published differences prove that someone is
 between. The attack gains from that at any level; noise by coordinates leaves it nothing."""
 FEW = frozenset({"bound", "bi-partitions", "margins: certain"})
 """Findings of a single value, or of cells that are chosen for being certain: their share says nothing by itself."""
+
+
+LONG = frozenset({"bound", "two-releases"})
+"""Attacks that take long in the whole country; in every run they are mounted in a small one."""
+in_country = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in NAMES]
+)
 
 
 def test_all_attacks_of_the_project_are_registered() -> None:
@@ -183,7 +204,7 @@ def test_all_attacks_of_the_project_are_registered() -> None:
     } <= set(NAMES)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_country
 def test_findings_are_well_formed(name: str) -> None:
     found = scores(name, "some")
     assert found
@@ -200,7 +221,7 @@ def test_findings_are_well_formed(name: str) -> None:
         assert not finding.cut_off
 
 
-@pytest.mark.parametrize("name", NAMES)
+@in_country
 def test_without_noise_everything_said_is_right(name: str) -> None:
     for each in scores(name, "none"):
         assert each.right.all(), each.finding.name
@@ -209,8 +230,8 @@ def test_without_noise_everything_said_is_right(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        *((name, True) for name in NAMES),
-        *(pytest.param(name, False, marks=[] if name in WHATEVER_THE_NOISE else [pytest.mark.slow]) for name in NAMES),
+        *(pytest.param(name, True, marks=[pytest.mark.slow] if name in LONG else []) for name in NAMES),
+        *(pytest.param(name, False, marks=[pytest.mark.slow]) for name in NAMES),
     ],
 )
 def test_with_huge_noise_nothing_is_gained(name: str, *, keys: bool) -> None:
@@ -225,7 +246,7 @@ def test_with_huge_noise_nothing_is_gained(name: str, *, keys: bool) -> None:
 
 
 @pytest.mark.parametrize("levels", [RISING[::3] + RISING[-1:], pytest.param(RISING, marks=pytest.mark.slow)], ids=len)
-@pytest.mark.parametrize("name", NAMES)
+@in_country
 def test_more_noise_never_helps(name: str, levels: list[str]) -> None:
     rates: dict[str, list[tuple[float, int]]] = {}
     for level in levels:
@@ -249,16 +270,8 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
         def __getattr__(self, asked: str) -> object:
             raise AssertionError(f"{asked} was read")
 
-    def opened(*_: object) -> None:
-        raise AssertionError("true counts were read")
-
-    with pytest.MonkeyPatch.context() as patch:
-        # Whichever way an attack might take to them.
-        patch.setattr(Release, "exact", opened)
-        patch.setattr(TrueCounts, "counts", opened)
-        found = anew(name)
-    assert found
-    for each in found:
+    assert sealed(name)
+    for each in sealed(name):
         with pytest.raises(AssertionError, match="was read"):
             score(each, Sealed())  # type: ignore[arg-type]
 
@@ -266,7 +279,7 @@ def test_the_truth_is_not_read_before_scoring(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "bi-partitions"])
 def test_the_same_seed_gives_the_same_findings(name: str) -> None:
     assert in_small_country(name)
-    for first, second in zip(in_small_country(name), anew(name), strict=True):
+    for first, second in zip(in_small_country(name), sealed(name), strict=True):
         np.testing.assert_array_equal(first.estimate, second.estimate)
         np.testing.assert_array_equal(first.confidence, second.confidence)
 

@@ -29,6 +29,7 @@ from discreet.risk.bound_disclosure import disclosure_at
 from discreet.risk.measures import tuples_by_size
 from discreet.risk.residual_bound import noise_terms
 from tests.programme.small import programme
+from tests.quick import up_to
 from tests.tabulation import small_data as small
 from tests.tabulation.small_data import programmes
 
@@ -77,7 +78,7 @@ def keeps_all(found: NoiseDesign, spec: Programme, variance: float, bound: int) 
     return enough and hides(found, here, variance, bound)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 @given(
     programmes(universes=False),
     st.floats(0.3, 0.95),

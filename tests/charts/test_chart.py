@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 ACCENTS = (ACCENT, f"rgb({', '.join(str(int(ACCENT[n : n + 2], 16)) for n in (1, 3, 5))})")
 """The accent as a colour of its own, and as the end of a scale."""
 EVERY = (*samples.ALL, *samples.PANELS)
-wide = pytest.mark.parametrize("chart", samples.ALL, ids=lambda chart: chart.name)
+wide = pytest.mark.parametrize("chart", one_in(5, samples.ALL, ids=lambda chart: chart.name))
+some = pytest.mark.parametrize("chart", one_in(5, EVERY, ids=lambda chart: chart.name))
 every = pytest.mark.parametrize("chart", EVERY, ids=lambda chart: chart.name)
 
 
@@ -57,7 +58,7 @@ def texts(chart: Chart) -> list[str]:
     return [" ".join(each.itertext()) for each in drawn(chart).iter() if each.tag.endswith("}text")]
 
 
-@every
+@some
 def test_the_grammar_allows_the_specification(chart: Chart) -> None:
     alt.Chart.from_dict(specified(chart), validate=True)
 
@@ -81,7 +82,7 @@ def test_words_stand_for_it(chart: Chart) -> None:
     assert len(chart.alternative) > 40
 
 
-@every
+@some
 def test_it_is_drawn_with_marks_and_axes(chart: Chart) -> None:
     shapes = [each for each in drawn(chart).iter() if each.tag.rpartition("}")[2] in {"path", "line", "rect"}]
     assert len(shapes) > 5
@@ -102,7 +103,7 @@ def test_the_data_are_within_the_specification(chart: Chart) -> None:
     assert set(named) == set(spec["datasets"])
 
 
-@every
+@some
 def test_its_files_hold_title_labels_and_words(chart: Chart) -> None:
     written = texts(chart)
     assert chart.title in written
@@ -110,7 +111,7 @@ def test_its_files_hold_title_labels_and_words(chart: Chart) -> None:
     assert drawn(chart)[0].text == chart.alternative
 
 
-@pytest.mark.parametrize("chart", one_in(5, EVERY, ids=lambda chart: chart.name))
+@pytest.mark.parametrize("chart", one_in(11, EVERY[::-1], ids=lambda chart: chart.name))
 def test_the_same_chart_gives_the_same_png(chart: Chart) -> None:
     image = png(chart)
     assert image.startswith(b"\x89PNG")

@@ -187,8 +187,8 @@ def jointly() -> list[str]:
     return [name for name in noisy() if "plain" not in name]
 
 
-every = each("name", cases)
-with_noise = each("name", noisy)
+every = each("name", cases, every=3)
+with_noise = each("name", noisy, every=3)
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +287,7 @@ def test_exact_counts_are_exact(crowds: Crowds) -> None:
 # --- The same noise ---
 
 
-@each("name", shared)
+@each("name", shared, every=3)
 def test_a_statistic_has_one_value_in_every_table(name: str, crowds: Crowds) -> None:
     crowd = crowds(name)
     assert np.array_equal(crowd.parts("1"), crowd.parts("2"))
@@ -303,7 +303,7 @@ def one_thread() -> Iterator[DuckDB]:
 PEOPLE = people(300)
 
 
-@each("name", by_keys, every=8)
+@each("name", by_keys, every=20)
 def test_a_value_does_not_depend_on_run_threads_order_format_or_choice_of_tables(
     name: str, engine: DuckDB, one_thread: DuckDB, tmp_path: Path
 ) -> None:
@@ -326,7 +326,7 @@ def test_a_value_does_not_depend_on_run_threads_order_format_or_choice_of_tables
         assert cells(PEOPLE, tables=tables) == {place: value for place, value in first.items() if place[0] in tables}
 
 
-@each("name", drawn, every=3)
+@each("name", drawn, every=6)
 def test_drawn_noise_is_repeated_by_its_seed_alone(name: str, engine: DuckDB, crowds: Crowds) -> None:
     again = published(cases()[name].mechanism(CROWD), engine)
     assert np.array_equal(again.parts("1"), crowds(name).parts("1"))
@@ -345,13 +345,13 @@ BOTH_LARGE = LARGE.reshape(TOTALS.shape[0], 2, -1).all(axis=1)
 """Totals whose two parts are large."""
 
 
-@each("name", apart)
+@each("name", apart, every=3)
 def test_fresh_noise_of_one_statistic_is_independent_between_tables(name: str, crowds: Crowds) -> None:
     first, second = (noise_of(crowds(name), table)[LARGE] for table in "12")
     check_independent(first, second)
 
 
-@each("name", drawn, every=3)
+@each("name", drawn, every=6)
 def test_two_runs_of_drawn_noise_are_independent(name: str, engine: DuckDB) -> None:
     mechanism, crowd = made(name, engine)
     # The bits go on where the first run left them.
@@ -384,7 +384,7 @@ def test_noises_of_a_part_and_its_total_are_independent(name: str, crowds: Crowd
     check_independent(noise[::2][BOTH_LARGE], total[BOTH_LARGE])
 
 
-@each("name", jointly)
+@each("name", jointly, every=3)
 def test_noises_of_all_parts_and_their_total_are_independent(name: str, crowds: Crowds) -> None:
     noise, total = noise_of(crowds(name)), crowds(name).totals("1") - TOTALS
     check_independent((noise[::2] + noise[1::2])[BOTH_LARGE], total[BOTH_LARGE])
@@ -396,12 +396,12 @@ def test_plain_keys_leave_a_total_and_its_parts_dependent(crowds: Crowds) -> Non
     assert dependence((noise[::2] + noise[1::2])[BOTH_LARGE], total[BOTH_LARGE]) < REJECT
 
 
-@each("name", lambda: [name for name in noisy() if name.startswith(("coordinates", "fresh", "eps-dp"))])
+@each("name", lambda: [name for name in noisy() if name.startswith(("coordinates", "fresh", "eps-dp"))], every=3)
 def test_populations_get_noise_of_their_own(name: str, crowds: Crowds) -> None:
     check_independent(noise_of(crowds(name), "1")[LARGE], noise_of(crowds(name), "3")[LARGE])
 
 
-@each("name", lambda: [name for name in noisy() if name.startswith("cell-key")])
+@each("name", lambda: [name for name in noisy() if name.startswith("cell-key")], every=3)
 def test_the_same_participants_in_another_population_get_the_same_noise(name: str, crowds: Crowds) -> None:
     first, third = (noise_of(crowds(name), table) for table in "13")
     assert np.array_equal(first[COUNTS > 0], third[COUNTS > 0])

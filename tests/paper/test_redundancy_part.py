@@ -20,29 +20,34 @@ def found(sources: Sources) -> dict[str, NumberComparison]:
     return {each.id: each for each in numbers(sources)}
 
 
+@pytest.mark.slow
 def test_the_example_is_that_of_the_footnote(found: dict[str, NumberComparison]) -> None:
     example = [each for each in found.values() if each.id.startswith("example-")]
     assert len(example) == 13
     assert all(each.agrees for each in example)
 
 
+@pytest.mark.slow
 def test_the_programme_has_the_tables_of_the_paper(found: dict[str, NumberComparison]) -> None:
     for name in ("tables", "dimensions-least", "dimensions-most", "table-92-margins", "table-92-irrs"):
         assert found[name].agrees
 
 
+@pytest.mark.slow
 def test_the_two_frequent_ratios_are_those_of_figure_7(found: dict[str, NumberComparison]) -> None:
     frequent = [each for each in found.values() if each.id.startswith("frequent-ratio-")]
     assert sorted(each.ours or 0 for each in frequent) == [0.75, 0.75, 1, 1]
     assert all(each.agrees for each in frequent)
 
 
+@pytest.mark.slow
 def test_one_rule_on_levels_of_one_category(found: dict[str, NumberComparison]) -> None:
     counted = [each for each in found.values() if each.id.endswith(("/flat", "/levels"))]
     assert len(counted) == 2 * (30 + 10 + 2)
     assert all("levels of one category kept" in each.note for each in counted)
 
 
+@pytest.mark.slow
 def test_the_paper_lies_between_our_two_rules(found: dict[str, NumberComparison]) -> None:
     rows = [each for each in found.values() if each.id.startswith("table-1-") and each.id.endswith("/flat")]
     assert len(rows) == 30
@@ -53,6 +58,7 @@ def test_the_paper_lies_between_our_two_rules(found: dict[str, NumberComparison]
         assert flat.ours < float(flat.published) < levels.ours
 
 
+@pytest.mark.slow
 def test_every_number_that_differs_says_why(found: dict[str, NumberComparison]) -> None:
     assert all(each.note for each in found.values() if not each.agrees)
 

@@ -20,21 +20,25 @@ def paper(sources: Sources) -> Paper:
     return reproduce_paper(sources=sources, only=[part for part in ALL_PARTS if part != "attackers"])
 
 
+@pytest.mark.slow
 def test_every_published_number_has_ours_or_a_reason(paper: Paper) -> None:
     assert {each.id.partition("/")[0] for each in paper.numbers} == set(PUBLISHED)
 
 
+@pytest.mark.slow
 def test_every_number_has_a_name_of_its_own_and_a_place(paper: Paper) -> None:
     names = [each.id for each in paper.numbers]
     assert len(names) == len(set(names))
     assert all(each.where and each.published for each in paper.numbers)
 
 
+@pytest.mark.slow
 def test_every_difference_has_a_reason(paper: Paper) -> None:
     assert paper.apart
     assert all(each.note for each in paper.apart)
 
 
+@pytest.mark.slow
 def test_what_follows_from_the_paper_itself_agrees_but_for_these(paper: Paper) -> None:
     apart = [each for each in paper.apart if each.basis == "formula"]
     assert {each.id for each in apart if each.kind == "formula"} == {"us-share", "cidamon", "epsilon-large/Germany"}
@@ -47,6 +51,7 @@ def test_what_follows_from_the_paper_itself_agrees_but_for_these(paper: Paper) -
     }
 
 
+@pytest.mark.slow
 def test_what_the_paper_does_not_print_is_counted_apart(paper: Paper) -> None:
     kinds = {each.id: each.kind for each in paper.numbers}
     for name in (
@@ -62,6 +67,7 @@ def test_what_the_paper_does_not_print_is_counted_apart(paper: Paper) -> None:
     assert paper.sentences()[1].startswith(f"Of {len(read)} numbers not printed as such")
 
 
+@pytest.mark.slow
 def test_the_misprint_is_noted(paper: Paper) -> None:
     misprint = next(each for each in paper.numbers if each.id == "tail-of-laplace")
     assert misprint.published == "-exp(eps E)"
@@ -69,12 +75,14 @@ def test_the_misprint_is_noted(paper: Paper) -> None:
     assert "misprint" in misprint.note
 
 
+@pytest.mark.slow
 def test_the_sentences_count_what_is_there(paper: Paper) -> None:
     assert sum(result.value for result in paper.results) == sum(each.agrees for each in paper.numbers)
     assert str(paper).splitlines() == paper.sentences()
     assert paper.sentences()[0].startswith("Of 50 numbers printed in the paper")
 
 
+@pytest.mark.slow
 def test_a_number_that_changes_changes_the_sentences(paper: Paper) -> None:
     for kind, place in (("formula", 0), ("reading", 1)):
         first = next(each for each in paper.numbers if each.kind == kind)
@@ -83,6 +91,7 @@ def test_a_number_that_changes_changes_the_sentences(paper: Paper) -> None:
         assert fewer.sentences()[place] != paper.sentences()[place]
 
 
+@pytest.mark.slow
 def test_one_number_is_told_as_one(paper: Paper) -> None:
     one = next(each for each in paper.numbers if each.kind == "formula" and each.agrees)
     none = next(each for each in paper.numbers if each.kind == "not computed")

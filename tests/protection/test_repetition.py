@@ -62,7 +62,7 @@ def check_repeats(data: object, out: Path, engine: DuckDB, secret: bytes | None 
     assert read_record(curator(out) / "record.json").run["data"] == [str(data)]  # type: ignore[index]  # made just now
 
 
-@each("name", KEYED)
+@each("name", KEYED, every=3)
 def test_keyed_noise_comes_out_the_same_to_the_byte(name: str, tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "first", KEYED[name], engine=engine)
@@ -85,7 +85,7 @@ def test_a_release_of_an_earlier_version_keeps_its_keys(tmp_path: Path, engine: 
 
 
 @each("mode", ["mixed", "plain"])
-@each("form", ["csv", "toml", "tauargus", "cellkey", "ons"])
+@each("form", ["csv", "toml", "tauargus", "cellkey", "ons"], every=3)
 def test_a_ptable_from_a_file_is_in_the_record_whole(form: str, mode: str, tmp_path: Path, engine: DuckDB) -> None:
     write_ptable(SOLVED, tmp_path / "noise", form)
     mechanism = CellKey(dataclasses.replace(read_ptable(tmp_path / "noise"), settings=None), secret=SECRET, mode=mode)
@@ -125,6 +125,7 @@ def test_records_without_a_value_are_dropped_again(tmp_path: Path, engine: DuckD
         {"weight": "WEIGHT", "form": "csv", "keep_exact": True, "non_negative": True},
     ],
     ids=" ".join,
+    every=3,
 )
 def test_whatever_was_asked_for_is_done_again(how: dict[str, Any], tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path, WEIGHT=[1 + number % 4 / 4 for number in range(PERSONS)])
@@ -262,6 +263,7 @@ def test_changed_data_are_refused(named: bool, tmp_path: Path, engine: DuckDB) -
         ({"definition": []}, "has a run without a usable definition."),
         ({"data": "people.parquet"}, "has a run without a usable data."),
     ],
+    every=3,
 )
 def test_a_record_that_tells_its_run_wrongly_is_refused(
     change: dict[str, object], message: str, tmp_path: Path, engine: DuckDB

@@ -116,6 +116,7 @@ def failing_at(call: int, error: BaseException) -> Callable[..., TableFile]:
         (partial(KeyboardInterrupt), KeyboardInterrupt, "^$"),
         (partial(ValueError, "of somebody else"), ValueError, "of somebody else"),
     ],
+    every=3,
 )
 def test_a_table_that_cannot_be_written_leaves_all_as_it_was(
     call: int,

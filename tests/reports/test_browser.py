@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, sync_playwright
 
 from tests.needs import program
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,7 @@ def opened(
     found.close()
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", [NARROW, pytest.param(WIDE, marks=pytest.mark.slow)])
 def test_it_is_drawn_without_a_complaint_and_without_the_network(opened: Opened, width: int) -> None:
     page = opened.at(width)
     assert opened.complaints == []
@@ -101,6 +102,7 @@ def test_it_is_drawn_without_a_complaint_and_without_the_network(opened: Opened,
     assert [text[0] for text in page.locator("h2").all_inner_texts()] == list("1234567")
 
 
+@pytest.mark.slow
 def test_so_is_that_for_everybody(browser: Browser, public_page: str, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(public_page, encoding="utf-8")
     opened = Opened(browser, tmp_path / "report.html")
@@ -111,7 +113,7 @@ def test_so_is_that_for_everybody(browser: Browser, public_page: str, tmp_path: 
     opened.close()
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", [NARROW, pytest.param(WIDE, marks=pytest.mark.slow)])
 def test_every_chart_is_drawn_with_marks_and_words(opened: Opened, width: int) -> None:
     page = opened.at(width)
     charts = page.locator(".chart").all()
@@ -126,15 +128,15 @@ def test_every_chart_is_drawn_with_marks_and_words(opened: Opened, width: int) -
 
 
 def test_charts_follow_the_window(opened: Opened) -> None:
-    page = opened.at(WIDE)
-    for width, follows in ((NARROW, "every(one => one < 400)"), (WIDE, "some(one => one > 500)")):
+    page = opened.at(NARROW)
+    for width, follows in ((WIDE, "some(one => one > 500)"), (NARROW, "every(one => one < 400)")):
         page.set_viewport_size({"width": width, "height": 900})
         widths = "[...document.querySelectorAll('.chart svg')].map(one => Number(one.getAttribute('width')))"
         page.wait_for_function(f"{widths}.{follows}")
         assert sideways(page) == 0
 
 
-@pytest.mark.parametrize("width", [320, NARROW, pytest.param(768, marks=pytest.mark.slow), WIDE])
+@pytest.mark.parametrize("width", one_in(4, [NARROW, 320, 768, WIDE]))
 def test_nobody_has_to_scroll_sideways(opened: Opened, width: int) -> None:
     page = opened.at(width)
     assert sideways(page) == 0
@@ -165,7 +167,7 @@ COVERED = """all => {
 """Which words of charts have a mark on them."""
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", [NARROW, pytest.param(WIDE, marks=pytest.mark.slow)])
 def test_no_mark_covers_a_word(opened: Opened, width: int) -> None:
     assert opened.at(width).eval_on_selector_all(".chart", COVERED) == []
 
