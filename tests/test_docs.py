@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import discreet
+from tests.quick import rows_in
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -192,11 +193,17 @@ def test_commands_of_a_document_share_a_folder_and_show_their_exit_code(refresh:
 
 @pytest.mark.parametrize(
     ("block", "message"),
-    [
-        (console("discreet no-such-command", "all is well\n"), "2: .* exit code 2, which the document does not say"),
-        (console("discreet --help", "[exit 2]\n"), "2: .* exit code 0, which the document does not say"),
-        ("<!-- run -->\n```python\n1 / 0\n```\n", "3: the example ended with ZeroDivisionError"),
-    ],
+    rows_in(
+        2,
+        [
+            (
+                console("discreet no-such-command", "all is well\n"),
+                "2: .* exit code 2, which the document does not say",
+            ),
+            (console("discreet --help", "[exit 2]\n"), "2: .* exit code 0, which the document does not say"),
+            ("<!-- run -->\n```python\n1 / 0\n```\n", "3: the example ended with ZeroDivisionError"),
+        ],
+    ),
 )
 def test_an_example_that_ends_otherwise_than_stated_is_an_error(refresh: ModuleType, block: str, message: str) -> None:
     with pytest.raises(refresh.BrokenExampleError, match=message):

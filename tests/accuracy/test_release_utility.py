@@ -31,6 +31,7 @@ from tests.accuracy import by_hand
 from tests.accuracy.small_release import PEOPLE, TOML, small_release
 from tests.attacks.scenes import PTABLE, town_release
 from tests.protection.town import SECRET, SEX, TOWN, people, squares
+from tests.quick import one_in
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def without_truth(release: Release) -> Release:
 # --- Every figure by hand ---
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", one_in(3, MADE))
 def test_every_figure_is_that_of_the_tables(
     releases: dict[str, Release], measured: dict[str, Utility], name: str
 ) -> None:

@@ -197,6 +197,7 @@ def test_uniform_noise_and_the_paper() -> None:
     assert tails(law, 2)[4] == pytest.approx(1.52e-7, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_the_bound_is_found_as_often_as_predicted() -> None:
     """Accepts the formula; rejects p1 that is 30 % off."""
     number, reach, times = 15, 3, 1000

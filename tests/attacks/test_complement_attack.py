@@ -17,6 +17,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from tests.protection.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, people
+from tests.quick import one_in
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def test_nothing_is_certain_where_the_same_persons_may_have_two_noises(mechanism
     assert found["counts"].estimate.min() >= 0
 
 
-@pytest.mark.parametrize("mechanism", [CellKey(PTABLE, secret=SECRET), Coordinates(PTABLE, SECRET), Fresh(PTABLE)])
+@pytest.mark.parametrize(
+    "mechanism", one_in(3, [CellKey(PTABLE, secret=SECRET), Coordinates(PTABLE, SECRET), Fresh(PTABLE)])
+)
 def test_confidence_is_the_share_that_is_right(mechanism: Mechanism) -> None:
     right, sure, naive = [], [], []
     for size in (200, 1000, 3000):

@@ -35,6 +35,7 @@ from tests.attacks.scenes import (
     town_release,
 )
 from tests.protection.town import SECRET
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from discreet.attacks.attack_estimates import Truth
@@ -99,7 +100,7 @@ def apart(scene: Scene, name: str, noise: PTable, monkeypatch: pytest.MonkeyPatc
     ("town", "name"),
     [
         ("large counts, cell keys", "averaging"),
-        ("small counts, cell keys", "projection"),
+        pytest.param("small counts, cell keys", "projection", marks=pytest.mark.slow),
         pytest.param("small counts, coordinates", "averaging", marks=pytest.mark.slow),
         pytest.param("large counts, fresh", "projection", marks=pytest.mark.slow),
         pytest.param("large counts, cell keys", "projection", marks=pytest.mark.slow),
@@ -122,7 +123,7 @@ def partition(numbers: np.ndarray, where: np.ndarray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero((numbers == number) & where).tolist()) for number in np.unique(numbers[where])}
 
 
-@pytest.mark.parametrize("size", [LARGE, SMALL])
+@pytest.mark.parametrize("size", one_in(2, [SMALL, LARGE]))
 @pytest.mark.parametrize("given", [HAMLET, SPARSE], ids=["hamlet", "sparse"])
 @pytest.mark.parametrize("mechanism", ["cell-key", "coordinates", "fresh"])
 def test_cells_share_their_noise_as_the_mechanism_has_it(

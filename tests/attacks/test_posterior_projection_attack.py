@@ -20,6 +20,7 @@ from discreet.attacks.projection_attack import Projection, projection
 from discreet.attacks.scoring import score
 from tests.attacks.releases import luxembourg, ons_file, published, sparse_file
 from tests.attacks.scenes import SMALL, SPARSE, Scene, residents
+from tests.quick import rows_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +30,7 @@ if TYPE_CHECKING:
 
 ALL_SECRETS = "ONS, all secrets"
 DATA = {"ONS": ons_file, ALL_SECRETS: ons_file, "sparse": sparse_file}
-FILES = [
-    ("ONS", 2.0),
-    ("sparse", 3.0),
-    *(pytest.param(*each, marks=pytest.mark.slow) for each in (("ONS", 3.0), (ALL_SECRETS, 2.0), ("sparse", 2.0))),
-]
+FILES = rows_in(5, [("sparse", 3.0), ("ONS", 2.0), ("ONS", 3.0), (ALL_SECRETS, 2.0), ("sparse", 2.0)])
 SECRETS, TOTALS = 5, 20
 FEW_SECRETS = 2
 """Of the large file in quick runs; the slow tests try all."""
@@ -133,6 +130,7 @@ def test_luxembourg(variance: float, plain: float, improved: float, tmp_path: Pa
 # --- Totals ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sparse", pytest.param("ONS", marks=pytest.mark.slow)])
 def test_totals_are_without_bias(name: str) -> None:
     errors: dict[str, list[float]] = {}

@@ -21,6 +21,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from tests.protection.town import AGE, EMP, GEO, SECRET, SEX, TOPICS, TOWN, people
+from tests.quick import one_in, rows_in
 from tests.tabulation.small_data import by, programme
 
 if TYPE_CHECKING:
@@ -109,16 +110,19 @@ def compared(first: Release, second: Release) -> list[ReleasePair]:
 
 @pytest.mark.parametrize(
     ("first", "second", "share", "wanted"),
-    [
-        ("keys", "keys", 0.0, "unchanged"),
-        ("keys", "keys", 0.01, "unchanged"),
-        ("label", "label", 0.01, "unchanged"),
-        ("keys", "other keys", 0.0, "independent"),
-        ("keys", "other keys", 0.01, "independent"),
-        ("label", "other label", 0.0, "independent"),
-        ("fresh", "fresh", 0.0, "independent"),
-        ("eps-dp", "eps-dp", 0.01, "independent"),
-    ],
+    rows_in(
+        3,
+        [
+            ("keys", "keys", 0.0, "unchanged"),
+            ("keys", "keys", 0.01, "unchanged"),
+            ("label", "label", 0.01, "unchanged"),
+            ("keys", "other keys", 0.0, "independent"),
+            ("keys", "other keys", 0.01, "independent"),
+            ("label", "other label", 0.0, "independent"),
+            ("fresh", "fresh", 0.0, "independent"),
+            ("eps-dp", "eps-dp", 0.01, "independent"),
+        ],
+    ),
 )
 def test_the_regime_is_seen_from_what_is_published_alike(
     office: Office, first: str, second: str, share: float, wanted: str
@@ -130,7 +134,7 @@ def test_the_regime_is_seen_from_what_is_published_alike(
 # --- The same keys ---
 
 
-@pytest.mark.parametrize("keys", ["keys", "keys, unbounded"])
+@pytest.mark.parametrize("keys", one_in(2, ["keys", "keys, unbounded"]))
 def test_under_the_same_keys_a_difference_proves_a_change(office: Office, keys: str) -> None:
     first, second = office.pair(keys, keys)
     found = found_in(first, second)
@@ -193,13 +197,16 @@ def test_under_one_label_a_difference_proves_another_count(office: Office) -> No
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [
-        ("keys", "keys"),
-        ("keys", "other keys"),
-        ("label", "label"),
-        ("fresh", "fresh"),
-        ("noisy zeros", "other noisy zeros"),
-    ],
+    rows_in(
+        2,
+        [
+            ("keys", "keys"),
+            ("keys", "other keys"),
+            ("label", "label"),
+            ("fresh", "fresh"),
+            ("noisy zeros", "other noisy zeros"),
+        ],
+    ),
 )
 def test_confidence_is_the_share_that_is_right(office: Office, first: str, second: str) -> None:
     one, two = office.pair(first, second)

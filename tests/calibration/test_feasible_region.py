@@ -19,6 +19,7 @@ from discreet.calibration.constraints import (
 from discreet.calibration.feasible_region import FeasibleRegion, allowed
 from discreet.risk.averaging import variance_needed
 from discreet.risk.bound_disclosure import largest_variance
+from tests.quick import examples
 
 ONE_SIGMA = 0.6827
 
@@ -64,8 +65,7 @@ def test_what_the_rows_leave_is_what_all_constraints_allow(ratio: float, tuples:
             assert not found.allows(row.high * 1.001, row.bound)
 
 
-@settings(max_examples=5)
-@given(st.floats(0.02, 1), st.integers(0, 10**8), st.sampled_from(ATTACKERS))
+@examples(given(st.floats(0.02, 1), st.integers(0, 10**8), st.sampled_from(ATTACKERS)), quick=2, slow=5)
 def test_the_smallest_bound_is_the_first_row_that_leaves_something(ratio: float, tuples: int, attacker: str) -> None:
     found = plane(ratio, tuples, attacker, largest=12)
     first = next((row.bound for row in found.rows if row.feasible), None)

@@ -19,6 +19,7 @@ from discreet.noise.ptable import PTable, PTableRow
 from discreet.records.record_keys import RecordKeys, keys_of
 from tests.cli import town
 from tests.cli.town import PERSONS, SECRET, Done, exact, people, published
+from tests.quick import rows_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,19 +171,26 @@ def test_zeros_stay_unless_asked(office: Town) -> None:
 
 @pytest.mark.parametrize(
     ("flags", "law", "parameters"),
-    [
-        (["--epsilon", "0.5"], "geometric", {"epsilon": 0.5}),
-        (["--law", "geometric", "--epsilon", "0.5"], "geometric", {"epsilon": 0.5}),
-        (["--law", "laplace", "--scale", "2"], "laplace", {"scale": 2}),
-        (["--law", "gaussian", "--sigma", "1.5"], "gaussian", {"sigma": 1.5}),
-        (["--law", "discrete-gaussian", "--sigma", "1.5"], "discrete-gaussian", {"sigma": 1.5}),
-        (["--law", "uniform", "--bound", "4"], "uniform", {"bound": 4}),
-        (["--law", "max-entropy", *NOISE], "max-entropy", {"variance": 3, "bound": 5}),
-        (["--law", "truncated-laplace", "--epsilon", "1", "--bound", "6"], "truncated-laplace", {"bound": 6}),
-        (["--law", "truncated-laplace", "--epsilon", "0.5", "--delta", "0.008"], "truncated-laplace", {"bound": 7}),
-        (["--law", "truncated-gaussian", "--sigma", "2", "--bound", "6"], "truncated-gaussian", {"sigma": 2}),
-        (["--law", "truncated-gaussian", "--epsilon", "1.5", "--delta", "2e-5"], "truncated-gaussian", {"bound": 12}),
-    ],
+    rows_in(
+        3,
+        [
+            (["--epsilon", "0.5"], "geometric", {"epsilon": 0.5}),
+            (["--law", "geometric", "--epsilon", "0.5"], "geometric", {"epsilon": 0.5}),
+            (["--law", "laplace", "--scale", "2"], "laplace", {"scale": 2}),
+            (["--law", "gaussian", "--sigma", "1.5"], "gaussian", {"sigma": 1.5}),
+            (["--law", "discrete-gaussian", "--sigma", "1.5"], "discrete-gaussian", {"sigma": 1.5}),
+            (["--law", "uniform", "--bound", "4"], "uniform", {"bound": 4}),
+            (["--law", "max-entropy", *NOISE], "max-entropy", {"variance": 3, "bound": 5}),
+            (["--law", "truncated-laplace", "--epsilon", "1", "--bound", "6"], "truncated-laplace", {"bound": 6}),
+            (["--law", "truncated-laplace", "--epsilon", "0.5", "--delta", "0.008"], "truncated-laplace", {"bound": 7}),
+            (["--law", "truncated-gaussian", "--sigma", "2", "--bound", "6"], "truncated-gaussian", {"sigma": 2}),
+            (
+                ["--law", "truncated-gaussian", "--epsilon", "1.5", "--delta", "2e-5"],
+                "truncated-gaussian",
+                {"bound": 12},
+            ),
+        ],
+    ),
 )
 def test_every_law_can_be_asked_for(office: Town, flags: list[str], law: str, parameters: dict[str, float]) -> None:
     done = office.protect(noise=tuple(flags))
@@ -641,8 +649,9 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize(
+    ("name", "as_json"), [*((name, False) for name in MISTAKES), *rows_in(5, ((name, True) for name in MISTAKES))]
+)
 def test_a_mistake_is_one_message_and_nothing_is_made(office: Town, name: str, as_json: bool) -> None:
     flags, message = MISTAKES[name]
     data = (office.folder / "town.csv").read_bytes()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from discreet import read_ptable
+from tests.quick import one_in
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 DATA = Path(__file__).parents[1] / "data"
@@ -75,7 +76,7 @@ def test_settings_reach_the_table(discreet: Run) -> None:
     assert not [1 for (i, v) in probabilities("--threshold", "1") if i + v == 1]
 
 
-@pytest.mark.parametrize("name", ["csv", "toml", "tauargus", "sas", "cellkey", "ons"])
+@pytest.mark.parametrize("name", one_in(2, ["csv", "toml", "tauargus", "sas", "cellkey", "ons"]))
 def test_every_format_is_written_shown_and_converted(discreet: Run, tmp_path: Path, name: str) -> None:
     assert discreet("ptable", "--variance", "2", "--bound", "5", "--out", "t", "--format", name).returncode == 0
     shown = discreet("ptable", "show", "t")

@@ -96,7 +96,12 @@ def test_everybody_gets_a_page_of_their_own(run: Command, office: Path) -> None:
     text = " ".join(done.out.split())
     assert "for everybody." in text
     assert "Note: What attacks achieve" in text
-    content = read(run(*REPORT, "--public", "--replace", "--figures", "figures", "--json").out)
+
+
+@pytest.mark.slow
+def test_its_figures_are_files_too(run: Command, office: Path) -> None:
+    shutil.rmtree(office / "out.curator")
+    content = read(run(*REPORT, "--public", "--figures", "figures", "--json").out)
     assert content["public"] is True
     assert len(content["figures"]) == 2 * len(content["charts"]) == len(list((office / "figures").iterdir()))
     assert [each["name"] for each in content["results"]] == ["averaging_success"]

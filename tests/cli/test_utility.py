@@ -23,6 +23,7 @@ from discreet.release.table_files import read_table, write_table
 from tests.accuracy import by_hand
 from tests.accuracy.small_release import TOML
 from tests.cli import town
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -319,7 +320,7 @@ def check_refused(done: Done, message: str) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("mistake", REFUSED)
+@pytest.mark.parametrize("mistake", one_in(2, REFUSED))
 def test_a_mistake_with_a_release_ends_with_2_and_one_line(discreet: Command, office: Path, mistake: str) -> None:
     spoil, arguments, message = REFUSED[mistake]
     spoil(office)

@@ -12,6 +12,7 @@ from discreet.equations.margin_equations import MarginEquations
 from discreet.programme.lattice import lattice
 from tests.equations.test_margin_equations import unequal
 from tests.programme.small import programme
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from discreet.programme.model import Programme
@@ -43,7 +44,9 @@ def hat_diagonal(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
 
 
 @pytest.mark.parametrize("spsn", [True, False])
-@pytest.mark.parametrize("made", [unequal(), programme([("A", "B"), ("B", "C")], {"A": (2, 4), "B": (3,), "C": (5,)})])
+@pytest.mark.parametrize(
+    "made", one_in(2, [unequal(), programme([("A", "B"), ("B", "C")], {"A": (2, 4), "B": (3,), "C": (5,)})])
+)
 def test_probes_estimate_the_diagonal_of_the_hat_matrix(made: Programme, spsn: bool) -> None:
     equations = MarginEquations(lattice(made), spsn)
     found = probe_leverages(equations, np.random.default_rng(3), probes=PROBES, tolerance=1e-8)

@@ -21,7 +21,6 @@ from discreet.errors import ReleaseError
 from discreet.release.release import Release, open_release
 from discreet.sources.ons_sample import ons_files as ons
 from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, discreet, installed_discreet, true_cells
-from tests.quick import one_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,7 +144,9 @@ def journeys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Persons], Jo
     return of
 
 
-@pytest.fixture(params=one_in(4, [ONS_HERE, ONS, NIST, ITALY], ids=lambda persons: persons.name))
+@pytest.fixture(
+    params=[pytest.param(each, id=each.name, marks=pytest.mark.slow) for each in (ONS_HERE, ONS, NIST, ITALY)]
+)
 def journey(request: pytest.FixtureRequest, journeys: Callable[[Persons], Journey]) -> Journey:
     return journeys(request.param)
 

@@ -117,7 +117,7 @@ def test_the_reference_is_complete() -> None:
     assert {wishes_of_file(name)["variance"] for name in listed - set(tables())} == {2}
 
 
-@each("name", lambda: [name for name in tables() if name != EXAMPLE], every=3)
+@each("name", lambda: [name for name in tables() if name != EXAMPLE], every=8)
 def test_table_conforms(name: str) -> None:
     ours = probabilities(solved(*wishes_of_file(name).items()))
     assert ours == pytest.approx(tables()[name], rel=0, abs=TOLERANCE)
@@ -150,7 +150,7 @@ def test_a_feasible_setting_that_ptable_fails_on_is_solved(line: dict[str, str])
         assert row.variance <= float(line["V"]) * (1 + 1e-11)
 
 
-@each("line", lambda: failed_lines(feasible=False), ids=setting, every=8)
+@each("line", lambda: failed_lines(feasible=False), ids=setting, every=24)
 def test_an_infeasible_setting_is_refused_with_one_of_its_rows(line: dict[str, str]) -> None:
     with pytest.raises(InfeasibleError) as refusal:
         PTable.max_entropy(**wishes_of_line(line))

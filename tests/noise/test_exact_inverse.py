@@ -67,7 +67,7 @@ def test_floor_is_the_whole_part_of_the_distribution(rate: float, bits: int) -> 
 
 @each("rate", RATES)
 @each("word", [*WORDS, 64])
-@each("guard", [8, 128])
+@each("guard", [8, 128], every=2)
 def test_thresholds_are_floors(rate: float, word: int, guard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # With 8 bits beyond the word the powers of q do not settle every threshold, and the others are made one by one.
     monkeypatch.setattr(exact_samplers, "GUARD_BITS", guard)
@@ -118,7 +118,9 @@ def test_bits_that_are_all_0_or_all_1_go_on_until_they_end() -> None:
 
 
 @each(
-    ("rate", "word", "size"), [(0.2, 64, 10_000), (1.0, 64, 10_000), (0.2, 8, 3000), *((1.0, w, 3000) for w in WORDS)]
+    ("rate", "word", "size"),
+    [(0.2, 64, 10_000), (1.0, 64, 10_000), (0.2, 8, 3000), *((1.0, w, 3000) for w in WORDS)],
+    every=3,
 )
 def test_samples_have_the_law_and_not_one_30_percent_off(rate: float, word: int, size: int) -> None:
     # The fewer bits a word has, the more draws need further ones.

@@ -54,14 +54,14 @@ def infeasible_rows(settings: PTableSettings) -> list[int]:
     return [count for count, problem in settings.row_problems().items() if not positive_law_exists(problem)]
 
 
-@examples(given(plain_wishes), quick=25, slow=60)
+@examples(given(plain_wishes), quick=10, slow=60)
 def test_plain_tables_are_feasible_where_linear_programs_say_so(settings: PTableSettings) -> None:
     refusal, rows = refusal_of(settings), infeasible_rows(settings)
     assert (refusal is None) == (not rows)
     assert refusal is None or refusal.row in rows
 
 
-@examples(given(shaped_wishes), quick=25, slow=60)
+@examples(given(shaped_wishes), quick=10, slow=60)
 def test_shaped_tables_are_feasible_where_linear_programs_say_so(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     rows = []
@@ -194,7 +194,7 @@ def ways_out(settings: PTableSettings, needs: str) -> list[tuple[PTableSettings,
     return found
 
 
-@examples(given(plain_wishes), quick=12, slow=40)
+@examples(given(plain_wishes), quick=8, slow=40)
 def test_every_way_out_of_a_plain_table_leads_out_and_none_is_longer_than_needed(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     assume(refusal is not None)
@@ -207,7 +207,7 @@ def test_every_way_out_of_a_plain_table_leads_out_and_none_is_longer_than_needed
             assert infeasible_rows(short) != []
 
 
-@examples(given(shaped_wishes), quick=15, slow=40)
+@examples(given(shaped_wishes), quick=6, slow=40)
 def test_every_way_out_of_a_shaped_table_leads_out(settings: PTableSettings) -> None:
     refusal = refusal_of(settings)
     assume(refusal is not None)

@@ -158,7 +158,7 @@ def test_more_turns_than_rows_are_refused(repeat: int) -> None:
 
 
 @every_table
-@each("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES, every=3)
 def test_rounded_rows_have_sum_k_and_mean_exactly_0(wishes: dict[str, Any], key_space: int) -> None:
     table = PTable.max_entropy(**wishes, key_space=key_space)
     assert table.key_space == key_space
@@ -237,6 +237,7 @@ def test_mixed_draw_has_the_law_of_its_row_and_no_other_scale() -> None:
         assert p_value(last, MaxEntropy(variance=3 * factor**2, bound=8)) < REJECT
 
 
+@pytest.mark.slow
 def test_large_bounds_are_solved_and_drawn() -> None:
     table = PTable.max_entropy(variance=50, bound=100)
     assert len(table.rows) == 101

@@ -63,6 +63,7 @@ def test_one_panel_has_one_file_of_data() -> None:
     assert list(figure_files(PaperFigure("one", "t", "c", "a", (BARS,)))) == ["one.png", "one.svg", "one.csv"]
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_files() -> None:
     assert figure_files(SHOWN) == files()
     assert SHOWN.page_svg() == SHOWN.page_svg()

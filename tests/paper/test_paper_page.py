@@ -190,6 +190,7 @@ def test_a_browser_draws_it_whole(page: Page) -> None:
     well_drawn(page, 2)
 
 
+@pytest.mark.slow
 def test_on_a_narrow_screen_a_number_is_a_card(page: Page) -> None:
     page.set_viewport_size({"width": NARROW, "height": 900})
     assert not page.locator(".numbers thead").first.is_visible()
@@ -197,6 +198,7 @@ def test_on_a_narrow_screen_a_number_is_a_card(page: Page) -> None:
     assert row.locator("td.note").bounding_box()["width"] > 0.8 * NARROW  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_it_can_be_printed(page: Page) -> None:
     assert page.pdf(format="A4").startswith(b"%PDF")
 

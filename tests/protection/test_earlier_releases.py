@@ -72,6 +72,7 @@ def warnings(release: Release) -> tuple[str, ...]:
         (Coordinates(SOLVED, SECRET), "another mechanism", INDEPENDENT),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
+    every=2,
 )
 def test_other_noise_for_the_same_data_is_told_with_what_both_together_leave(
     mechanism: Mechanism, what: str, joint: float, tmp_path: Path, engine: DuckDB
@@ -282,7 +283,7 @@ def brute_force(old: Release, new: Release) -> tuple[int, int]:
     return len(either), sum(first.get(cell, 0) != second.get(cell, 0) for cell in either)
 
 
-@each("form", ["parquet", "csv"])
+@each("form", ["parquet", "csv"], every=2)
 @each("gone", [1, 30])
 @each("mechanism", [cell_key(), Coordinates(SOLVED, SECRET)], ids=lambda mechanism: mechanism.name)
 def test_the_same_keys_for_changed_data_are_told_with_the_share_of_cells_that_differ(

@@ -91,7 +91,7 @@ def differences(spec: Programme, folder: Path) -> dict[tuple[frozenset[str], Siz
     return found
 
 
-@examples(given(st.data()), quick=15, slow=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(given(st.data()), quick=8, slow=60, suppress_health_check=[HealthCheck.too_slow])
 def test_tables_are_refused_if_and_only_if_they_disagree(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes(most=3))
     known = frame(spec, data.draw(records(spec)))

@@ -30,7 +30,7 @@ from discreet.release.release import open_release
 from discreet.release.table_files import FORMATS, read_table, write_table
 from tests.protection.office import OTHER_SECRET, PERSONS, cell_key, curator, files, make, put, put_people
 from tests.protection.town import SECRET, TOWN, people
-from tests.quick import examples
+from tests.quick import examples, one_in, rows_in
 from tests.tabulation.small_data import by, topic, without_levels
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ def small(tmp_path: Path, engine: DuckDB) -> Path:
     return tmp_path / "rel"
 
 
-@pytest.mark.parametrize("digest", [True, False], ids=["digest", "older"])
-@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize(
+    ("name", "digest"), [*((name, True) for name in FORGERIES), *rows_in(5, ((name, False) for name in FORGERIES))]
+)
 def test_a_forged_entry_is_found_without_the_data_and_named(name: str, digest: bool, small: Path) -> None:
     if not digest:
         forget_digest(small)
@@ -389,7 +390,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
 # --- Data ---
 
 
-@pytest.mark.parametrize("mechanism", KEYED, ids=lambda mechanism: mechanism.name)
+@pytest.mark.parametrize("mechanism", one_in(2, KEYED, ids=lambda mechanism: mechanism.name))
 def test_data_that_give_the_same_bytes_are_told(mechanism: Mechanism, tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "rel", mechanism, engine=engine)

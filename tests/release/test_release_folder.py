@@ -26,6 +26,7 @@ from discreet.release.run_journal import alone, hold, note
 from discreet.release.table_files import TableFile
 from tests.each import each
 from tests.protection.town import SECRET
+from tests.quick import rows_in
 from tests.release.crashes import Disk, Failing, KilledError
 
 if TYPE_CHECKING:
@@ -357,7 +358,7 @@ def steps(out: Path, action: str, *, one_step: bool) -> int:
 
 
 @each("one_step", [True, False])
-@each("replace", [False, True])
+@each("replace", [True, False], every=2)
 def test_a_kill_at_any_step_leaves_the_old_release_or_the_new_one(
     tmp_path: Path, replace: bool, one_step: bool
 ) -> None:
@@ -379,11 +380,13 @@ def test_a_kill_at_any_step_leaves_the_old_release_or_the_new_one(
     assert seen == {before, (NEW,) * 3}
 
 
-@pytest.mark.parametrize("one_step", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_a_kill_while_clearing_up_after_a_kill_is_made_good_too(tmp_path: Path, one_step: bool) -> None:
+@pytest.mark.parametrize(("one_step", "every", "least"), rows_in(3, [(True, 3, 6), (True, 1, 20), (False, 1, 20)]))
+def test_a_kill_while_clearing_up_after_a_kill_is_made_good_too(
+    tmp_path: Path, one_step: bool, every: int, least: int
+) -> None:
     total = steps(_start(tmp_path / "count", replace=True), "make", one_step=one_step)
     kills = 0
-    for at in range(total):
+    for at in range(0, total, every):
         for again in range(100):
             out = _start(tmp_path / f"{at}-{again}", replace=True)
             with pytest.raises(KilledError):
@@ -400,10 +403,10 @@ def test_a_kill_while_clearing_up_after_a_kill_is_made_good_too(tmp_path: Path, 
             recover(out)
             assert found(out) in {(OLD,) * 3, (NEW,) * 3}
             assert hidden(out.parent) == []
-    assert kills > 20
+    assert kills > least
 
 
-@each("one_step", [True, False])
+@each("one_step", [True, False], every=2)
 @each("replace", [False, True])
 def test_an_interrupt_at_any_step_leaves_the_old_release_or_the_new_one_at_once(
     tmp_path: Path, replace: bool, one_step: bool
@@ -420,7 +423,7 @@ def test_an_interrupt_at_any_step_leaves_the_old_release_or_the_new_one_at_once(
         assert hidden(out.parent) == []
 
 
-@each("one_step", [True, False])
+@each("one_step", [True, False], every=2)
 @each("replace", [False, True])
 @each("lasting", [True, False])
 def test_a_full_disk_at_any_step_is_told_and_leaves_the_old_release(
@@ -463,7 +466,7 @@ def _start(folder: Path, *, replace: bool) -> Path:
 
 @each("one_step", [True, False])
 @each("replace", [False, True])
-@each("early", [True, False])
+@each("early", [True, False], every=2)
 def test_a_power_cut_at_any_step_leaves_the_old_release_or_the_new_one(
     tmp_path: Path, replace: bool, early: bool, one_step: bool
 ) -> None:

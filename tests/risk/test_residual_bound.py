@@ -72,6 +72,7 @@ def test_unbounded_noise_has_no_bound() -> None:
     assert assess(SMALL, law="geometric", epsilon=0.3, measures=["bound"]).results == ()
 
 
+@pytest.mark.slow
 def test_all_populations_reveal_one_bound() -> None:
     every = load_programme("src/discreet/sources/ons_sample/census.toml")
     assert len(every.populations) > 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from discreet.mechanisms.cell_key import CellKey
@@ -18,6 +18,7 @@ from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from discreet.sources.source import open_source
 from tests.protection.town import all_cells
+from tests.quick import examples
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ def everywhere(folder: Path, server: PostgresServer, table: pa.Table) -> list[st
     return [f"{folder}/town.parquet", f"{folder}/town.duckdb#town", f"{server.address()}#town"]
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(RECORDS)
+@examples(
+    given(RECORDS), quick=3, slow=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_records_give_one_release_wherever_they_lie(
     engine: DuckDB, postgres: PostgresServer, records: list[tuple[str | None, int | None, bool | None]]
 ) -> None:

@@ -20,6 +20,7 @@ from discreet.errors import DataFileError, InputError, UnknownNameError
 from discreet.sources.column_values import as_text
 from discreet.sources.duckdb_table import opening
 from discreet.sources.source import Source, open_source
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,7 +175,7 @@ def test_tables_and_views_of_every_schema_are_found(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ['a"b', "x.y", "a; DROP TABLE t", "Größe", "'", "select"])
+@pytest.mark.parametrize("name", one_in(2, ['a"b', "x.y", "a; DROP TABLE t", "Größe", "'", "select"]))
 def test_a_name_is_a_name_whatever_it_holds(path: Path, name: str) -> None:
     quoted = '"' + name.replace('"', '""') + '"'
     make(path, f"CREATE TABLE {quoted} AS SELECT 'a' AS {quoted}, 1 AS other")
@@ -195,15 +196,18 @@ def test_the_fingerprint_does_not_depend_on_the_order(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "UPDATE persons SET sex = 'M' WHERE id = 1",
-        "UPDATE persons SET age = '' WHERE id = 2",
-        "UPDATE persons SET sex = 'F:1', age = '0' WHERE id = 1",
-        "UPDATE persons SET sex = CASE id WHEN 1 THEN 'M' WHEN 2 THEN 'F' ELSE sex END",
-        "INSERT INTO persons FROM persons WHERE id = 1",
-        "DELETE FROM persons WHERE id = 3",
-        "ALTER TABLE persons RENAME sex TO gender",
-    ],
+    one_in(
+        3,
+        [
+            "UPDATE persons SET sex = 'M' WHERE id = 1",
+            "UPDATE persons SET age = '' WHERE id = 2",
+            "UPDATE persons SET sex = 'F:1', age = '0' WHERE id = 1",
+            "UPDATE persons SET sex = CASE id WHEN 1 THEN 'M' WHEN 2 THEN 'F' ELSE sex END",
+            "INSERT INTO persons FROM persons WHERE id = 1",
+            "DELETE FROM persons WHERE id = 3",
+            "ALTER TABLE persons RENAME sex TO gender",
+        ],
+    ),
 )
 def test_every_change_shows_in_the_fingerprint(path: Path, change: str) -> None:
     assert fingerprint(path, PERSONS) != fingerprint(path, PERSONS, change)

@@ -43,7 +43,7 @@ def test_persons_have_the_stated_marginals(country: str, name: str) -> None:
     assert marginal.agrees, str(marginal)
 
 
-@each("country", ["LU", "FR"])
+@each("country", ["LU", "FR"], every=2)
 @each("name", NAMES)
 def test_targets_that_are_30_percent_off_are_noticed(country: str, name: str) -> None:
     marginal = marginals(country)[name]

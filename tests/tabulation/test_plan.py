@@ -147,7 +147,7 @@ def test_statistics_of_the_census_are_those_of_its_lattice() -> None:
         assert all(table.cells >= math.prod(plan.shape(table.base)) for table in plan.tables)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=up_to(60), deadline=None)
 @given(programmes(universes=False))
 def test_tables_show_the_statistics_that_the_lattice_has_as_published(spec: Programme) -> None:
     """What an attacker is given must be all that is published: also a total that is shown under the code of a level."""

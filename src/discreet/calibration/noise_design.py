@@ -198,7 +198,7 @@ def design(
         progress: called with a stage, what is done and what there is to do.
         reading: what else `protect` takes, as `id` or `count`.
 
-    >>> print(design("eu2021:MT", attacker="paper", rule="flat", cuts=0).answer)
+    >>> print(design("eu2021:MT", attacker="paper", rule="flat", closed_form=True, cuts=0).answer)
     Take a variance of 1.9 and a bound of 5.
     """
     check_question(confidence, max_bound, attacker, cuts)
