@@ -16,6 +16,7 @@ from discreet.noise.dual import RowProblem
 from discreet.noise.feasibility import check_feasible, variance_limits
 from discreet.noise.ptable import PTable
 from discreet.noise.ptable_settings import PTableSettings
+from tests.each import each
 from tests.noise.programs import positive_law_exists, variance_range
 from tests.quick import examples
 
@@ -214,3 +215,25 @@ def test_every_way_out_of_a_shaped_table_leads_out(settings: PTableSettings) -> 
     assert refusal is not None
     for better, _ in ways_out(settings, refusal.needs):
         check_feasible(better)
+
+
+@each("perturb_zeros", [False, True])
+@each("equality", [False, True])
+@each("threshold", [0, 1, 2, 3, 5])
+def test_the_bound_that_is_named_is_the_smallest_that_helps(
+    threshold: int, equality: bool, perturb_zeros: bool
+) -> None:
+    for variance, bound in [(0.75, 1), (2.0, 1), (6.0, 3), (9.25, 1), (10.0, 1), (12.0, 3)]:
+        wishes = PTableSettings(
+            variance=variance, bound=bound, threshold=threshold, equality=equality, perturb_zeros=perturb_zeros
+        )
+        refusal = refusal_of(wishes)
+        if refusal is None:
+            continue
+        # A bound of 13 passes every threshold and leaves room above every variance here.
+        helping = (larger for larger in range(bound + 1, 15) if refusal_of(replace(wishes, bound=larger)) is None)
+        named = re.search(r"a bound of at least (\d+)(, or|\.$)", refusal.needs)
+        assert (int(named[1]) if named else None) == next(helping, None)
+        for better, not_enough in ways_out(wishes, refusal.needs):
+            assert refusal_of(better) is None
+            assert all(refusal_of(short) for short in not_enough)

@@ -68,6 +68,17 @@ def test_every_key_of_a_small_space_is_answered(key_space: int) -> None:
     assert found.tolist() == np.repeat(row.values, row.weights).tolist()
 
 
+@each(
+    ("key_space", "buckets"),
+    [(2, 2), (4096, 4096), (4097, 2049), (8192, 4096), (10**8, 3052), (2**32, 4096), (2**64 - 1, 4096), (2**64, 4096)],
+)
+def test_the_guide_has_as_many_buckets_as_fit(key_space: int, buckets: int) -> None:
+    # 4,097 keys go two to a bucket; 10^8 keys have 27 bits and go 2^15 to a bucket.
+    row = RoundedRow((0, 1), (1, key_space - 1))
+    assert len(Lookup([row], key_space)._guide) == buckets  # noqa: SLF001 - answers are right with any number
+    assert len(Lookup([row] * 3, key_space)._guide) == 3 * buckets  # noqa: SLF001
+
+
 @each(("bound", "size"), [(1, 1), (126, 1), (127, 2), (128, 2), (32_766, 2), (32_767, 4), (2**31, 8)])
 def test_guide_is_as_narrow_as_the_noise_allows(bound: int, size: int) -> None:
     row = RoundedRow((-bound, 0, bound), (100, 300, 600))

@@ -151,6 +151,22 @@ def test_turns_come_round(size: int, data: st.DataObject) -> None:
     assert all(numbers[n] == numbers[n - repeat] for n in range(size, 4 * size))
 
 
+def test_the_law_of_large_counts_is_the_mean_of_rows_that_take_turns() -> None:
+    rows = (
+        deterministic(0, 0),
+        PTableRow(1, (-1, 7), (0.875, 0.125)),
+        PTableRow(2, (2, -2, 0), (0.25, 0.25, 0.5)),
+        PTableRow(3, (-1, 0, 1), (0.25, 0.5, 0.25)),
+    )
+    large = PTable(rows, repeat=2).large
+    assert (large.count, large.values) == (3, (-2, -1, 0, 1, 2))
+    assert large.probabilities == (0.125, 0.125, 0.5, 0.125, 0.125)
+    assert large.variance == 1.25
+    # Three in turn: the row of 1 counts for a third too.
+    assert PTable(rows, repeat=3).large.pmf([-1, 0, 7]).tolist() == pytest.approx([1.125 / 3, 1 / 3, 0.125 / 3])
+    assert PTable(rows).large == rows[-1]
+
+
 @pytest.mark.parametrize("repeat", [0, -1, 3])
 def test_more_turns_than_rows_are_refused(repeat: int) -> None:
     with pytest.raises(ParameterError, match="repeat must be from 1 to 2, its rows"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,12 @@ def test_other_key_spaces_are_refused(key_space: Any) -> None:  # noqa: ANN401 -
         check_key_space(key_space)
     assert refusal.value.parameter == "key_space"
     assert "2**32" in str(refusal.value)
+
+
+@each(("key_space", "law"), [(4, {-7: 2, -4: 1, 3: 6}), (12, {-7: 1, -4: 2, 3: 5})])
+def test_a_row_that_no_weights_can_centre_is_refused(key_space: int, law: dict[int, int]) -> None:
+    # A detour that takes a key twice from a value that holds it once would leave a weight below 0.
+    for weights_ in product(range(key_space + 1), repeat=len(law)):
+        assert sum(weights_) != key_space or sum(v * w for v, w in zip(law, weights_, strict=True)) != 0
+    with pytest.raises(ParameterError, match="large enough to hold every row with mean 0"):
+        rounded({value: weight / sum(law.values()) for value, weight in law.items()}, key_space)

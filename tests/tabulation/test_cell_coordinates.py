@@ -143,6 +143,17 @@ def test_cells_have_one_word_if_and_only_if_they_must_hold_the_same_records(spec
     assert len(set.union(*by_content.values())) == len(by_content)
 
 
+def test_a_column_of_its_own_has_the_word_of_its_set_beside_columns_that_are_joined() -> None:
+    a, b, c, d = topic("A", "a0 a1"), topic("B", "b0 b1"), topic("C", "c0 c1 c2"), topic("D", "d0 d1")
+    both = "(A = a1 or B = b1) and C != c2"
+    texts = [f"D = d0 or ({both})", both]
+    spec = programme([a, b, c, d], *[[by(d)]] * 2, universes=texts)
+    wide, narrow = words_of(spec).values()
+    # In the first universe D is joined with the others, and yet the same persons are D = d1 in both.
+    assert wide[("D", "d1"),] == narrow[("D", "d1"),]
+    assert wide[("D", "d0"),] != narrow[("D", "d0"),]
+
+
 def test_a_universe_may_be_worded_in_any_way() -> None:
     sex, age = topic("SEX", "F M"), topic("AGE", {"Y": "", "O": "", "Y1": "Y", "Y2": "Y"})
     texts = ["AGE = Y", "AGE in (Y1, Y2)", "AGE != O"]
