@@ -28,6 +28,7 @@ from discreet.noise.discrete_gaussian import DiscreteGaussian
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.noise.truncated import truncated_laplace_for
+from tests.quick import rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,8 +171,7 @@ def covered(
 
 @pytest.mark.parametrize(
     ("function", "true"),
-    [(count_difference, -20), (count_ratio, 40 / 60), (count_share, 0.4)],
-    ids=["difference", "ratio", "share"],
+    rows_in(3, [(count_difference, -20), (count_ratio, 40 / 60), (count_share, 0.4)]),
 )
 def test_intervals_cover_and_no_longer_when_the_noise_is_30_percent_larger(function: Function, true: float) -> None:
     # Whole numbers cover somewhat more than 95 percent; at this standard deviation not much more.
@@ -180,6 +180,7 @@ def test_intervals_cover_and_no_longer_when_the_noise_is_30_percent_larger(funct
     assert covered(function, true, (40, 60), law, larger) < CONFIDENCE - 0.02
 
 
+@pytest.mark.slow
 def test_intervals_cover_in_a_simulation_over_many_true_counts() -> None:
     random = np.random.default_rng(7)
     true = random.integers(0, 20, (1200, 2))

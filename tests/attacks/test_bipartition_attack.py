@@ -168,6 +168,7 @@ def test_without_noise_one_round_is_enough() -> None:
     assert exact_success(np.ones(1), 1) == 1
 
 
+@pytest.mark.slow
 def test_huge_noise_leaves_chance() -> None:
     law = np.full(2001, 1 / 2001)
     hits = 0

@@ -110,6 +110,7 @@ def law_of_sum(law: Floats, areas: int) -> Floats:
     return found
 
 
+@pytest.mark.slow
 def test_success_by_number_of_areas_is_that_of_the_formula() -> None:
     # P(sum of |S| noises = 0) by convolution; slivers are large enough for clipping not to matter.
     country = Country(400, largest=6, size=40)

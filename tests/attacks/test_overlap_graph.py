@@ -98,6 +98,7 @@ def test_a_long_path_needs_no_recursion() -> None:
     assert len(found) == nodes - 1
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_edges_take_a_moment() -> None:
     random = np.random.default_rng(1)
     pairs = np.unique(random.integers(0, 80_000, (2, 100_000)), axis=1)

@@ -108,6 +108,7 @@ def test_cells_of_the_same_persons_get_one_estimate() -> None:
         assert np.ptp(found[pair]) < 5e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variance", "fits"), [(2.0, True), (2.6, False)])
 def test_errors_over_many_releases_are_as_large_as_the_equations_say(variance: float, fits: bool) -> None:
     scene = Scene(residents(LARGE), mechanism="coordinates")

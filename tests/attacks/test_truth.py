@@ -24,6 +24,7 @@ from discreet.release.table_files import read_table, write_table
 from discreet.tabulation.cell_vector import layouts
 from tests.attacks.scenes import PTABLE, cells_by_hand, town_release
 from tests.protection.town import SECRET, people
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +105,7 @@ def test_a_folder_that_is_named_may_hold_either_format(out: Path, tmp_path: Path
     ],
     ids=["cell keys", "noisy zeros", "unbounded", "fresh", "exact"],
 )
-@pytest.mark.parametrize("non_negative", [False, True])
+@pytest.mark.parametrize("non_negative", one_in(2, [False, True]))
 def test_they_fit_what_every_mechanism_publishes(mechanism: Mechanism, non_negative: bool, engine: Engine) -> None:
     release = town_release(mechanism, engine=engine, non_negative=non_negative)
     truth = TrueCounts(release)

@@ -162,6 +162,7 @@ def test_a_comparison_can_be_run_again_and_another_seed_differs(equal_variance: 
         assert one.value("averaging_success") == different.value("averaging_success")
 
 
+@pytest.mark.slow
 def test_30_percent_more_noise_is_far_beyond_the_error_of_the_mean() -> None:
     """The mean distance has the standard error sqrt(Var |x| / cells), at most sqrt(V / cells)."""
     topics, cells, variance = squares(25), 26 * 26, 4.0

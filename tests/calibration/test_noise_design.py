@@ -146,6 +146,7 @@ def test_nothing_is_left_against_everything_published(place: str) -> None:
     }
 
 
+@pytest.mark.slow
 @both
 def test_a_relaxed_bound_leaves_something(place: str) -> None:
     bound = next(each.value for each in nothing_left(place).region.relaxations if each.constraint == "acceptable bound")

@@ -110,6 +110,7 @@ LU = ("eu2021:LU", "--variance", "3", "--bound", "5")
 SMALL = ("small.toml", "--variance", "3", "--bound", "5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])
 def test_countries_with_one_category_levels_can_be_counted_as_the_paper_did(
     discreet: Run, chosen: tuple[str, ...]

@@ -99,6 +99,7 @@ def test_a_line_per_mechanism_with_its_figures(discreet: Command, tmp_path: Path
     assert max(map(len, lines)) <= 120
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_has_the_table_in_two_parts(
     discreet: Command, plain: Done, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +150,7 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command) -> No
     assert risks == [pytest.approx(risks[0], rel=1e-6)] * 2
 
 
+@pytest.mark.slow
 def test_a_seed_prints_the_same_again(discreet: Command, plain: Done) -> None:
     same, other = (discreet(*QUICK, "--seed", seed).out for seed in ("0", "2"))
     assert plain.out == same != other

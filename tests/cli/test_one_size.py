@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from discreet.programme.programme_files import load_programme
 from discreet.release.table_files import read_table
 from discreet.tabulation.distinct_cells import ProgrammeSize, programme_size
@@ -15,7 +17,6 @@ from tests.cli import town
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 PROGRAMME = """
 name = "Town"
@@ -50,6 +51,7 @@ PROTECT = ("protect", "town.csv", "--programme", "town.toml", "--variance", "3",
 QUIET = ("--quiet", "--json")
 
 
+@pytest.mark.slow
 def test_all_commands_state_the_same_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

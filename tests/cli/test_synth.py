@@ -81,6 +81,7 @@ def test_a_mistake_is_one_message(discreet: Run, tmp_path: Path, changed: tuple[
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize(("flags", "shown"), [((), True), pytest.param(("--quiet",), False, marks=pytest.mark.slow)])
 def test_a_bar_is_shown_on_a_terminal_unless_quiet(tmp_path: Path, flags: tuple[str, ...], shown: bool) -> None:

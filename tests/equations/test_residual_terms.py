@@ -180,6 +180,7 @@ def test_the_concentration_is_that_of_the_projection() -> None:
         assert concentration(equations, 1 - np.diag(rest)) == pytest.approx(exact, abs=3 * max(error, 0.02))
 
 
+@pytest.mark.slow
 def test_residuals_reveal_more_together_than_one_by_one() -> None:
     equations = MarginEquations(lattice(ONE_TABLE))
     rest = np.eye(equations.cells) - dense(equations)

@@ -253,7 +253,8 @@ def test_a_place_that_cannot_be_is_told_before_any_work(office: Path, out: str) 
         pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, 20, marks=pytest.mark.slow),
         pytest.param(signal.SIGTERM, 0, marks=pytest.mark.slow),
-        (signal.SIGTERM, 20),
+        (signal.SIGTERM, 1),
+        pytest.param(signal.SIGTERM, 20, marks=pytest.mark.slow),
     ],
 )
 def test_a_run_that_is_told_to_end_leaves_nothing(

@@ -288,10 +288,10 @@ def alone(cases: dict[str, Any], every: int, case: str) -> bool:
     return place == 0 or place % every > 0
 
 
-@pytest.mark.parametrize("mode", one_in(5, MODES))
+@pytest.mark.parametrize("mode", one_in(7, MODES))
 def test_a_run_shows_nothing_secret(office: Office, mode: str) -> None:
     arguments, environment, known = MODES[mode]
-    office = replace(office, own=alone(MODES, 5, mode))
+    office = replace(office, own=alone(MODES, 7, mode))
     write(office.folder / "gaps.csv", [*PEOPLE, *WITHOUT_AREA])
     pq.write_table(pa.Table.from_pylist(PEOPLE), office.folder / "town.parquet")
     (office.folder / "settings.toml").write_text(

@@ -227,7 +227,7 @@ def everyone(release: Release, spec: Programme, people: list[dict[str, str]]) ->
     }
 
 
-@examples(given(st.data()), quick=12, slow=40)
+@examples(given(st.data()), quick=6, slow=40)
 @pytest.mark.parametrize("mechanism", [CellKey(PTABLE, secret=SECRET), CellKey(PTABLE.on_grid(4096), mode="plain")])
 def test_the_same_participants_get_the_same_noise_in_every_table(
     mechanism: CellKey, engine: DuckDB, data: st.DataObject

@@ -38,6 +38,7 @@ from tests.mechanisms.independence import dependence, one_in_ten_shared
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.crowd import COUNTS, CROWD, TOTALS, Crowd, published
 from tests.protection.town import SECRET, TOWN, all_cells, people
+from tests.quick import one_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -407,7 +408,7 @@ def test_the_same_participants_in_another_population_get_the_same_noise(name: st
     assert np.array_equal(first[COUNTS > 0], third[COUNTS > 0])
 
 
-@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("zeros", one_in(2, [False, True]))
 @pytest.mark.parametrize("noise", ["p-table", "geometric"])
 def test_noise_by_coordinates_changes_with_the_version_and_with_the_count(
     noise: str, zeros: bool, engine: DuckDB

@@ -132,7 +132,7 @@ def test_the_package_s_example_conforms() -> None:
     assert ours == pytest.approx(tables()[EXAMPLE], rel=0, abs=TOLERANCE)
 
 
-@each("line", solved_lines, ids=setting, every=3)
+@each("line", solved_lines, ids=setting, every=8)
 def test_variances_conform(line: dict[str, str]) -> None:
     variances = [row.variance for row in solved(*wishes_of_line(line).items()).rows[1:]]
     # An error of 2e-6 in a few probabilities, times squares of up to D^2.

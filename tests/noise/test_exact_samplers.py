@@ -98,6 +98,7 @@ def test_gaussian_sample_has_the_law_and_no_other_scale(variance: Fraction) -> N
         assert p_value(sample, DiscreteGaussian(sigma=factor * sigma)) < REJECT
 
 
+@pytest.mark.slow
 def test_large_rates_leave_nothing_but_zero() -> None:
     assert set(geometric_sample(Fraction(60)).tolist()) == {0}
     assert set(gaussian_sample(Fraction(1, 120)).tolist()) == {0}

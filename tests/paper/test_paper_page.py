@@ -186,6 +186,7 @@ def well_drawn(page: Page, pictures: int) -> None:
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 
+@pytest.mark.slow
 def test_a_browser_draws_it_whole(page: Page) -> None:
     well_drawn(page, 2)
 

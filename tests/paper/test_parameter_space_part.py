@@ -103,6 +103,7 @@ def test_the_programme_is_compared_with_levels_of_one_category_kept(
     assert found["window-most/flat"].ours == pytest.approx(math.sqrt(8 * ratios[1]), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_optimal_attacker_leaves_less(sources: Sources) -> None:
     paper, optimal = (
         programme_space(sources, "flat", attacker, keep_single=False) for attacker in ("paper", "optimal")

@@ -161,7 +161,7 @@ def tables_in(folder: Path, spec: Programme, data: pa.Table, engine: DuckDB, for
     return folder
 
 
-@examples(given(st.data()), quick=8, slow=25, suppress_health_check=[HealthCheck.too_slow])
+@examples(given(st.data()), quick=4, slow=25, suppress_health_check=[HealthCheck.too_slow])
 def test_tables_that_are_counted_already_give_the_release_of_the_records(engine: DuckDB, data: st.DataObject) -> None:
     spec = data.draw(programmes())
     known = frame(spec, data.draw(records(spec)))

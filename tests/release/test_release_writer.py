@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.engines.duckdb import DuckDB
@@ -24,6 +24,7 @@ from discreet.release.release import open_release
 from discreet.release.table_files import FORMATS, write_table
 from tests.each import each
 from tests.protection.town import SECRET
+from tests.quick import examples
 from tests.release.small_release import PROGRAMME, cell_key, make, people
 from tests.tabulation.small_data import programmes
 
@@ -45,8 +46,7 @@ def files(out: Path) -> dict[str, bytes]:
 # --- The same data, the same bytes ---
 
 
-@settings(max_examples=3)
-@given(programme=programmes(), seed=st.integers(0, 1000), form=st.sampled_from(FORMATS))
+@examples(given(programme=programmes(), seed=st.integers(0, 1000), form=st.sampled_from(FORMATS)), quick=1, slow=3)
 def test_neither_the_order_of_records_nor_the_threads_change_a_byte(programme: Programme, seed: int, form: str) -> None:
     random = np.random.default_rng(seed)
     leaves = {name: topic.levels[-1].codes or () for name, topic in programme.topics.items()}

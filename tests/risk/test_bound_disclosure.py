@@ -170,7 +170,7 @@ def test_the_distance_of_two_bounds_keeps_its_digits(variance: float, bound: int
 @pytest.mark.parametrize(
     ("variance", "bound", "confidence"),
     [
-        (1.0, 2, 0.6827),
+        pytest.param(1.0, 2, 0.6827, marks=pytest.mark.slow),
         (1.5, 2, 0.9),
         pytest.param(1.5, 2, 0.6827, marks=pytest.mark.slow),
         pytest.param(1.0, 2, 0.9, marks=pytest.mark.slow),

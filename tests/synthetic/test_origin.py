@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from discreet.synthetic.origin import FOREIGN_BORN
 from tests.synthetic.sample import ACCEPT, REJECT, p_value, persons
 
@@ -80,6 +82,7 @@ def test_members_of_a_household_are_alike() -> None:
     assert abroad[others & (first != "1")].mean() > 2 * abroad[others].mean()
 
 
+@pytest.mark.slow
 def test_births_abroad_follow_the_table() -> None:
     # Heads of households, one from each: members of a household are alike.
     table = persons(number=262_144).drop_duplicates("HOUSEHOLD_ID")

@@ -55,6 +55,7 @@ def test_columns_are_identifiers_topics_and_cells_as_text(tmp_path: Path) -> Non
         assert set(table.column(name).to_pylist()) <= set(programme.topics[name].levels[-1].codes or ())
 
 
+@pytest.mark.slow
 def test_a_row_group_lists_its_own_cells_alone(tmp_path: Path) -> None:
     synth(tmp_path / "a.parquet", country="DE", persons=10 * 65_536, seed=1)
     file = pq.ParquetFile(tmp_path / "a.parquet", read_dictionary=["GRID"])

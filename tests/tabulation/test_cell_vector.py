@@ -19,7 +19,7 @@ from discreet.tabulation import table_grid as module
 from discreet.tabulation.cell_vector import CellVector, JointLayout, layouts, unit_layouts
 from tests.attacks.scenes import HAMLET, PTABLE, area, cell_codes, cells_by_hand, listed, town_release, vector_by_hand
 from tests.protection.town import SECRET, TOWN, cells
-from tests.quick import up_to
+from tests.quick import one_in, up_to
 from tests.tabulation.one_table import table_grid
 from tests.tabulation.small_data import by, programme, programmes, topic
 
@@ -87,7 +87,7 @@ def test_names_and_codes_say_which_cell_it_is(made: Programme, data: st.DataObje
 # --- Real releases ---
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("form", one_in(2, ["parquet", "csv"]))
 @pytest.mark.parametrize("mechanism", ["cell keys", "coordinates", "fresh"])
 def test_the_files_of_a_release_are_read_cell_by_cell(
     form: str, mechanism: str, tmp_path: Path, engine: Engine

@@ -109,7 +109,7 @@ def everything(data: st.DataObject, key_space: int) -> tuple[Programme, Plan, li
 # --- Counts and keys ---
 
 
-@each("key_space", KEY_SPACES)
+@each("key_space", KEY_SPACES, every=2)
 @each("kept", DENSE)
 @settings(max_examples=up_to(25))
 @given(st.data())

@@ -50,14 +50,14 @@ def everybody(spec: Programme) -> list[Record]:
     return [dict(person) for person in product(*leaves)]
 
 
-@examples(given(programmes(shuffled=True, universes=False)), quick=25, slow=60)
+@examples(given(programmes(shuffled=True, universes=False)), quick=10, slow=60)
 def test_delta_is_the_most_counts_that_a_person_changes(spec: Programme) -> None:
     for spsn in (True, False):
         most = max(changed(spec, person, spsn=spsn) for person in everybody(spec))
         assert output_of(spec).sensitivity(spsn=spsn) == most
 
 
-@examples(given(programmes(shuffled=True)), quick=20, slow=60)
+@examples(given(programmes(shuffled=True)), quick=8, slow=60)
 def test_nobody_changes_more_where_there_are_several_populations(spec: Programme) -> None:
     for spsn in (True, False):
         most = max(changed(spec, person, spsn=spsn) for person in everybody(spec))

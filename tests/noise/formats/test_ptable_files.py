@@ -59,7 +59,7 @@ def test_the_three_exports_of_one_table_are_one_table() -> None:
     assert first.key_space == 10**8
 
 
-@each("name", ALL)
+@each("name", ALL, every=3)
 @given(
     variance=st.floats(0.3, 20),
     bound=st.integers(1, 9),
