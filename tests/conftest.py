@@ -6,17 +6,21 @@ import gc
 import os
 import shutil
 import tempfile
+from contextlib import nullcontext
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from discreet.cli import protect
 from discreet.engines.duckdb import DuckDB
 from discreet.protection import pipeline
 from tests.postgres_server import start_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from tests.postgres_server import PostgresServer
 
@@ -86,6 +90,21 @@ def engine() -> Iterator[DuckDB]:
     """Give one engine to all tests and examples: to start one takes longer than to count a few records."""
     with DuckDB(threads=2) as found:
         yield found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_engine(engine: DuckDB) -> Iterator[None]:
+    """Give the same engine to whoever asks for one without limits, as commands do."""
+
+    def started(*, threads: int | None = None, memory: str | None = None) -> AbstractContextManager[DuckDB]:
+        # Runs side by side would get into each other's way.
+        alone = current_thread() is main_thread()
+        return nullcontext(engine) if alone and not threads and not memory else DuckDB(threads=threads, memory=memory)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for place in (pipeline, protect):
+            patch.setattr(place, "DuckDB", started)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -324,6 +324,7 @@ def test_nothing_is_said_where_no_keys_add_up(noise: AssumedNoise) -> None:
     assert keys(sight_of(release, AttackerKnowledge(noise=noise))) == []
 
 
+@pytest.mark.slow
 def test_noise_without_bound_is_told_apart_as_far_as_it_matters() -> None:
     from discreet.noise.geometric import TwoSidedGeometric
 

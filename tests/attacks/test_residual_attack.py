@@ -63,6 +63,7 @@ def equal_counts(layout: CellVector) -> Floats:
     return np.repeat(100 * cells.max() / cells, cells.astype(int))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("releases", [40, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_bound_is_identified_as_often_as_predicted(releases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both bounds are drawn equally often, as the prediction has it."""

@@ -198,7 +198,7 @@ def test_under_one_label_a_difference_proves_another_count(office: Office) -> No
 @pytest.mark.parametrize(
     ("first", "second"),
     rows_in(
-        2,
+        4,
         [
             ("keys", "keys"),
             ("keys", "other keys"),

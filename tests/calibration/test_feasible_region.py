@@ -106,6 +106,7 @@ def test_of_equal_limits_the_first_constraint_binds() -> None:
     assert allowed((at_most("one"), at_most("another")), "variance").high_by == "one"
 
 
+@pytest.mark.slow
 def test_the_optimal_attacker_leaves_less() -> None:
     paper, optimal = (plane(attacker=attacker) for attacker in (PAPER, OPTIMAL))
     for mine, theirs in zip(optimal.rows, paper.rows, strict=True):

@@ -9,6 +9,7 @@ import pytest
 
 from discreet.charts.bar_charts import ACROSS, Bar, named_lines
 from tests.charts.samples import BARS, data_of, layers
+from tests.quick import rows_in
 
 
 def test_bars_are_as_long_as_their_values() -> None:
@@ -38,14 +39,17 @@ def test_dots_are_drawn_where_there_is_another_value() -> None:
 
 @pytest.mark.parametrize(
     ("value", "other", "limit", "begins"),
-    [
-        (0.27, 0.3, None, 0.3),
-        (0.27, 0.2, None, 0.27),
-        (0.62, None, 0.68, 0.68),
-        (0.62, 0.7, 0.68, 0.7),
-        (0.2, None, 0.68, 0.2),
-        (0.9, None, 0.68, 0.9),
-    ],
+    rows_in(
+        3,
+        [
+            (0.27, 0.3, None, 0.3),
+            (0.27, 0.2, None, 0.27),
+            (0.62, None, 0.68, 0.68),
+            (0.62, 0.7, 0.68, 0.7),
+            (0.2, None, 0.68, 0.2),
+            (0.9, None, 0.68, 0.9),
+        ],
+    ),
 )
 def test_values_are_written_beyond_bar_mark_and_limit(
     value: float, other: float | None, limit: float | None, begins: float

@@ -153,6 +153,7 @@ def simulated(equations: MarginEquations, variance: float, bound: int, releases:
     return right / (2 * releases), success_of(binned(leverage[first], shared).exponent(p, q, variance))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variance", "releases"),
     [(5.0, 150), *(pytest.param(v, 800, marks=pytest.mark.slow) for v in (3.5, 4.0, 5.0, 6.5))],

@@ -21,12 +21,14 @@ def readings() -> tuple[ConstraintReading, ConstraintReading]:
     return space.strict, space.relaxed
 
 
+@pytest.mark.slow
 def test_averaging_is_a_quarter_over_the_ratio(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     for reading, ratio in zip(readings, (0.0867, 0.112), strict=True):
         # z of 0.6827 is 1 to four digits.
         assert reading.plane.needed == pytest.approx(0.25 / ratio, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_epsilon_is_limited_by_both_formulas(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     for reading, ratio, areas in zip(readings, (0.0118, 0.0170), (37_000, 68), strict=True):
         assert reading.line.high == pytest.approx(math.sqrt(8 * ratio), rel=1e-4)
@@ -36,6 +38,7 @@ def test_epsilon_is_limited_by_both_formulas(readings: tuple[ConstraintReading, 
     assert [round(end, 2) for end in (readings[1].line.low, readings[1].line.high)] == [0.27, 0.37]
 
 
+@pytest.mark.slow
 def test_the_upper_edge_is_where_the_sets_begin_to_suffice(
     readings: tuple[ConstraintReading, ConstraintReading],
 ) -> None:
@@ -45,6 +48,7 @@ def test_the_upper_edge_is_where_the_sets_begin_to_suffice(
             assert disclosure_at(row.high * (1 + 1e-6), row.bound, tuples=reading.tuples).inferable
 
 
+@pytest.mark.slow
 def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(
     readings: tuple[ConstraintReading, ConstraintReading],
 ) -> None:
@@ -55,6 +59,7 @@ def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(
     assert [round(readings[0].plane.at(bound).high, 2) for bound in (5, 6)] == [1.82, 2.84]
 
 
+@pytest.mark.slow
 def test_each_attacker_is_told_by_the_constraints(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     averages = [each for each in readings[0].constraints if each.name == "averaging"]
     assert len(averages) == 2
@@ -68,6 +73,7 @@ def found(sources: Sources) -> dict[str, NumberComparison]:
     return {each.id: each for each in numbers(sources)}
 
 
+@pytest.mark.slow
 def test_the_window_has_both_ends_of_one_reading(
     found: dict[str, NumberComparison], readings: tuple[ConstraintReading, ConstraintReading]
 ) -> None:
@@ -77,6 +83,7 @@ def test_the_window_has_both_ends_of_one_reading(
     assert not readings[0].line.feasible
 
 
+@pytest.mark.slow
 def test_the_band_has_averaging_below_and_areas_above(found: dict[str, NumberComparison]) -> None:
     assert found["band-least"].ours == pytest.approx(math.sqrt(8 * 0.0118), rel=1e-4)
     assert found["band-most"].ours == pytest.approx(math.log(1000 / 0.32) / 20)
@@ -84,6 +91,7 @@ def test_the_band_has_averaging_below_and_areas_above(found: dict[str, NumberCom
     assert found["band-most"].agrees
 
 
+@pytest.mark.slow
 def test_the_programme_is_compared_with_levels_of_one_category_kept(
     sources: Sources, found: dict[str, NumberComparison]
 ) -> None:

@@ -262,7 +262,7 @@ def describe_again(out: Path) -> None:
     forge(out, lambda told: (told["files"][0].update(entry), told.pop("escaped", None)))
 
 
-@pytest.mark.parametrize("code", ["=1", "'=1"])
+@pytest.mark.parametrize("code", one_in(2, ["=1", "'=1"]))
 def test_csv_of_an_earlier_version_which_escaped_nothing_is_in_order(code: str, tmp_path: Path, engine: DuckDB) -> None:
     kind = topic("KIND", f"{code} b")
     data = put_people(tmp_path, KIND=[code, "b"] * (PERSONS // 2))

@@ -185,6 +185,7 @@ def test_tables_that_scroll_show_it(opened: Opened) -> None:
     unfold(page, open_=False)
 
 
+@pytest.mark.slow
 def test_links_lead_somewhere(opened: Opened) -> None:
     page = opened.at(WIDE)
     targets = page.eval_on_selector_all("main a, nav a", "all => all.map(one => one.getAttribute('href'))")

@@ -151,6 +151,7 @@ def test_all_readings_see_one_moment(server: PostgresServer) -> None:
     assert open_source(f"{server.address()}#persons").fingerprint() != before
 
 
+@pytest.mark.slow
 def test_two_threads_may_read_at_a_time(server: PostgresServer) -> None:
     server.run(NUMBERED)
     source = open_source(f"{server.address()}#many")

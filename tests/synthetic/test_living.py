@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from discreet.synthetic.households import NOT_MARRIED
 from tests.synthetic.sample import ACCEPT, REJECT, off_by_30_percent, p_value, persons
 
@@ -47,6 +49,7 @@ def test_housing_fits_the_household() -> None:
     assert set(table.HAR[table.HST.str.startswith("1")]) == {"1.1", "2", "3"}
 
 
+@pytest.mark.slow
 def test_the_not_married_follow_the_table() -> None:
     table = persons(number=262_144)
     chosen = table[table.YEARS.between(65, 74) & ~table.LMS.str.startswith("2")]

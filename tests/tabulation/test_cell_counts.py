@@ -139,7 +139,7 @@ def test_sums_along_an_axis_are_those_of_adding_one_by_one(key_space: int, engin
     check_sums(shape, step, data.draw(st.dictionaries(places, cell, min_size=1)), key_space, engine)
 
 
-@each("key_space", KEY_SPACES, every=2)
+@each("key_space", KEY_SPACES, every=4)
 @each("shape_of", [lambda n: (n, WIDE), lambda n: (40, n, 60), lambda n: (WIDE, n)])
 def test_sums_of_many_cells_side_by_side_are_the_same(
     shape_of: Callable[[int], tuple[int, ...]], key_space: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch

@@ -198,8 +198,8 @@ def design(
         progress: called with a stage, what is done and what there is to do.
         reading: what else `protect` takes, as `id` or `count`.
 
-    >>> print(design("eu2021:MT", attacker="paper", rule="flat", closed_form=True, cuts=0).answer)
-    Take a variance of 1.9 and a bound of 5.
+    >>> print(design("eu2021:MT", population="conventional dwellings", cuts=0).answer)
+    Take a variance of 1 and a bound of 3.
     """
     check_question(confidence, max_bound, attacker, cuts)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
