@@ -32,6 +32,8 @@ ENOUGH = 4 * 2**30
 
 def pytest_configure(config: pytest.Config) -> None:
     _write_to_memory()
+    # What is collected stays: to look for garbage in it again and again takes a tenth of the time.
+    gc.disable()
     settings.load_profile("repeatable" if _slow(config) else "quick")
 
 
@@ -47,7 +49,8 @@ def pytest_collection_finish() -> None:
     """Leave the many collected tests out of every search for garbage: they stay until the end."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:

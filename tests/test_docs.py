@@ -184,6 +184,7 @@ def test_output_of_a_command_is_replaced_and_the_rest_of_the_block_kept(refresh:
     assert refresh.refreshed(block) == block.replace("stale\n", "")
 
 
+@pytest.mark.slow
 def test_commands_of_a_document_share_a_folder_and_show_their_exit_code(refresh: ModuleType) -> None:
     first = console("discreet --help > help.txt")
     second = console("discreet --help | cmp - help.txt && echo same", "same\n")

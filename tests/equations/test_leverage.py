@@ -56,6 +56,7 @@ def test_probes_estimate_the_diagonal_of_the_hat_matrix(made: Programme, spsn: b
     assert len(np.unique(exact.round(6))) > 2
 
 
+@pytest.mark.slow
 def test_a_known_cell_has_no_leverage_and_lowers_that_of_the_others() -> None:
     equations = MarginEquations(lattice(unequal()))
     spread = equations.spread.copy()

@@ -78,6 +78,7 @@ def test_residuals_are_those_of_the_fit_without_the_count(made: Programme, seed:
         assert found.variance[unknown] == pytest.approx(2 * (weights**2).sum(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_probes_find_the_leverages_of_the_equations() -> None:
     equations = MarginEquations(lattice(programme([("A", "B", "C")], {"A": (3, 9), "B": (2, 7), "C": (4,)})))
     exact = np.diag(dense(equations))[equations.unknowns]

@@ -62,7 +62,7 @@ ONS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "records", "output"), rows_in(2, ONS))
+@pytest.mark.parametrize(("rule", "records", "output"), rows_in(4, ONS))
 def test_every_cell_is_published_as_by_the_ons_tool(rule: str, records: str, output: str, tmp_path: Path) -> None:
     found = lines(DATA / f"ons/{output}.csv")
     variables = [name for name in found[0] if name.startswith("var")]

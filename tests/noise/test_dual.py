@@ -117,7 +117,7 @@ def by_sequential_quadratic_programming(problem: RowProblem) -> Floats:
     return np.asarray(found.x, dtype=np.float64)
 
 
-@each("problem", small, ids=describe, every=9)
+@each("problem", small, ids=describe, every=18)
 def test_small_rows_agree_with_a_general_solver(problem: RowProblem) -> None:
     ours, theirs = solution(problem), by_sequential_quadratic_programming(problem)
     assert polytope(problem).violation(theirs) < 1e-7
@@ -125,7 +125,7 @@ def test_small_rows_agree_with_a_general_solver(problem: RowProblem) -> None:
     assert entropy(ours) >= entropy(theirs) - 1e-8
 
 
-@each("problem", small_and_large, ids=describe, every=3)
+@each("problem", small_and_large, ids=describe, every=6)
 def test_constraints_are_met(problem: RowProblem) -> None:
     p, v = solution(problem), problem.values / np.abs(problem.values).max()
     assert math.fsum(p) == pytest.approx(1, abs=1e-12)

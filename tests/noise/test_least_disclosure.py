@@ -95,6 +95,7 @@ def row_and_crowd(wishes: dict[str, Any]) -> tuple[Any, Any]:
     return problems[1], crowd(problems, laws)
 
 
+@pytest.mark.slow
 @every_wish
 def test_no_feasible_law_has_smaller_odds(wishes: dict[str, Any]) -> None:
     row, others = row_and_crowd(wishes)

@@ -71,6 +71,7 @@ def test_programmes_that_come_with_the_package_are_kept_whole(name: str) -> None
     assert back(made) == made
 
 
+@pytest.mark.slow
 @each("name", ["eu2021:LU", "eu2021:EL", "grid2021:DE:360000"])
 @each("rule", ["levels", "flat"], every=2)
 def test_their_lattices_are_the_same(name: str, rule: str) -> None:

@@ -122,6 +122,7 @@ def test_positions_decode_to_the_category_above_the_code(data: st.DataObject) ->
         )
 
 
+@pytest.mark.slow
 @each(("size", "kind"), [(255, "uint8"), (256, "uint16"), (65_535, "uint16"), (65_536, "uint32")])
 def test_positions_are_as_narrow_as_can_be(size: int, kind: str) -> None:
     # The place after the last is for a missing value.
