@@ -89,20 +89,30 @@ def many_rounds() -> Iterator[int]:
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[DuckDB]:
+def shared_engine() -> Iterator[DuckDB]:
     """Give one engine to all tests and examples: to start one takes longer than to count a few records."""
     with DuckDB(threads=2) as found:
         yield found
 
 
+@pytest.fixture(scope="session")
+def engine(shared_engine: DuckDB) -> DuckDB:
+    """Give the engine of all tests under the name that tests of engines have for their own."""
+    return shared_engine
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _one_engine(engine: DuckDB) -> Iterator[None]:
+def _one_engine(shared_engine: DuckDB) -> Iterator[None]:
     """Give the same engine to whoever asks for one without limits, as commands do."""
 
     def started(*, threads: int | None = None, memory: str | None = None) -> AbstractContextManager[DuckDB]:
         # Runs side by side would get into each other's way.
         alone = current_thread() is main_thread()
-        return nullcontext(engine) if alone and not threads and not memory else DuckDB(threads=threads, memory=memory)
+        return (
+            nullcontext(shared_engine)
+            if alone and not threads and not memory
+            else DuckDB(threads=threads, memory=memory)
+        )
 
     with pytest.MonkeyPatch.context() as patch:
         for place in (pipeline, protect):
