@@ -106,7 +106,7 @@ READERS = {
         "old/release.json", ("convert", "old", "tables", "--to", "px", "--quiet"), ("JSON", "object")
     ),
     "converted table": FileReader(
-        "old/tables/1.parquet", ("convert", "old", "tables", "--to", "px", "--quiet"), ("Parquet",)
+        "old/tables/1.parquet", ("convert", "old", "more", "--to", "px", "--quiet"), ("Parquet",)
     ),
     "overlaps": FileReader("hostile.csv", ("attack", "old", "--overlaps", "hostile.csv"), ("fields",)),
 }
