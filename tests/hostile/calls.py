@@ -22,6 +22,7 @@ from discreet.mechanisms.privacy_budget import read_budget
 from discreet.noise.formats.ptable_files import read_ptable, write_ptable
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_files import load_programme
+from discreet.programme.px_definition import programme_from_px
 from discreet.programme.regions import with_regions
 from discreet.records.secret import read_secret
 from discreet.release.record import read_record
@@ -30,6 +31,7 @@ from discreet.sources.source import open_source
 from tests.cli.town import PROGRAMME
 from tests.hostile.mutations import mutated
 from tests.hostile.readers import CODES, HOME, MEMORY, PEOPLE, SMALL, furnish
+from tests.programme.test_px_definition import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +58,7 @@ def _release(path: Path) -> None:
 CALLS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "programme": ("x.toml", load_programme),
     "SDMX": ("x.xml", lambda path: load_programme(f"sdmx:{path}")),
+    "PX": ("x.px", programme_from_px),
     "hierarchy": ("hostile.csv", lambda path: load_programme(path.with_name("hierarchy.toml"))),
     "regions": ("x.csv", lambda path: with_regions(load_programme(path.with_name("small.toml")), path)),
     "settings": ("x.toml", lambda path: with_settings(path, dict.fromkeys(KINDS), KINDS)),
@@ -79,6 +82,7 @@ def seeds(reader: str) -> list[bytes]:
     known: dict[str, Callable[[], list[bytes]]] = {
         "programme": lambda: [small, PROGRAMME.encode()],
         "SDMX": lambda: [path.read_bytes() for path in sorted((DATA / "sdmx").glob("*.xml"))],
+        "PX": lambda: [FILE.encode("latin-1")],
         "hierarchy": lambda: [b"code,parent,label\nY,,young\nO,,old\nY1,Y,0-14\nY2,Y,15-29\n"],
         "regions": lambda: [b"area,region,label\nY,north,North\nO,south,South\n"],
         "settings": lambda: [b'variance = 3.0\nbound = 5\nlaw = "max-entropy"\nnon-negative = true\nthreads = 2\n'],

@@ -18,7 +18,6 @@ import pytest
 from tests.hostile.calls import DATA, seeds
 from tests.hostile.corpus import NAMES
 from tests.hostile.readers import PEOPLE, READERS, cleared, furnish, given, outcomes
-from tests.programme.test_px_definition import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +67,6 @@ def valid(reader: str) -> bytes:
         "budget": b"table,weight\n1,2\n",
         "packed CSV": gzip.compress(PEOPLE.encode()),
         "new programme": PEOPLE.encode(),
-        "PX": FILE.encode("latin-1"),
     }
     same = {"converted release": "release", "converted table": "table"}
     return content[reader] if reader in content else seeds(same.get(reader, reader))[0]

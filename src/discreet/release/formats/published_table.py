@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import stat
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -221,10 +222,14 @@ class PublishedTable:
         """Refuse a file that is not the one published."""
         if self.release.path is None:
             return
-        file = self.release.files[self.id]
+        file, digest = self.release.files[self.id], ""
+        path = self.release.path / file
         try:
-            with (self.release.path / file).open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            status = path.stat()
+            # A pipe would wait for a writer, and a device may have no end.
+            if stat.S_ISREG(status.st_mode) and status.st_size == self.release.size_of(self.id):
+                with path.open("rb") as stream:
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             what = f"has no file {file} that can be read ({error.strerror})"
             raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
