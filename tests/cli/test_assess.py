@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from discreet.cli.assess import SHORT
+from discreet.noise.formats.ptable_files import write_ptable
+from discreet.noise.ptable import PTable
 from discreet.release.record import Record
 from discreet.risk.measures import MEASURES
 from tests.cli import town
@@ -87,6 +89,20 @@ def test_no_spsn_known_and_exact(discreet: Run, tmp_path: Path) -> None:
     assert next(row for row in known if row["statistic"] == "total")["optimal"] == 0
     exact = json.loads(discreet(*base, "--exact", "SEX", "--measures", "projection").stdout)["results"]
     assert exact[0]["value"] == pytest.approx((2 / 3) ** 2)
+
+
+def test_a_ptable_from_a_file_is_assessed_as_its_settings_are(discreet: Run, tmp_path: Path) -> None:
+    (tmp_path / "town.toml").write_text(TOWN)
+    write_ptable(PTable.max_entropy(variance=2, bound=5), tmp_path / "table.txt", "sas")
+    asked = ("assess", "town.toml", "--measures", "averaging,bound", "--json")
+    one = json.loads(discreet(*asked, "--ptable", "table.txt").stdout)["results"]
+    other = json.loads(discreet(*asked, "--variance", "2", "--bound", "5").stdout)["results"]
+    assert [each["name"] for each in one] == [each["name"] for each in other]
+    # Eight decimals are kept.
+    assert [each["value"] for each in one] == pytest.approx([each["value"] for each in other], rel=1e-4)
+    done = discreet(*asked, "--ptable", "table.txt", "--bound", "5")
+    assert done.returncode == 2
+    assert "--ptable is the whole noise. Leave --bound out." in done.stdout + done.stderr
 
 
 def test_a_record_says_its_noise_itself(discreet: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import typer
 from discreet.cli import options, output
 from discreet.errors import ParameterError
 from discreet.noise.by_name import distribution_names
+from discreet.noise.formats.ptable_files import read_ptable
 from discreet.programme.lattice import RULES
 from discreet.release.release_folder import recover
 from discreet.risk.assessment import Assessment
@@ -69,6 +70,7 @@ def assess(
     scale: Annotated[float | None, typer.Option(metavar="B", help="Scale of the law laplace.")] = None,
     sigma: SigmaOfLaw = None,
     law: Law = None,
+    ptable: options.PTableFile = None,
     spsn: SameNoise = None,
     rule: Rule = RULES[0],
     keep_single: options.KeepSingle = False,
@@ -95,7 +97,11 @@ def assess(
             f"There is no folder or file {source}, and it is no programme such as eu2021:LU. Check the name.",
             parameter="source",
         )
-    if Path(source).suffix != ".json" and not Path(source).is_dir():
+    if ptable:
+        if other := next((name for name in noise if name != "spsn"), None):
+            raise ParameterError(f"--ptable is the whole noise. Leave --{other} out.", parameter=other)
+        noise["noise"] = read_ptable(ptable)
+    elif Path(source).suffix != ".json" and not Path(source).is_dir():
         noise = _noise(noise)
     wanted = [name for name, asked in (("projection", exact or None), ("reconstruction", records)) if asked is not None]
     chosen = _measures(measures, wanted, as_json=as_json)

@@ -1,7 +1,8 @@
 """p-tables in delimited text: our CSV, tau-Argus, SAS and the ONS look-up table.
 
 - Our CSV: `i,j,v,p,lower,upper`, p before rounding, [lower, upper) the keys of the interval.
-- tau-Argus and SAS, as ptable exports them: semicolons, eight decimals, padded columns.
+- tau-Argus and SAS, as ptable exports them: semicolons, eight decimals, padded columns; and what R's own functions
+  write of the same table: columns in any order, any separator, quoted names, row names, decimal commas, 17 digits.
 - ONS: the full look-up of its cell key tools, one line per count and key, `pcv,ckey,pvalue`. Counts up to 750 have
   their own row (pcv); above, rows 501 to 750 take turns. Zeros have no row: empty cells stay empty.
 
@@ -10,6 +11,7 @@ Errors in header, delimiter and numbers name the line.
 
 from __future__ import annotations
 
+import csv
 import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, ClassVar
@@ -37,13 +39,17 @@ if TYPE_CHECKING:
 
     from discreet.arrays import Ints
 
+OLDER_NAMES = {"kum_p_u": "p_int_lb", "kum_p_o": "p_int_ub"}
+"""What versions of the R package called the ends of an interval."""
+LAST_DIGITS = 1e-6
+"""Of a step of the grid: more than numbers with 17 digits are off."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def header(text: str) -> list[str]:
     """Return the names in the first line, whatever separates them."""
     first = text.lstrip().splitlines()[0]
-    return [name.strip().strip('"') for name in re.split(r"[,;\t|]", first)]
+    return [name.strip().strip('"') for name in re.split(r"[,;\t|]" if re.search(r"[,;\t|]", first) else " ", first)]
 
 
 def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> Iterator[tuple[str, list[str]]]:
@@ -58,6 +64,30 @@ def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> It
             what = f"{len(fields)} fields where {len(columns)} are expected ({delimiter.join(columns)})."
             raise PTableFileError.at(path, f"line {number}", what, "Complete or remove the line.")
         yield f"line {number}", fields
+
+
+def named_records(text: str, path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the place and the fields by name of every line after the header; columns may stand in any order.
+
+    Names may be quoted. A first column without a name has the names of rows, and R's `write.table` leaves its header
+    out. Decimal commas are read where the comma does not separate fields.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    numbers = [number for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    mark = next((mark for mark in (";", "\t", "|", ",") if mark in lines[0]), " ")
+    rows = list(csv.reader(lines, delimiter=mark, skipinitialspace=True))
+    names = [OLDER_NAMES.get(name.strip(), name.strip()) for name in rows[0]]
+    if missing := [name for name in needed if name not in names]:
+        what = f"column {missing[0]} is missing."
+        raise PTableFileError.at(path, f"line {numbers[0]}", what, f"Expected the columns {', '.join(needed)}.")
+    named = all(len(row) == len(names) + 1 for row in rows[1:])
+    for number, row in zip(numbers[1:], rows[1:], strict=True):
+        fields = row[1:] if named else row
+        if len(fields) != len(names):
+            what = f"{len(fields)} fields where {len(names)} are expected ({mark.join(names)})."
+            raise PTableFileError.at(path, f"line {number}", what, "Complete or remove the line.")
+        plain = [field.strip().replace(",", ".") if mark != "," else field.strip() for field in fields]
+        yield f"line {number}", dict(zip(names, plain, strict=True))
 
 
 def _wrong_header(path: Path, where: str, line: str, columns: Sequence[str], delimiter: str) -> PTableFileError:
@@ -84,11 +114,11 @@ def probability(path: Path, where: str, name: str, text: str) -> float:
 
 
 def on_grid(path: Path, where: str, name: str, text: str, grid: int) -> int:
-    """Return a decimal share as the whole number of grid steps it stands for."""
+    """Return a decimal share as the whole number of grid steps it stands for; 17 digits have an error in the last."""
     steps = _decimal(path, where, name, text) * grid
-    if steps != int(steps):
+    if abs(steps - round(steps)) > LAST_DIGITS:
         raise _no_number(path, where, name, text, f"a multiple of {1 / grid:g}")
-    return int(steps)
+    return round(steps)
 
 
 def _decimal(path: Path, where: str, name: str, text: str) -> Decimal:
@@ -181,17 +211,17 @@ def _matrix(text: str, path: Path) -> Ints:
 def _plain_lines(text: str) -> Ints | None:
     """Return the numbers of a file that holds nothing else, millions of them in a moment; None of any other."""
     import pyarrow as pa
-    from pyarrow import csv
+    import pyarrow.csv as arrow_csv
 
     first, _, body = text.partition("\n")
     if first.strip() != ",".join(ONS_COLUMNS) or not PLAIN.fullmatch(body):
         return None
     types = dict.fromkeys(ONS_COLUMNS, pa.int64())
     try:
-        found = csv.read_csv(
+        found = arrow_csv.read_csv(
             pa.BufferReader(body.encode()),
-            read_options=csv.ReadOptions(column_names=list(ONS_COLUMNS), use_threads=False),
-            convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
+            read_options=arrow_csv.ReadOptions(column_names=list(ONS_COLUMNS), use_threads=False),
+            convert_options=arrow_csv.ConvertOptions(column_types=types, null_values=[]),
         )
     except pa.ArrowInvalid:
         return None
@@ -260,7 +290,7 @@ class DiscreetCsv(PTableFormat):
         return "\n".join(lines) + "\n"
 
 
-TYPE = "type"
+TYPE, COUNT_TYPES = "type", {"all", "freqs"}
 
 
 class SemicolonText(PTableFormat):
@@ -270,22 +300,18 @@ class SemicolonText(PTableFormat):
     grids = (DECIMALS,)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the header has these columns, with or without the column type."""
-        names = header(text)
-        return tuple(names) == self.columns or (names[-1:] == ["type"] and tuple(names[:-1]) == self.columns)
+        """Say whether the header has these columns, in any order and beside others."""
+        names = {OLDER_NAMES.get(name, name) for name in header(text)}
+        return names >= set(self.columns) and ("p_int_lb" in self.columns or "p_int_lb" not in names)
 
     def read(self, text: str, path: Path) -> PTable:
         """Return the p-table; its key space is 10^8.
 
-        The slot pTable of the R package has a last column type, which is `all` for counts.
+        The slot pTable of the R package has a column type, which is `all` or `freqs` for counts.
         """
-        typed = header(text)[-1] == TYPE
-        columns = (*self.columns, TYPE) if typed else self.columns
         pieces: list[KeyInterval] = []
-        for where, fields in records(text.replace('"', ""), path, columns, ";"):
-            named = dict(zip(columns, fields, strict=True))
-            if typed:
-                _check_counts(path, where, named)
+        for where, named in named_records(text, path, self.columns):
+            _check_counts(path, where, named)
             i, j, v = (whole_number(path, where, name, named[name]) for name in ("i", "j", "v"))
             check_target(path, where, i, j, v)
             upper = on_grid(path, where, "p_int_ub", named["p_int_ub"], DECIMALS)
@@ -315,8 +341,8 @@ class SemicolonText(PTableFormat):
 
 def _check_counts(path: Path, where: str, named: dict[str, str]) -> None:
     """Refuse a p-table for magnitudes: rows for even or odd counts alone, or changes with decimals."""
-    if named[TYPE] != "all" or "." in named["j"] + named["v"]:
-        what = f"is a p-table for magnitudes (column {TYPE} is not all, or changes have decimals)."
+    if named.get(TYPE, "all") not in COUNT_TYPES or "." in named["j"] + named["v"]:
+        what = f"is a p-table for magnitudes (column {TYPE} is neither all nor freqs, or changes have decimals)."
         raise PTableFileError.at(path, where, what, "Give a p-table for counts.")
 
 
