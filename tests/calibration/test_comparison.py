@@ -16,6 +16,8 @@ from discreet.attacks.attack_run import attack
 from discreet.calibration.comparison import COMPARED_ATTACKS, MEASURES, compare
 from discreet.calibration.mechanisms_compared import contenders
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.formats.ptable_files import write_ptable
+from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
 from discreet.risk.assessment import assess
 from discreet.tabulation.static_output import output_of
@@ -70,6 +72,18 @@ def test_at_equal_variance_all_have_it(equal_variance: Comparison) -> None:
     assert [each.record.variance for each in equal_variance.compared] == [pytest.approx(2.5, rel=1e-6)] * len(NAMES)
     assert [each.record.bound for each in equal_variance.compared] == [6, math.inf, 6, math.inf, 6, math.inf]
     assert equal_variance.warnings == ()
+
+
+def test_a_ptable_from_a_file_comes_first_and_the_others_have_its_variance(tmp_path: Path) -> None:
+    write_ptable(PTable.max_entropy(variance=1.7, bound=4), tmp_path / "t.txt", "sas")
+    found = run(["fresh", "geometric"], ptable=tmp_path / "t.txt", attacks=())
+    assert [each.name for each in found.compared] == ["p-table", "fresh", "geometric"]
+    assert [each.record.variance for each in found.compared] == [pytest.approx(1.7, rel=1e-4)] * 3
+    assert [each.record.bound for each in found.compared] == [4, 4, math.inf]
+    assert found.compared[0].record.ptable_text
+    (tmp_path / "none.csv").write_text("i,j,v,p,lower,upper\n0,0,0,1,0,10\n1,1,0,1,0,10\n")
+    with pytest.raises(ParameterError, match="has no random noise"):
+        run(["fresh"], ptable=tmp_path / "none.csv", attacks=())
 
 
 def test_at_equal_risk_the_closed_formula_says_so(equal_risk: Comparison, equal_variance: Comparison) -> None:

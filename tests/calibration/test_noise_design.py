@@ -19,6 +19,7 @@ from discreet.calibration.constraints import ATTACKERS
 from discreet.calibration.noise_design import CUTS, design
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.cell_key import CellKey
+from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.ptable import PTable
 from discreet.programme.lattice import RULES, lattice
@@ -34,6 +35,8 @@ from tests.tabulation import small_data as small
 from tests.tabulation.small_data import programmes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from discreet.calibration.noise_design import NoiseDesign
     from discreet.programme.lattice import Lattice
 
@@ -247,6 +250,23 @@ def test_the_papers_averages_make_no_use_of_what_is_known() -> None:
     found = design(TOWN, attacker="paper", known="total", cuts=0)
     assert found.warnings[-1].startswith("The paper's averages make no use of what is known")
     assert found.region.plane.needed == design(TOWN, attacker="paper", cuts=0).region.plane.needed
+
+
+def test_a_given_ptable_is_checked_against_every_constraint(tmp_path: Path) -> None:
+    found = design(TOWN, cuts=0)
+    assert found.given_result is None
+    assert found.recommended
+    good = design(TOWN, cuts=0, ptable=found.noise)
+    assert good.given_result
+    assert (good.given_result.value, good.recommended) == (0, found.recommended)
+    write_ptable(PTable.max_entropy(variance=0.05, bound=1), tmp_path / "t.txt", "sas")
+    bad = design(TOWN, cuts=0, ptable=tmp_path / "t.txt").given_result
+    assert bad
+    assert bad.value >= 1
+    assert "averaging: variance at least" in bad.sentence
+    wide = design(TOWN, cuts=0, ptable=PTable.max_entropy(variance=3, bound=12)).given_result
+    assert wide
+    assert "bound at most 10" in wide.sentence
 
 
 def test_everything_known_is_refused() -> None:

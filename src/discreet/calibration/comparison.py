@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.accuracy.release_areas import NO_AREAS
@@ -22,8 +23,15 @@ from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import of_single_persons
 from discreet.attacks.attack_run import attack
 from discreet.attacks.target_cells import BUDGET
-from discreet.calibration.mechanisms_compared import WITH_KEYS, WITHOUT_KEYS, ComparedMechanism, contenders
+from discreet.calibration.mechanisms_compared import (
+    WITH_KEYS,
+    WITHOUT_KEYS,
+    ComparedMechanism,
+    contenders,
+    ptable_contender,
+)
 from discreet.errors import ParameterError, UnknownNameError
+from discreet.noise.formats.ptable_files import read_ptable
 from discreet.programme.model import Programme
 from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_to_json
@@ -36,7 +44,6 @@ from discreet.tabulation.static_output import output_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from discreet.calibration.recommendation import Setting
     from discreet.mechanisms.mechanism import Mechanism
@@ -214,6 +221,7 @@ def compare(
     at: str = AT[0],
     variance: float = VARIANCE,
     bound: int = BOUND,
+    ptable: Path | str | None = None,
     attacks: Sequence[str] = COMPARED_ATTACKS,
     budget: int | None = BUDGET,
     areas: str | None = None,
@@ -232,6 +240,7 @@ def compare(
         at: `equal-variance` or `equal-risk`; the first mechanism is the one that the others are made equal to.
         variance: of one noise of the first mechanism.
         bound: of laws that can be bounded; it grows with the standard deviation where more noise is needed.
+        ptable: the file of a p-table, which is compared first, with its own variance and bound.
         attacks: that are mounted on every release.
         budget: target cells of attacks that work cell by cell; None is all cells.
         areas: the topic of areas.
@@ -247,6 +256,13 @@ def compare(
         raise ParameterError.outside("compare", "seed", seed, "a whole number from 0 on")
     keyed = bool(reading.get("id") or reading.get("key"))
     asked = contenders(mechanisms, keyed=keyed)
+    if ptable is not None:
+        table = read_ptable(ptable)
+        if table.is_deterministic:
+            what = f"{ptable} has no random noise, so that nothing has as much."
+            raise ParameterError(f"{what} Give a p-table with noise.", parameter="ptable")
+        asked = (ptable_contender(Path(ptable), keyed=keyed), *asked)
+        variance, bound = table.large.variance, table.bound
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(spec, tables, unit)
     # What would be refused in the end is refused before anything is published.

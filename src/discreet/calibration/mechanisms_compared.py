@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import ParameterError, UnknownNameError
 from discreet.mechanisms.mechanism import MECHANISMS
 from discreet.mechanisms.mechanism_by_name import mechanism_named
-from discreet.noise.by_name import distribution_names
+from discreet.noise.by_name import FROM_FILE, distribution_names
 from discreet.noise.distribution import DISTRIBUTIONS
 from discreet.noise.parameters import parameters, positive_variance, table_bound
 from discreet.noise.random_bits import SeededBits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from discreet.mechanisms.mechanism import Mechanism
     from discreet.tabulation.static_output import StaticOutput
@@ -123,11 +124,13 @@ class ComparedMechanism:
         name: as it was asked for.
         mechanism: who gets which noise.
         law: of the noise.
+        ptable: a p-table from a file instead of the law, whatever variance is asked for.
     """
 
     name: str
     mechanism: str
     law: str
+    ptable: Path | None = None
 
     def at(self, variance: float, bound: int, output: StaticOutput, *, keyed: bool, seed: int) -> Mechanism:
         """Return the mechanism whose noise on a large count has a variance.
@@ -155,6 +158,8 @@ class ComparedMechanism:
 
 
 def _law_flags(contender: ComparedMechanism, variance: float, bound: int, _output: StaticOutput) -> dict[str, Any]:
+    if contender.ptable:
+        return {"ptable": contender.ptable}
     return {"law": contender.law, **with_variance(contender.law, variance, bound)}
 
 
@@ -167,6 +172,11 @@ def _budget_flags(_contender: ComparedMechanism, variance: float, bound: int, ou
 BUDGETED: dict[str, Callable[[ComparedMechanism, float, int, StaticOutput], dict[str, Any]]] = {"eps-dp": _budget_flags}
 """Mechanisms that are told by a privacy budget, and what it must be."""
 LAW_OF_BUDGETS = "geometric"
+
+
+def ptable_contender(path: Path, *, keyed: bool) -> ComparedMechanism:
+    """Return the p-table of a file as noise of cells with the same participants, or at the same coordinates."""
+    return ComparedMechanism(FROM_FILE, WITH_KEYS if keyed else WITHOUT_KEYS, FROM_FILE, path)
 
 
 def contenders(names: Sequence[str] | None, *, keyed: bool) -> tuple[ComparedMechanism, ...]:

@@ -14,9 +14,11 @@ import numpy as np
 from discreet.calibration.comparison import try_on_data
 from discreet.calibration.constraints import (
     ACCURATE,
+    BOUND,
     EPSILON,
     OPTIMAL,
     PAPER,
+    VARIANCE,
     acceptable_bound,
     accurate_areas,
     as_published,
@@ -41,6 +43,7 @@ from discreet.calibration.feasible_region import (
 from discreet.calibration.recommendation import best_setting, recommend
 from discreet.calibration.sentences import left_of_line, nothing_left, warnings_of
 from discreet.errors import ParameterError
+from discreet.noise.formats.ptable_files import read_ptable
 from discreet.noise.ptable import PTable
 from discreet.programme.eu2021.census import member_states
 from discreet.programme.model import Programme
@@ -78,6 +81,7 @@ class NoiseDesign(ResultSet):
         recommendation: the noise to take: setting, reasons, risk, promised, utility, on_data; None where nothing is
             left.
         warnings: what a reader should know.
+        given: a p-table that is checked against the constraints.
     """
 
     question: DesignQuestion
@@ -85,6 +89,7 @@ class NoiseDesign(ResultSet):
     region: FeasibleSettings
     recommendation: Recommendation | None
     warnings: tuple[str, ...]
+    given: PTable | None = None
 
     @property
     def recommended(self) -> Setting | None:
@@ -127,6 +132,25 @@ class NoiseDesign(ResultSet):
         return f"Take a variance of {self.recommended.variance:.10g} and a bound of {self.recommended.bound}."
 
     @property
+    def given_result(self) -> Result | None:
+        """Return how many constraints the given p-table misses, and which; None if none is given."""
+        if self.given is None:
+            return None
+        values = {VARIANCE: self.given.large.variance, BOUND: float(self.given.bound)}
+        bound, plane = self.given.bound, self.region.plane
+        missed = [each for each in plane.constraints if not each.allows(values[each.about], bound)]
+        what = f"The p-table given (variance {values[VARIANCE]:.3g}, bound {bound})"
+        limits = "; ".join(f"{each.name}: {each.about} {each.side} {each.limit(bound):.3g}" for each in missed)
+        return Result(
+            name="ptable_constraints_missed",
+            value=len(missed),
+            unit="constraints",
+            sentence=f"{what} misses {limits}." if missed else f"{what} satisfies all constraints.",
+            assumptions=("its variance and bound are those of large counts; rows of small counts are not checked",),
+            equation="constraints that do not allow (V, E)",
+        )
+
+    @property
     def line_answer(self) -> str:
         """Return what is left for noise without a bound, in a sentence."""
         return left_of_line(self.region.line)
@@ -150,13 +174,15 @@ class NoiseDesign(ResultSet):
         tried = self.recommendation.on_data if self.recommendation else None
         if self.recommendation:
             found += self.recommendation.results
+        found += [self.given_result] if self.given_result else []
         if self.exposure.total_known is not None:
             found.append(self.exposure.total_known.if_total_known(self.question.confidence))
         return (*found, *(tried.results if tried else ()))
 
     def __str__(self) -> str:
         ways = (each.sentence for each in self.region.relaxations)
-        return "\n".join([self.answer, *self.reasons, *ways, self.line_answer])
+        given = [self.given_result.sentence] if self.given_result else []
+        return "\n".join([*given, self.answer, *self.reasons, *ways, self.line_answer])
 
 
 def design(
@@ -174,6 +200,7 @@ def design(
     cuts: int = CUTS,
     closed_form: bool = False,
     terms: NoiseTerms | None = None,
+    ptable: PTable | Path | str | None = None,
     progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> NoiseDesign:
@@ -195,6 +222,7 @@ def design(
             faster, errs both ways.
         terms: what residuals reveal of the noise of large counts in a release, as `noise_terms_in` gives it; without it
             every published count is taken as large.
+        ptable: a p-table or its file, to be checked against the constraints.
         progress: called with a stage, what is done and what there is to do.
         reading: what else `protect` takes, as `id` or `count`.
 
@@ -202,6 +230,7 @@ def design(
     Take a variance of 1 and a bound of 3.
     """
     check_question(confidence, max_bound, attacker, cuts)
+    given = ptable if ptable is None or isinstance(ptable, PTable) else read_ptable(ptable)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     found = counted(spec, rule, population, closed_form=closed_form)
     question = DesignQuestion(
@@ -229,7 +258,12 @@ def design(
         )
     told = warnings_of(question, exposure, region, recommendation, has_data=data is not None)
     return NoiseDesign(
-        question=question, exposure=exposure, region=region, recommendation=recommendation, warnings=tuple(told)
+        question=question,
+        exposure=exposure,
+        region=region,
+        recommendation=recommendation,
+        warnings=tuple(told),
+        given=given,
     )
 
 

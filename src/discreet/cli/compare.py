@@ -79,6 +79,9 @@ def compare(
     at: Annotated[str, typer.Option(metavar="HOW", help=f"{' or '.join(AT)}.")] = AT[0],
     variance: Annotated[float, typer.Option(metavar="V", help="Noise variance of the first mechanism.")] = VARIANCE,
     bound: Annotated[int, typer.Option(metavar="E", help="Bound of laws that can be bounded.")] = BOUND,
+    ptable: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Compare this p-table first, with its variance and bound.")
+    ] = None,
     id_column: options.IdColumn = None,
     key: options.KeyColumn = None,
     count: options.CountColumn = None,
@@ -111,6 +114,7 @@ def compare(
             at=at,
             variance=variance,
             bound=bound,
+            ptable=ptable,
             id=id_column,
             key=key,
             count=count,
@@ -127,7 +131,8 @@ def compare(
     if plot:
         save_chart(chart_of(found), plot)
     if as_json:
-        given = {"at": at, "variance": variance, "bound": bound, "seed": seed}
+        size = {"variance": variance, "bound": bound} if ptable is None else {"ptable": ptable}
+        given = {"at": at, **size, "seed": seed}
         settings = {"programme": programme, "data": data, "mechanisms": [each.name for each in found.compared], **given}
         output.answer("compare", settings, found.results, found.warnings, **found.to_json(), plot=plot)
     else:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_CUTS = 5
 ASKED = (
     "programme", "data", "confidence", "max_bound", "attacker", "rule", "known", "population", "areas", "hide_bound",
-    "cuts", "closed_form",
+    "cuts", "closed_form", "ptable",
 )  # fmt: skip
 """Flags that say what is designed for."""
 READING = ("key", "count", "unit", "missing", "encoding")
@@ -51,7 +51,8 @@ def show(found: NoiseDesign, protect: str, settings: Path | None, pictures: list
     """
     made = found.recommendation
     alarms = list(made.on_data.alarms(found.question.confidence)) if made and made.on_data else []
-    for sentence in (found.answer, *found.reasons, *alarms):
+    given = [found.given_result.sentence] if found.given_result else []
+    for sentence in (*given, found.answer, *found.reasons, *alarms):
         output.paragraph(sentence)
     if made is None:
         output.items("To go on, relax one of these:", (each.sentence for each in found.region.relaxations))
@@ -185,6 +186,7 @@ def design(
     areas: options.Areas = None,
     cuts: Annotated[int, typer.Option(metavar="N", help="Cuts of the output to take; 0 for none.")] = CUTS,
     closed_form: options.ClosedForm = False,
+    ptable: Annotated[Path | None, typer.Option(metavar="FILE", help="Check this p-table, too.")] = None,
     data: Records = None,
     id_column: options.IdColumn = None,
     key: options.KeyColumn = None,
