@@ -257,12 +257,8 @@ def compare(
     keyed = bool(reading.get("id") or reading.get("key"))
     asked = contenders(mechanisms, keyed=keyed)
     if ptable is not None:
-        table = read_ptable(ptable)
-        if table.is_deterministic:
-            what = f"{ptable} has no random noise, so that nothing has as much."
-            raise ParameterError(f"{what} Give a p-table with noise.", parameter="ptable")
         asked = (ptable_contender(Path(ptable), keyed=keyed), *asked)
-        variance, bound = table.large.variance, table.bound
+        variance, bound = _size_of(ptable)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(spec, tables, unit)
     # What would be refused in the end is refused before anything is published.
@@ -294,6 +290,15 @@ def compare(
         compared=tuple(compared),
         warnings=tuple(warnings),
     )
+
+
+def _size_of(ptable: Path | str) -> tuple[float, int]:
+    """Return the variance and the bound of a p-table, or refuse one without random noise."""
+    table = read_ptable(ptable)
+    if table.is_deterministic:
+        what = f"{ptable} has no random noise, so that nothing has as much."
+        raise ParameterError(f"{what} Give a p-table with noise.", parameter="ptable")
+    return table.large.variance, table.bound
 
 
 def _uneven(compared: MechanismResult, wanted: float) -> Iterator[str]:
