@@ -41,9 +41,7 @@ MOST_SHOWN = 20
 
 @app.command("init")
 def init(
-    data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="A data file: .csv, .csv.gz or .parquet.")
-    ] = None,
+    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")] = None,
     source: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="Take variables, codes and labels from an SDMX (.xml) or PX file."),
