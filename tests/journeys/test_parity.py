@@ -117,7 +117,9 @@ def test_cellkeys_own_records_are_published_as_by_cellkey(variable: str, tmp_pat
     flags = ("--ptable", ptable, "--key", "rkey", "--key-mode", "plain", "--weight", "sampling_weight")
     discreet(*data, *flags, "--tables", variable, "--out", out)
     rows = open_release(out).table(variable).to_pylist()
-    weighted = {(row["SEX"], row["AGE"]): (row["value"], row["weighted"]) for row in rows}
+    weighted: dict[tuple[str, ...], tuple[int, int]] = {
+        (row["SEX"], row["AGE"]): (row["value"], row["weighted"]) for row in rows
+    }
     for name, cell in zip(names, cells_of_cellkey, strict=True):
         value, sum_of_weights = weighted.get(name, (0, 0))
         assert value == int(cell["puwc"])

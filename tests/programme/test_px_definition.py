@@ -118,6 +118,7 @@ def test_toml_gives_the_topics_again(spec: str, tmp_path: Path) -> None:
         ('STUB="a";\nDATA=\n1;', "has 0 codes and 0 values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","y";\nCODES("a")="1";\nDATA=\n1;', "has 1 codes and 2 values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","x";\nDATA=\n1;', "'x' is given twice"),
+        ('STUB="t";\nVALUES("t")="2021";\nTIMEVAL("t")=TLIST(A1);\nDATA=\n1;', "no variables but time and contents"),
         ('STUB="a";\nnonsense\nDATA=\n1;', r"line 2: is not KEYWORD=values;"),
         ('STUB="a";\nVALUES("a")="x"\nDATA=\n1;', "is not KEYWORD=values;|values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","y";\nHIERARCHIES("a")="x","y":"x","x":"y";\nDATA=\n1;', "x|y"),
@@ -128,3 +129,11 @@ def test_a_bad_file_is_refused(text: str, message: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(ProgrammeFileError, match=message):
         programme_from_px(path)
+
+
+def test_no_category_is_taken_for_the_total_that_is_not_named_so(tmp_path: Path) -> None:
+    values = 'VALUES("R")="x","","z";CODES("R")="1","2","3";VALUES("A")="YES","NO";ELIMINATION("A")=YES;'
+    (tmp_path / "b.px").write_text(f'STUB="R","A";{values}DATA=1;')
+    found = programme_from_px(tmp_path / "b.px")
+    assert list(labels(found, "R")) == ["1", "2", "3"]
+    assert list(labels(found, "A")) == ["YES", "NO"]

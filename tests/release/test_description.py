@@ -42,6 +42,9 @@ def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
         (b"[]", "has a release.json of another kind than discreet/1 or discreet/2"),
         (b"null", "has a release.json of another kind than discreet/1 or discreet/2"),
         (b'{"schema": "discreet/3", "kind": "release"}', "of another kind than discreet/1 or discreet/2"),
+        (json.dumps({**GOOD, "schema": "discreet/2", "counts": 5}).encode(), "counts is not a list"),
+        (json.dumps({**GOOD, "schema": "discreet/2"}).encode(), "counts is not a list"),
+        (json.dumps({**GOOD, "readme": 5}).encode(), "readme is not text"),
         (b'{"schema": "discreet/1", "kind": "record"}', "of another kind than discreet/1 or discreet/2"),
     ],
 )

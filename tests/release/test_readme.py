@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -14,6 +15,7 @@ from discreet.errors import ReleaseError
 from discreet.mechanisms.exact import Exact
 from discreet.protection.pipeline import protect
 from discreet.protection.repetition import verify
+from discreet.release.disclosed_noise import noise_sentences
 from discreet.release.table_files import FORMATS
 from tests.protection.office import curator, make, put_people
 from tests.protection.town import TOWN, people
@@ -109,3 +111,27 @@ def test_a_changed_or_missing_page_is_found(tmp_path: Path, engine: DuckDB) -> N
     with pytest.raises(ReleaseError, match=r"no file README\.md"):
         verify(tmp_path / "rel")
     assert curator(tmp_path / "rel").is_dir()
+
+
+def test_codes_that_look_like_formulas_and_names_with_blanks_are_found(
+    tmp_path: Path, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = topic("ODD", {"@1": "", "b\nc": "", "@2": "@1", "@3": "@1"})
+    spaced = replace(odd, levels=tuple(replace(level, name=f"my {level.name}") for level in odd.levels))
+    data = pa.table({"ODD": ["@2", "@3", "b\nc"] * 20})
+    for form in FORMATS:
+        out = tmp_path / form
+        protect(data, programme([spaced], [by(spaced)]), Exact(), form=form, out=out, engine=engine)
+        total, margin, share = answers(out, monkeypatch)
+        assert total == [(60,)]
+        assert sorted(count for _, count in margin) == [20, 20, 20]
+        assert share == [(pytest.approx(2 / 3),)]
+
+
+def test_the_size_includes_the_mean_and_weights_are_explained() -> None:
+    told = {"method": "random noise", "typical_noise": 12.4, "mean_noise": 2.0, "bound": "not more than about 50"}
+    first, mean, bound = noise_sentences(told, ["value"])
+    assert "12.6" in first
+    assert "+2.0" in mean
+    assert "about 50" in bound
+    assert any("mean weight" in each for each in noise_sentences(told, ["value", "weighted"]))

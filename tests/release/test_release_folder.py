@@ -28,6 +28,7 @@ from tests.each import each
 from tests.protection.town import SECRET
 from tests.quick import rows_in
 from tests.release.crashes import Disk, Failing, KilledError
+from tests.release.small_release import make as make_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -1036,3 +1037,12 @@ def test_a_hidden_folder_of_that_very_name_is_left_alone(out: Path, monkeypatch:
     with pytest.raises(FileWriteError), stage(out, replace=False):
         pass
     assert (other / "theirs").exists()
+
+
+def test_a_page_of_somebody_else_in_an_inner_folder_is_not_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "rel"
+    make_release(out=out)
+    (out / "tables" / "README.md").write_text("mine")
+    with pytest.raises(FileWriteError, match=r"does not list \(tables/README\.md\)"):
+        make_release(out=out, replace=True)
+    assert (out / "tables" / "README.md").read_text() == "mine"

@@ -35,7 +35,7 @@ def convert(
 
     Example: discreet convert release --to px tables
     """
-    chosen = tables.split(",") if tables else None
+    chosen = [name.strip() for name in tables.split(",")] if tables else None
     with ProgressBars(shown=not quiet) as stages:
         found = convert_release(
             release,

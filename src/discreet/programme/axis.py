@@ -280,7 +280,7 @@ def _column(breakdown: Breakdown, axis: Axis) -> TableColumn:
         for code in listed:
             place.setdefault(code, len(place))
         labels = np.array([place[code] for code in listed], dtype=np.int32)
-        levels.append(ColumnLevel(level.name, axis.depth_of(level), labels, None if new.all() else new))
+        levels.append(ColumnLevel(level.marker, axis.depth_of(level), labels, None if new.all() else new))
     # The narrowest numbers that hold all codes: a table has a number per row and column.
     kind = np.min_scalar_type(-len(place))
     narrow = tuple(replace(level, labels=level.labels.astype(kind)) for level in levels)

@@ -35,6 +35,11 @@ class Level:
     size: int
     codes: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def marker(self) -> str:
+        """Return its name in a column of levels, where blanks separate names."""
+        return "_".join(self.name.split())
+
 
 def levels_by_depth(
     topic: str, partitions: Sequence[tuple[str, ...] | int], names: Mapping[int, str] | None = None

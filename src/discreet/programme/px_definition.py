@@ -41,6 +41,8 @@ def programme_from_px(path: str | Path) -> Programme:
     if not variables:
         raise ProgrammeFileError.at(path, None, "has neither STUB nor HEADING.", TODO)
     left_out = [name for name in variables if _is_not_of_units(name, words)]
+    if len(left_out) == len(variables):
+        raise ProgrammeFileError.at(path, None, "has no variables but time and contents.", TODO)
     topics: dict[str, Topic] = {}
     try:
         for name in variables:
@@ -106,7 +108,8 @@ def _categories(
     if not labels or len(codes) != len(labels):
         what = f"has {len(codes)} codes and {len(labels)} values of {name!r}."
         raise ProgrammeFileError.at(path, None, what, "Give every value a code.")
-    total = _joined(words.get(("ELIMINATION", "", name), ""))
+    # Without quotation marks it is YES or NO, and no category.
+    total = next(iter(_texts(words.get(("ELIMINATION", "", name), ""))), None)
     totals = {code for code, label in zip(codes, labels, strict=True) if code == TOTAL or label == total}
     above = dict(_pairs(words.get(("HIERARCHIES", "", name), "")))
     return tuple(

@@ -17,8 +17,11 @@ from discreet.errors import InfeasibleError
 from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable, PTableRow
+from discreet.programme.model import WEIGHTED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.arrays import Ints
     from discreet.noise.by_count import TransitionMatrix
 
@@ -44,6 +47,24 @@ def told_range(told: dict[str, Any]) -> tuple[float, float] | None:
 def typical_change(told: dict[str, Any]) -> float:
     """Return the root mean square change of a large count that is told: typical noise and its mean together."""
     return math.hypot(float(told.get("typical_noise") or 0.0), float(told.get("mean_noise", 0.0)))
+
+
+def noise_sentences(told: dict[str, Any], counts: Sequence[str]) -> tuple[str, ...]:
+    """Return what data users are told about the noise of these columns of counts.
+
+    >>> noise_sentences({"method": "random noise", "typical_noise": 3.0, "mean_noise": 4.0}, ["value"])[:2]
+    ('Method: random noise; a count typically changes by 5.0.', 'The mean of the changes is +4.0.')
+    """
+    if "typical_noise" not in told:
+        return (f"Method: {told['method']}.",)
+    found = [f"Method: {told['method']}; a count typically changes by {typical_change(told):.1f}."]
+    if "mean_noise" in told:
+        found.append(f"The mean of the changes is {told['mean_noise']:+.1f}.")
+    if "bound" in told:
+        found.append(f"A count changes by {told['bound']}.")
+    if WEIGHTED in counts:
+        found.append("A weighted count changes by the noise of the unweighted one, times the mean weight of its cell.")
+    return (*found, *(str(told[name]) for name in ("totals", "zeros", "negative") if name in told))
 
 
 def disclosed_noise(told: dict[str, Any]) -> TransitionMatrix:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from discreet.programme.model import LEVEL, TOTAL, TOTAL_LEVEL, VALUE, WEIGHTED
 from discreet.programme.selection import area_topic
-from discreet.release.disclosed_noise import NORMAL
+from discreet.release.disclosed_noise import NORMAL, noise_sentences, typical_change
+from discreet.release.table_files import FORMULA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +21,7 @@ MOST_TABLES = 12
 PAGE = """\
 # {name}
 
-{tables} of counts. {noise}
-The variables, codes and labels of all tables are in `release.json` under `programme`.
+{tables} of counts. {noise} The variables, codes and labels of all tables are in `release.json` under `programme`.
 
 ## Reading a table
 
@@ -33,9 +34,9 @@ Every row is one cell: a column per variable with the code of a category, and {c
   divided further belongs to several levels; their names are separated by a space.
 - **A cell without a row is a published 0.**
 {about_noise}
-## Three queries
+## Queries
 
-They are SQL for DuckDB, to be run in this folder. `coalesce` turns cells without a row into 0.
+They are SQL for DuckDB, to be run in this folder. `coalesce` turns a cell without a row into 0; a list leaves it out.
 
 {queries}
 ## Tables
@@ -49,6 +50,9 @@ They are SQL for DuckDB, to be run in this folder. `coalesce` turns cells withou
 def readme(description: dict[str, Any], programme: Programme) -> str:
     """Return the page for a release with this description."""
     counts = description["counts"]
+    noise, *about = noise_sentences(description["noise"], counts)
+    if description.get("escaped"):
+        about.append("An apostrophe precedes codes that begin with `=`, `@` or a tab: spreadsheets would compute them.")
     listed = [_file_line(entry, programme) for entry in description["files"][:MOST_TABLES]]
     if more := len(description["files"]) - MOST_TABLES:
         listed += [f"| {more:,} more: see `release.json` | | |"] if more > 0 else []
@@ -56,12 +60,12 @@ def readme(description: dict[str, Any], programme: Programme) -> str:
     return PAGE.format(
         name=description["name"],
         tables=f"{files:,} table{'s' if files != 1 else ''}",
-        noise=_size(description["noise"]),
+        noise=noise,
         counts=" and ".join(WORDS[name] for name in counts),
         total=TOTAL,
         level=LEVEL,
         total_level=TOTAL_LEVEL,
-        about_noise="".join(f"- {line}\n" for line in _about_noise(description)),
+        about_noise="".join(f"- {line}\n" for line in about),
         queries="\n".join(_queries(description, programme)),
         files="\n".join(listed),
     )
@@ -71,21 +75,6 @@ WORDS = {
     VALUE: f"`{VALUE}`, the published count",
     WEIGHTED: f"`{WEIGHTED}`, the published weighted count",
 }
-
-
-def _size(noise: dict[str, Any]) -> str:
-    if "typical_noise" not in noise:
-        return "They are published as counted, without noise."
-    return f"Method: {noise['method']}; a count typically changes by {noise['typical_noise']:.1f}."
-
-
-def _about_noise(description: dict[str, Any]) -> Iterable[str]:
-    noise = description["noise"]
-    yield from (str(noise[name]) for name in ("totals", "zeros", "negative") if name in noise)
-    if "bound" in noise:
-        yield f"A count changes by {noise['bound']}."
-    if description.get("escaped"):
-        yield "An apostrophe precedes codes that begin with `=`, `@` or a tab: spreadsheets would compute them."
 
 
 def _file_line(entry: dict[str, Any], programme: Programme) -> str:
@@ -127,6 +116,7 @@ class _TableQueries:
         # DuckDB would take codes such as 001 for numbers.
         self.source = f"read_csv({_text(file)}, all_varchar = true)" if file.endswith(".csv") else _text(file)
         self.value = f"{self.count}::BIGINT" if file.endswith(".csv") else self.count
+        self.escaped = bool(description.get("escaped"))
 
     def longest(self, areas: str | None) -> Breakdown | None:
         """Return the variable with most levels, areas only if there is nothing else."""
@@ -143,7 +133,7 @@ class _TableQueries:
     def margin(self, variable: Breakdown) -> str:
         """Return the query of all counts at the finest level of one variable."""
         where = [self._at(variable, variable.shown_levels[-1])]
-        what = [_name(variable.code), f"{self._sum()} AS {self.count}"]
+        what = [_name(self._stored(variable.code)), f"{self._sum()} AS {self.count}"]
         sql = f"{self._select(what, where, besides=variable)}\nGROUP BY ALL ORDER BY ALL"
         return self._block(f"All counts by {variable.code}", sql)
 
@@ -151,12 +141,12 @@ class _TableQueries:
         """Return the query of the share of one category, with an interval where the size of the noise is known."""
         code = (variable.shown_levels[0].codes or (TOTAL,))[0]
         parts = [f"{self._sum(self._is(variable, code))} AS part", f"{self._sum(self._summed(variable))} AS whole"]
-        counts = self._select(parts, [], besides=variable).replace("\n", "\n  ")
+        counts = self._select(parts, [], besides=variable, indent="  ")
         shown = ["part / whole AS share"]
-        size = self.noise.get("typical_noise", 0)
+        size = f"{typical_change(self.noise):.1f}"
         # Where no total is published, the whole is a sum with the noise of every part.
-        if size and self.count == VALUE and variable.total:
-            error = f"{NORMAL} * {size:.2g} * sqrt(1 + share ** 2) / whole"
+        if float(size) and self.count == VALUE and variable.total:
+            error = f"{NORMAL} * {size} * sqrt(1 + share ** 2) / whole"
             shown += [f"share - {error} AS lower", f"share + {error} AS upper"]
         columns = ",\n  ".join(shown)
         interval = ", with its 95 % interval" if len(shown) > 1 else ""
@@ -167,11 +157,11 @@ class _TableQueries:
         chosen = f" FILTER ({condition})" if condition else ""
         return f"coalesce(sum({self.value}){chosen}, 0)"
 
-    def _select(self, what: list[str], where: list[str], besides: Breakdown | None) -> str:
+    def _select(self, what: list[str], where: list[str], besides: Breakdown | None, indent: str = "") -> str:
         others = [self._summed(each) for each in self.table.breakdowns if each is not besides]
         conditions = [each for each in (*where, *others) if each]
-        condition = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"SELECT {', '.join(what)}\nFROM {self.source}{condition}"
+        condition = f"\n{indent}WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {', '.join(what)}\n{indent}FROM {self.source}{condition}"
 
     def _summed(self, variable: Breakdown) -> str:
         """Return the condition for the total of a variable, or for the parts of it where no total is published."""
@@ -179,14 +169,18 @@ class _TableQueries:
             return self._is(variable, TOTAL)
         return self._at(variable, variable.shown_levels[0])
 
-    @staticmethod
-    def _is(variable: Breakdown, code: str) -> str:
-        return f"{_name(variable.code)} = {_text(code)}"
+    def _stored(self, text: str) -> str:
+        """Return a code or name as it is in the file."""
+        return re.sub(FORMULA, r"'\1", text) if self.escaped else text
+
+    def _is(self, variable: Breakdown, code: str) -> str:
+        return f"{_name(self._stored(variable.code))} = {_text(self._stored(code))}"
 
     def _at(self, variable: Breakdown, level: Level) -> str:
         if len(variable.shown_levels) > 1:
-            return f"list_contains(string_split({_name(variable.code + LEVEL)}, ' '), {_text(level.name)})"
-        return f"{_name(variable.code)} <> {_text(TOTAL)}" if variable.total else ""
+            column = _name(self._stored(variable.code + LEVEL))
+            return f"list_contains(string_split({column}, ' '), {_text(level.marker)})"
+        return f"{_name(self._stored(variable.code))} <> {_text(TOTAL)}" if variable.total else ""
 
     @staticmethod
     def _block(title: str, sql: str) -> str:

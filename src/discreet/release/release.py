@@ -67,6 +67,10 @@ def read_description(folder: Path, most: int = MAX_JSON_BYTES) -> dict[str, Any]
     if not isinstance(content, dict) or content.get("schema") not in SCHEMAS or content.get("kind") != KIND:
         raise ReleaseError.at(folder, f"has a {RELEASE} of another kind than {' or '.join(SCHEMAS)}", AGAIN)
     _check_entries(folder, content, ENTRIES, "")
+    if content["schema"] != SCHEMAS[0] and content.get("counts") not in ([VALUE], [WEIGHTED], [VALUE, WEIGHTED]):
+        raise _wrong(folder, f"counts is not a list of {VALUE} and {WEIGHTED}")
+    if not isinstance(content.get("readme", ""), str):
+        raise _wrong(folder, f"readme is not {WORDS[str]}")
     _check_noise(folder, content["noise"])
     _check_files(folder, content["files"])
     return content

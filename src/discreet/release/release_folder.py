@@ -301,7 +301,7 @@ def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
     for entry in entries:
         if entry.name == inner and entry.is_dir(follow_symlinks=False):
             with os.scandir(entry) as found:
-                others = [each.name for each in found if not (_is_file(each) and each.name in listed)]
+                others = [each.name for each in found if not (_is_file(each) and each.name in listed - {README})]
             yield from (f"{inner}/{name}" for name in sorted(others))
         elif entry.name not in files or not _is_file(entry):
             yield entry.name

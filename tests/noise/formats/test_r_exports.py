@@ -74,6 +74,8 @@ def test_order_and_last_digits_do_not_matter(
         (HEAD, {"p": "0.8"}, r"line 3: row i = 1, v = -1: p is 0\.80000000, but the interval is 0\.73446954 wide"),
         ([*HEAD, "type"], {"type": "even"}, "line 3: is a p-table for magnitudes"),
         ([*HEAD, "type"], {"type": "all,x"}, "line 3: 8 fields where 7 are expected"),
+        ([*HEAD, "type"], {"type": '"open'}, "line 3: cannot be read as fields"),
+        ([*HEAD, "type"], {"type": "x" * 140_000}, "line 3: cannot be read as fields"),
         (HEAD, {"v": "x"}, "line 3: v is 'x', not a whole number"),
     ],
 )

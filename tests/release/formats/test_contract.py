@@ -7,6 +7,7 @@ import errno
 import io
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import openpyxl
 import pyarrow as pa
@@ -410,7 +411,7 @@ def test_a_bad_request_is_refused_before_anything_is_written(plain: Release, tmp
     with pytest.raises(dc.InputError, match="would become part of the release"):
         dc.convert(plain, "csv", (plain.path or tmp_path) / "more")
     dc.convert(plain, "csv", tmp_path / "out")
-    with pytest.raises(dc.InputError, match="exists already"):
+    with pytest.raises(dc.InputError, match=r"exists already\. Choose another name\.$"):
         dc.convert(plain, "px", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -433,3 +434,64 @@ def test_a_full_disk_leaves_nothing(plain: Release, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(json_stat, "_described", fail)
     refused(plain, "json-stat", tmp_path, "No space left on device")
+
+
+def test_one_identifier_of_sdmx_for_two_topics_is_refused(tmp_path: Path, engine: DuckDB) -> None:
+    first = topic("A.B", "First", ("1", "", "men", "x"), ("2", "", "women", "x"))
+    second = topic("A_B", "Second", ("1", "", "young", "x"), ("2", "", "old", "x"))
+    tables = (Table("a", (by(first),)), Table("b", (by(second),)))
+    both = Programme("both", {"A.B": first, "A_B": second}, tables)
+    release = dc.protect(pa.table({"A.B": ["1"] * 5, "A_B": ["2"] * 5}), both, dc.Exact(), engine=engine)
+    for form in ("sdmx-csv", "sdmx-ml"):
+        refused(release, form, tmp_path, r"A_B for two variables, of A\.B and of A_B")
+    for name in ("ACTION", "FLAG", "OBS_VALUE"):
+        odd = topic(name, name, ("1", "", "a", "x"))
+        taken = Programme("taken", {name: odd}, (Table("1", (by(odd),)),))
+        made = dc.protect(pa.table({name: ["1"] * 5}), taken, dc.Exact(), engine=engine)
+        refused(made, "sdmx-csv", tmp_path, f"two components called {name}")
+
+
+def test_characters_that_xml_cannot_contain_are_refused(tmp_path: Path, engine: DuckDB) -> None:
+    odd = topic("A", "A", ("a", "", "lab\x01el", "x"))
+    labelled = Programme("p", {"A": odd}, (Table("1", (by(odd),)),))
+    release = dc.protect(pa.table({"A": ["a"]}), labelled, dc.Exact(), engine=engine)
+    refused(release, "sdmx-ml", tmp_path, r"the character '\\x01'")
+    dc.convert(release, "csv", tmp_path / "csv")
+
+
+def test_labels_in_one_language_alone_are_declared_in_it(tmp_path: Path, engine: DuckDB) -> None:
+    tree = CategoryTree("A", (Category("a", "", {"de": "Gebiet"}), Category("b")))
+    german = Topic("A", levels_by_depth("A", [tree.cut(1)]), tree, {"de": "Merkmal"})
+    labelled = Programme("p", {"A": german}, (Table("1", (by(german),)),))
+    release = dc.protect(pa.table({"A": ["a"]}), labelled, dc.Exact(), engine=engine)
+    dc.convert(release, "px", tmp_path / "px")
+    assert 'LANGUAGE="de"' in (tmp_path / "px" / "1.px").read_text(encoding="utf-8")
+    dc.convert(release, "sdmx-ml", tmp_path / "ml")
+    assert '<com:Name xml:lang="de">Gebiet' in (tmp_path / "ml" / "structures.xml").read_text(encoding="utf-8")
+
+
+def test_weighted_counts_alone_have_no_intervals(tmp_path: Path, engine: DuckDB) -> None:
+    (tmp_path / "in").mkdir()
+    release = released(PLAIN, tmp_path / "in" / "rel", engine, weight="W", weighted_only=True)
+    refused(release, "csv", tmp_path, "Weighted counts have no intervals", intervals=True)
+    dc.convert(release, "json-stat", tmp_path / "json", tables=["1"])
+    assert "times the mean weight of its cell" in (tmp_path / "json" / "1.json").read_text(encoding="utf-8")
+
+
+def test_sheets_and_files_of_odd_names_can_be_read(tmp_path: Path, engine: DuckDB) -> None:
+    ids = ["abcdefghijabcdefghijabcdefghij'x", "abcdefghijabcdefghijabcdefghij'y", "'", "a/b #1", "HISTORY"]
+    odd = Programme("odd", {"SEX": SEX}, tuple(Table(name, (by(SEX),)) for name in ids))
+    release = dc.protect(persons(), odd, dc.Exact(), engine=engine)
+    dc.convert(release, "xlsx", tmp_path / "odd.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "odd.xlsx", read_only=True)
+    assert len(book.sheetnames) == 2 + len(ids)
+    dc.convert(release, "csvw", tmp_path / "csvw")
+    described = json.loads((tmp_path / "csvw" / "csv-metadata.json").read_text(encoding="utf-8"))
+    assert all((tmp_path / "csvw" / unquote(each["url"])).is_file() for each in described["tables"])
+
+
+def test_px_has_hierarchies_only_below_a_total(tmp_path: Path, engine: DuckDB) -> None:
+    without = Breakdown("GEO", "GEO", GEO.levels, total=False)
+    spec = Programme("p", {"GEO": GEO}, (Table("1", (without,)),))
+    dc.convert(dc.protect(persons(), spec, dc.Exact(), engine=engine), "px", tmp_path / "px")
+    assert "HIERARCHIES" not in (tmp_path / "px" / "1.px").read_text(encoding="utf-8")

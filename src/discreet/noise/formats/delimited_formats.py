@@ -75,7 +75,7 @@ def named_records(text: str, path: Path, needed: Sequence[str]) -> Iterator[tupl
     lines = [line for line in text.splitlines() if line.strip()]
     numbers = [number for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     mark = next((mark for mark in (";", "\t", "|", ",") if mark in lines[0]), " ")
-    rows = list(csv.reader(lines, delimiter=mark, skipinitialspace=True))
+    rows = [_fields(path, f"line {number}", line, mark) for number, line in zip(numbers, lines, strict=True)]
     names = [OLDER_NAMES.get(name.strip(), name.strip()) for name in rows[0]]
     if missing := [name for name in needed if name not in names]:
         what = f"column {missing[0]} is missing."
@@ -88,6 +88,13 @@ def named_records(text: str, path: Path, needed: Sequence[str]) -> Iterator[tupl
             raise PTableFileError.at(path, f"line {number}", what, "Complete or remove the line.")
         plain = [field.strip().replace(",", ".") if mark != "," else field.strip() for field in fields]
         yield f"line {number}", dict(zip(names, plain, strict=True))
+
+
+def _fields(path: Path, where: str, line: str, mark: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=mark, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise PTableFileError.at(path, where, f"cannot be read as fields ({error}).", "Correct the line.") from error
 
 
 def _wrong_header(path: Path, where: str, line: str, columns: Sequence[str], delimiter: str) -> PTableFileError:

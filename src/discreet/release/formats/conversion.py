@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError, ReleaseError
-from discreet.release.formats.published_table import published_tables
+from discreet.errors import FileWriteError, ParameterError, ReleaseError
+from discreet.programme.model import VALUE
+from discreet.release.formats.published_table import label_language, published_tables
 from discreet.release.formats.table_format import TABLE_FORMATS, ConversionOptions
 from discreet.release.release import Release, open_release
 from discreet.results import Result, ResultSet
@@ -87,8 +88,11 @@ def convert(
     """
     found, out = release if isinstance(release, Release) else open_release(release), Path(out)
     form = TABLE_FORMATS.get(to)()
-    chosen = published_tables(found, tables, language, intervals=intervals, zeros=zeros)
-    options = ConversionOptions(labels=labels, language=language)
+    spoken = label_language(found.programme, language)
+    chosen = published_tables(found, tables, spoken, intervals=intervals, zeros=zeros)
+    if intervals and not all(VALUE in table.counts for table in chosen):
+        raise ParameterError("Weighted counts have no intervals. Leave --intervals out.", parameter="intervals")
+    options = ConversionOptions(labels=labels, language=spoken)
     _check_place(out, form.one_file)
     form.check(chosen, options)
     for table in chosen:
@@ -117,9 +121,9 @@ def _check_place(out: Path, ending: str) -> None:
     """Refuse, before any work, a place that is taken or cannot be written."""
     if ending and out.suffix.lower() != ending:
         raise ParameterError(f"{out} is written as one file. Choose a name that ends with {ending}.", parameter="out")
-    check_unpublished(out / "x" if not ending else out)
+    check_unpublished(out)
     if os.path.lexists(out):
-        raise FileExistsAlreadyError(out)
+        raise FileWriteError.to(out, "it exists already", "Choose another name.")
     if not out.absolute().parent.is_dir():
         raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
 
@@ -138,7 +142,7 @@ def _staged(out: Path, *, one_file: bool) -> Iterator[Path]:
             sync(path)
         if os.path.lexists(out):
             # Another run was faster; what it wrote is kept.
-            raise FileExistsAlreadyError(out)
+            raise FileWriteError.to(out, "it exists already", "Choose another name.")
         place.rename(out)
         sync(out.absolute().parent)
     except OSError as error:

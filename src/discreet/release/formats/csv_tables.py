@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from discreet.programme.model import LEVEL
 from discreet.release.formats.cell_lines import CellLines
@@ -123,7 +124,7 @@ class CsvwTables(CsvTables):
         """Write a file per table, and one that describes them all."""
         super().write(tables, out, options, done)
         content = {
-            "@context": ["http://www.w3.org/ns/csvw", {"language": options.language or "en"}],
+            "@context": ["http://www.w3.org/ns/csvw", {"language": options.language}],
             "dc:title": tables[0].release.description["name"] if tables else "",
             "tables": [_described(table, f"{file_names(tables)[table.id]}.csv", options) for table in tables],
         }
@@ -139,7 +140,7 @@ def _described(table: PublishedTable, file: str, options: ConversionOptions) -> 
         columns.append({"name": _csvw_name(name), **about})
     columns += [{"name": each, "titles": each, "datatype": "integer", "required": True} for each in table.measures]
     return {
-        "url": file,
+        "url": quote(file),
         "dc:title": table.title,
         "dc:description": " ".join(table.notes),
         "tableSchema": {"columns": columns, "primaryKey": [_csvw_name(each.name) for each in table.variables]},
@@ -152,6 +153,4 @@ def _csvw_name(name: str) -> str:
     >>> _csvw_name("GEO.L"), _csvw_name("a b")
     ('GEO.L', 'a%20b')
     """
-    from urllib.parse import quote
-
     return quote(name, safe=".")

@@ -67,7 +67,7 @@ def _described(table: PublishedTable, options: ConversionOptions) -> dict[str, A
         "label": table.title,
         "source": str(table.release.description["name"]),
         "note": list(table.notes),
-        **({"lang": options.language} if options.language else {}),
+        "lang": options.language,
         "id": list(dimensions),
         "size": sizes,
         **role,

@@ -22,7 +22,7 @@ from discreet.errors import ReleaseError, UnknownNameError
 from discreet.programme.axis import counted_axes
 from discreet.programme.model import TOTAL, VALUE
 from discreet.programme.selection import matches
-from discreet.release.disclosed_noise import CountIntervals
+from discreet.release.disclosed_noise import CountIntervals, noise_sentences
 from discreet.release.table_files import read_batches
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class PublishedVariable:
 
     Attributes:
         name: its name in the table.
+        topic: the topic of its categories.
         label: its label, or its name.
         codes: its codes in the order of the programme, the total first.
         labels: the label of every code, or the code.
@@ -56,6 +57,7 @@ class PublishedVariable:
     """
 
     name: str
+    topic: str
     label: str
     codes: tuple[str, ...]
     labels: tuple[str, ...]
@@ -125,12 +127,7 @@ class PublishedTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know about the values, as far as the release discloses it."""
-        noise = self.release.description["noise"]
-        size = f"Method: {noise['method']}."
-        if "typical_noise" in noise:
-            size = f"Method: {noise['method']}; a count typically changes by {noise['typical_noise']:.1f}."
-        more = [str(noise[name]) for name in ("totals", "zeros", "negative") if name in noise]
-        return (size, *more)
+        return noise_sentences(self.release.description["noise"], self.counts)
 
     @cached_property
     def _stored(self) -> tuple[str, ...]:
@@ -247,21 +244,18 @@ def _numbering(variable: PublishedVariable) -> pa.Array:
 def published_tables(
     release: Release,
     patterns: Sequence[str] | None = None,
-    language: str | None = None,
+    language: str = ENGLISH,
     *,
     intervals: bool = False,
     zeros: bool = False,
 ) -> list[PublishedTable]:
-    """Return tables of a release with their variables; refuse a language that the programme has no labels in."""
+    """Return tables of a release with their variables, and labels in one language."""
     programme = release.programme
     ids = [table.id for table in programme.tables]
     for pattern in patterns or ():
         if not any(matches(name, pattern) for name in ids):
             raise UnknownNameError.among("table", pattern, ids)
     tables = [t for t in programme.tables if not patterns or any(matches(t.id, pattern) for pattern in patterns)]
-    known_languages = languages(programme)
-    if language is not None and language not in known_languages:
-        raise UnknownNameError.among("language of the programme", language, known_languages)
     axes = counted_axes(programme)
     known: dict[Breakdown, PublishedVariable] = {}
     for table in tables:
@@ -272,7 +266,8 @@ def published_tables(
                 levels = column.level_of_code
                 known[breakdown] = PublishedVariable(
                     breakdown.code,
-                    _in_language(topic.labels, language) or breakdown.code,
+                    breakdown.topic,
+                    topic.labels.get(language) or breakdown.code,
                     column.codes,
                     tuple(_labels(topic, column.codes, language)),
                     tuple(levels[0][number] for number in levels[1]) if levels else None,
@@ -283,26 +278,22 @@ def published_tables(
     ]
 
 
-def languages(programme: Programme) -> tuple[str, ...]:
-    """Return the languages of the labels of a programme."""
+def label_language(programme: Programme, asked: str | None) -> str:
+    """Return the language of labels: the one asked for, English, or the first that the programme contains."""
     found = [language for topic in programme.topics.values() for language in topic.labels]
     trees = [topic.tree for topic in programme.topics.values() if topic.tree]
     found += [language for tree in trees for category in tree.categories for language in category.labels]
-    return tuple(dict.fromkeys(found))
+    known = tuple(dict.fromkeys(found))
+    if asked is not None and asked not in known:
+        raise UnknownNameError.among("language of the programme", asked, known)
+    return asked or (ENGLISH if ENGLISH in known or not known else known[0])
 
 
-def _in_language(labels: Mapping[str, str], language: str | None) -> str:
-    """Return the label in a language, "" if there is none; without a language the English one, or any."""
-    if language is not None:
-        return labels.get(language, "")
-    return labels.get(ENGLISH) or next(iter(labels.values()), "")
-
-
-def _labels(topic: Topic, codes: Sequence[str], language: str | None) -> Iterator[str]:
+def _labels(topic: Topic, codes: Sequence[str], language: str) -> Iterator[str]:
     known = {category.code: category.labels for category in topic.tree.categories} if topic.tree else {}
-    total = "Total" if language in {None, ENGLISH} else TOTAL
+    total = "Total" if language == ENGLISH else TOTAL
     for code in codes:
-        yield total if code == TOTAL else _in_language(known.get(code, {}), language) or code
+        yield total if code == TOTAL else known.get(code, {}).get(language) or code
 
 
 def _parents(topic: Topic, codes: Sequence[str]) -> Iterator[str]:

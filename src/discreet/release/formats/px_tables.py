@@ -76,7 +76,7 @@ def _variables(table: PublishedTable) -> tuple[PublishedVariable, ...]:
     if len(table.measures) == 1:
         return table.variables
     several = table.measures
-    return (*table.variables, PublishedVariable(MEASURE, MEASURE, several, several, None, ("",) * len(several)))
+    return (*table.variables, PublishedVariable(MEASURE, "", MEASURE, several, several, None, ("",) * len(several)))
 
 
 def _keywords(table: PublishedTable, options: ConversionOptions) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _keywords(table: PublishedTable, options: ConversionOptions) -> Iterator[str
     yield 'CHARSET="ANSI";'
     yield 'AXIS-VERSION="2013";'
     yield 'CODEPAGE="utf-8";'
-    yield f'LANGUAGE="{options.language or "en"}";'
+    yield f'LANGUAGE="{options.language}";'
     yield "DECIMALS=0;"
     yield "SHOWDECIMALS=0;"
     yield f"MATRIX={_quoted(table.id[:LONGEST_MATRIX])};"
@@ -102,7 +102,7 @@ def _keywords(table: PublishedTable, options: ConversionOptions) -> Iterator[str
     for name, variable in zip(names, variables, strict=True):
         yield f"CODES({_quoted(name)})={_listed(variable.codes)};"
     for name, variable in zip(names, variables, strict=True):
-        if variable.levels:
+        if variable.levels and TOTAL in variable.codes:
             pairs = [
                 f"{_quoted(parent)}:{_quoted(code)}"
                 for code, parent in zip(variable.codes, variable.parents, strict=True)

@@ -24,8 +24,12 @@ STRUCTURES = "structures.xml"
 AGENCY, VERSION = "DISCREET", "1.0"
 CONCEPTS = "CONCEPTS"
 OBS_VALUE = "OBS_VALUE"
-CODE, COMPONENT = re.compile(r"[A-Za-z0-9_@$-]+"), re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-"""What SDMX allows as the identifier of a code or a structure, and of a dimension."""
+CODE, COMPONENT = re.compile(r"[A-Za-z0-9_$-][A-Za-z0-9_@$-]*"), re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+"""What SDMX allows as the identifier of a code or a structure, and of a dimension; a spreadsheet would run @."""
+NO_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""Characters that XML 1.0 cannot contain."""
+RESERVED = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
+"""Columns of SDMX-CSV."""
 FLAGS = {
     "SPECIAL_VALUE": {"NA": "not applicable", "NAV": "not available"},
     "FLAG": {"C": "confidential", "U": "unreliable", "R": "revised", "I": "see information attached"},
@@ -86,12 +90,22 @@ def check_identifiers(tables: Sequence[PublishedTable]) -> None:
     if twice := first_repeated(table_id(table) for table in tables):
         raise cannot_contain("SDMX", f"two tables called {twice}", "Rename one of them.")
     for table in tables:
-        reserved = [*attribute_ids(table).values(), *FLAGS]
+        reserved = [*attribute_ids(table).values(), *FLAGS, *RESERVED]
         if twice := first_repeated([*component_ids(table), *reserved]):
             raise cannot_contain("SDMX", f"two components called {twice} in table {table.id}", "Rename the variable.")
-        for variable in table.variables:
-            if twice := first_repeated(code_ids(variable)):
-                raise cannot_contain("SDMX", f"two codes {twice} of {variable.name}", "Rename one of them.")
+        for text in (table.title, *(each for v in table.variables for each in (v.label, *v.labels))):
+            if found := NO_XML.search(text):
+                raise cannot_contain("SDMX", f"the character {found[0]!r} of {text!r}", "Change the label.")
+    topics: dict[str, str] = {}
+    for name, variable in (
+        (n, v) for table in tables for n, v in zip(component_ids(table), table.variables, strict=True)
+    ):
+        if topics.setdefault(name, variable.topic) != variable.topic:
+            what = f"{name} for two variables, of {topics[name]} and of {variable.topic}"
+            raise cannot_contain("SDMX", what, "Rename one of them.")
+    for variable in _by_name(tables).values():
+        if twice := first_repeated(code_ids(variable)):
+            raise cannot_contain("SDMX", f"two codes {twice} of {variable.name}", "Rename one of them.")
 
 
 def structures(tables: Sequence[PublishedTable], language: str) -> Iterable[str]:

@@ -42,7 +42,7 @@ class SdmxTables(TableFormat):
     ) -> None:
         """Write the structures, then a file per table."""
         with (out / STRUCTURES).open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in structures(tables, options.language or "en"))
+            file.writelines(f"{line}\n" for line in structures(tables, options.language))
         for table in tables:
             self.write_data(table, out, file_names(tables)[table.id], options)
             done()

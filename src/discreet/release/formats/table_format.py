@@ -22,11 +22,11 @@ class ConversionOptions:
 
     Attributes:
         labels: whether labels stand beside codes, in formats that do not contain them anyway.
-        language: the language of the labels, None for the first one.
+        language: the language of the labels.
     """
 
     labels: bool = False
-    language: str | None = None
+    language: str = "en"
 
 
 class TableFormat(ABC):

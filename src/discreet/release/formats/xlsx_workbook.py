@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_048_575
 """Rows of a sheet below its header."""
-LONGEST_SHEET = 31
+LONGEST_SHEET, LONGEST_TEXT = 31, 32_767
 FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 CONTENTS, NOTES = "Contents", "Notes"
 
@@ -34,6 +35,10 @@ class ExcelWorkbook(TableFormat):
     def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
         """Refuse a table with more rows than a sheet has."""
         for table in tables:
+            for text in (table.title, *(each for v in table.variables for each in (*v.codes, *v.labels))):
+                if len(text) > LONGEST_TEXT:
+                    what = f"a text of {len(text):,} signs in table {table.id}"
+                    raise cannot_contain("An Excel workbook", what, f"Shorten it to {LONGEST_TEXT:,} signs.")
             rows = table.cells if table.zeros else table.rows
             if rows > MOST_ROWS:
                 what = f"table {table.id} with {rows:,} rows; a sheet has {MOST_ROWS:,}"
@@ -44,6 +49,7 @@ class ExcelWorkbook(TableFormat):
     ) -> None:
         """Write the workbook."""
         import xlsxwriter
+        from xlsxwriter.exceptions import FileCreateError
 
         # Rows are written as they come; texts are never formulas, links or numbers.
         settings = {
@@ -53,14 +59,17 @@ class ExcelWorkbook(TableFormat):
             "strings_to_numbers": False,
             "tmpdir": str(out.parent),
         }
-        with xlsxwriter.Workbook(str(out), settings) as book:
-            bold = book.add_format({"bold": True})
-            sheets = sheet_names(tables)
-            _contents(book.add_worksheet(CONTENTS), tables, sheets, bold)
-            _notes(book.add_worksheet(NOTES), tables, bold)
-            for table in tables:
-                _table(book.add_worksheet(sheets[table.id]), table, options, bold)
-                done()
+        try:
+            with xlsxwriter.Workbook(str(out), settings) as book:
+                bold = book.add_format({"bold": True})
+                sheets = sheet_names(tables)
+                _contents(book.add_worksheet(CONTENTS), tables, sheets, bold)
+                _notes(book.add_worksheet(NOTES), tables, bold)
+                for table in tables:
+                    _table(book.add_worksheet(sheets[table.id]), table, options, bold)
+                    done()
+        except FileCreateError as error:
+            raise OSError(errno.EIO, str(error)) from error
 
 
 def sheet_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
@@ -68,11 +77,11 @@ def sheet_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
     found: dict[str, str] = {}
     taken = {CONTENTS.casefold(), NOTES.casefold(), "history"}
     for table in tables:
-        name = FORBIDDEN.sub("_", table.id).strip("'")[:LONGEST_SHEET] or "_"
-        number = 1
+        plain, number = FORBIDDEN.sub("_", table.id).replace("'", "_"), 1
+        name = plain[:LONGEST_SHEET] or "_"
         while name.casefold() in taken:
             number += 1
-            name = f"{FORBIDDEN.sub('_', table.id)[: LONGEST_SHEET - 5]}~{number}"
+            name = f"{plain[: LONGEST_SHEET - 5]}~{number}"
         taken.add(name.casefold())
         found[table.id] = name
     return found
