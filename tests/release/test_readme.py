@@ -32,7 +32,8 @@ def answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[An
     """Return the rows that the queries of a page give, run in the folder of the release."""
     monkeypatch.chdir(folder)
     queries = re.findall(r"```sql\n(.*?);\n```", (folder / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    return [duckdb.execute(query).fetchall() for query in queries]
+    with duckdb.connect() as connection:
+        return [connection.execute(query).fetchall() for query in queries]
 
 
 def published(release: Release, table: str, **codes: str) -> int:
