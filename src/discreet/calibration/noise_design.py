@@ -7,6 +7,7 @@ where nothing is left, what to relax and by how much; and what curating the outp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +132,7 @@ class NoiseDesign(ResultSet):
             return nothing_left(self.question.programme.name, self.region.plane.rows[-1])
         return f"Take a variance of {self.recommended.variance:.10g} and a bound of {self.recommended.bound}."
 
-    @property
+    @cached_property
     def given_result(self) -> Result | None:
         """Return how many constraints the given p-table misses, and which; None if none is given."""
         if self.given is None:

@@ -20,10 +20,10 @@ def convert(
     tables: Annotated[
         str | None, typer.Option(metavar="IDS", help="Tables, separated by commas; `*` and `?` as in file names.")
     ] = None,
-    labels: Annotated[bool, typer.Option("--labels", help="Write labels beside codes.")] = False,
-    zeros: Annotated[bool, typer.Option("--zeros", help="Write cells that are 0, too.")] = False,
+    labels: Annotated[bool, typer.Option("--labels", help="Add columns with the labels of codes.")] = False,
+    zeros: Annotated[bool, typer.Option("--zeros", help="Include cells that are 0.")] = False,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Write the 95 % interval of every true count (lower, upper).")
+        bool, typer.Option("--intervals", help="Add the 95 % interval of every true count (lower, upper).")
     ] = False,
     language: Annotated[
         str | None, typer.Option(metavar="CODE", help="Language of labels, one that the programme contains.")

@@ -23,7 +23,7 @@ PIECES = re.compile(r'"\s*\n\s*"')
 """A long text continues on the next line."""
 DATA = re.compile(r"(?:^|;)[ \t]*(DATA\s*=)", re.MULTILINE)
 LANGUAGE = "en"
-TODO = "Give a PX file (PC-Axis) with STUB, HEADING and VALUES."
+FIX = "Give a PX file (PC-Axis) with STUB, HEADING and VALUES."
 
 Keywords = dict[tuple[str, str, str], str]
 """The text of every keyword by its name, language and variable."""
@@ -39,10 +39,10 @@ def programme_from_px(path: str | Path) -> Programme:
     main = words.get(("LANGUAGE", "", ""), f'"{LANGUAGE}"').strip().strip('"') or LANGUAGE
     variables = [*_texts(words.get(("STUB", "", ""), "")), *_texts(words.get(("HEADING", "", ""), ""))]
     if not variables:
-        raise ProgrammeFileError.at(path, None, "has neither STUB nor HEADING.", TODO)
+        raise ProgrammeFileError.at(path, None, "has neither STUB nor HEADING.", FIX)
     left_out = [name for name in variables if _is_not_of_units(name, words)]
     if len(left_out) == len(variables):
-        raise ProgrammeFileError.at(path, None, "has no variables but time and contents.", TODO)
+        raise ProgrammeFileError.at(path, None, "has no variables but time and contents.", FIX)
     topics: dict[str, Topic] = {}
     try:
         for name in variables:
@@ -74,14 +74,14 @@ def _keywords(path: Path) -> Keywords:
         text = data.decode("latin-1")
     end = DATA.search(text)
     if end is None:
-        raise ProgrammeFileError.at(path, None, "has no keyword DATA.", TODO)
+        raise ProgrammeFileError.at(path, None, "has no keyword DATA.", FIX)
     head, found, place = text[: end.start(1)].lstrip("\ufeff"), Keywords(), 0
     while match := ENTRY.match(head, place):
         found[match[1], match[2] or "", _joined(match[3] or "")] = match[4]
         place = match.end()
     if left := head[place:].lstrip():
         line = head.count("\n", 0, len(head) - len(left)) + 1
-        raise ProgrammeFileError.at(path, line, "is not KEYWORD=values;", TODO)
+        raise ProgrammeFileError.at(path, line, "is not KEYWORD=values;", FIX)
     return found
 
 

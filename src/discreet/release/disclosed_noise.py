@@ -50,7 +50,7 @@ def typical_change(told: dict[str, Any]) -> float:
 
 
 def noise_sentences(told: dict[str, Any], counts: Sequence[str]) -> tuple[str, ...]:
-    """Return what data users are told about the noise of these columns of counts.
+    """Return the sentences for data users on the noise of these columns of counts.
 
     >>> noise_sentences({"method": "random noise", "typical_noise": 3.0, "mean_noise": 4.0}, ["value"])[:2]
     ('Method: random noise; a count typically changes by 5.0.', 'The mean of the changes is +4.0.')

@@ -184,7 +184,7 @@ class Release:
             return programme_from_json(self.description["programme"])
         except ProgrammeError as error:
             what = f"has a {RELEASE} whose programme is wrong: {str(error).removesuffix('.')}"
-            raise ReleaseError.at(self._place, what, AGAIN) from error
+            raise ReleaseError.at(self.place, what, AGAIN) from error
 
     @property
     def files(self) -> dict[str, str]:
@@ -219,7 +219,8 @@ class Release:
         return self.description["format"] != "csv" or self.description.get("escaped") is True
 
     @property
-    def _place(self) -> Path:
+    def place(self) -> Path:
+        """Return the folder, or words for a release in memory."""
         return self.path or Path("This release in memory")
 
     @property
@@ -248,7 +249,7 @@ class Release:
         path = curator_folder(self.path) / EXACT / Path(self.files[name]).name if self.path else None
         if path is None or not os.path.lexists(path):
             what = f"has no true counts of table {name} beside it"
-            raise ReleaseError.at(self._place, what, "Make it with --keep-exact to have them.")
+            raise ReleaseError.at(self.place, what, "Make it with --keep-exact to have them.")
         return self._read(path, f"{path.parent.parent.name}/{EXACT}/{path.name}", None)
 
     def _check_known(self, name: str) -> None:
@@ -261,13 +262,13 @@ class Release:
         try:
             return read_table(path, sha256, size=size, most_rows=most_rows, escaped=self.is_escaped)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ReleaseError.at(self._place, f"has no file {called}", AGAIN) from error
+            raise ReleaseError.at(self.place, f"has no file {called}", AGAIN) from error
         except OSError as error:
             what = f"has a file {called} that cannot be read ({error.strerror})"
-            raise ReleaseError.at(self._place, what, "Check its permissions.") from error
+            raise ReleaseError.at(self.place, what, "Check its permissions.") from error
         except (ValueError, UnreadableFileError) as error:
             what = f"has a file {called} that is damaged or was changed"
-            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
+            raise ReleaseError.at(self.place, what, "Take it from a copy, or make the release again.") from error
 
     @property
     def has_record(self) -> bool:

@@ -194,18 +194,23 @@ def _values(rows: pa.Table, table: str) -> Ints:
 def _numbers(rows: pa.Table, column: TableColumn, table: str) -> Ints:
     """Return the number of every row's code among those of the column."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    known = pa.array(column.codes)
     if column.name not in rows.column_names:
         raise InputError(f"Table {table} has no column {column.name}. {BELONG}")
-    values = rows[column.name].combine_chunks()
-    if pa.types.is_dictionary(values.type):
-        places = pc.index_in(values.dictionary.cast(pa.string()), known)
-        found = pc.take(places, values.indices)
-    else:
-        found = pc.index_in(values.cast(pa.string()), known)
-    if found.null_count:
+    found = code_numbers(rows[column.name].combine_chunks(), pa.array(column.codes))
+    if found is None:
         raise InputError(f"Table {table} has codes in column {column.name} that its programme does not know. {BELONG}")
-    numbers: Ints = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
+
+
+def code_numbers(values: pa.Array, codes: pa.Array) -> Ints | None:
+    """Return the number of every value among these codes; None if some value is not among them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type):
+        found = pc.take(pc.index_in(values.dictionary.cast(pa.string()), codes), values.indices)
+    else:
+        found = pc.index_in(values.cast(pa.string()), codes)
+    numbers: Ints | None = None if found.null_count else found.to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers

@@ -20,7 +20,7 @@ from pysdmx.io import get_datasets, read_sdmx
 import discreet as dc
 from discreet.programme.category_tree import Category, CategoryTree
 from discreet.programme.model import Breakdown, Programme, Table, Topic, code_columns, levels_by_depth
-from discreet.release.formats import json_stat, xlsx_workbook
+from discreet.release.formats import json_stat, published_table, xlsx_workbook
 from discreet.release.formats.table_format import TABLE_FORMATS
 from discreet.release.table_files import FORMATS
 from tests.each import each
@@ -318,6 +318,10 @@ def test_sdmx_structures_are_read_by_another_library_with_hierarchies_and_langua
     values = {codes: (int(value),) for codes, value in sdmx.to_pandas(data.data[0]).items()}
     expected = {tuple(code.replace(".", "_") for code in cell): value for cell, value in published(plain, "1").items()}
     assert values == expected
+    dc.convert(plain, "sdmx-csv", tmp_path / "csv")
+    lines = io.BytesIO((tmp_path / "csv" / "1.csv").read_bytes())
+    again: Any = sdmx.reader.csv.Reader().convert(lines, structure=message.structure["DSD_T_1"])
+    assert {codes: (int(value),) for codes, value in sdmx.to_pandas(again.data[0]).items()} == expected
     flags = message.codelist["CL_FLAG"]
     assert [str(code.name) for code in flags] == ["confidential", "unreliable", "revised", "see information attached"]
     # Noise alone sets no flag.
@@ -495,3 +499,22 @@ def test_px_has_hierarchies_only_below_a_total(tmp_path: Path, engine: DuckDB) -
     spec = Programme("p", {"GEO": GEO}, (Table("1", (without,)),))
     dc.convert(dc.protect(persons(), spec, dc.Exact(), engine=engine), "px", tmp_path / "px")
     assert "HIERARCHIES" not in (tmp_path / "px" / "1.px").read_text(encoding="utf-8")
+
+
+def test_a_release_that_lists_no_file_of_a_table_is_refused(tmp_path: Path, engine: DuckDB) -> None:
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in" / "rel" / "release.json"
+    released(PLAIN, path.parent, engine)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, "files": content["files"][:1]}), encoding="utf-8")
+    for form in READERS:
+        refused(dc.open_release(path.parent), form, tmp_path, r"lists no file of table 9\.2")
+
+
+def test_more_cells_than_can_be_laid_out_are_refused(
+    plain: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(published_table, "MOST_CELLS", 14)
+    for form, how in (("px", {}), ("json-stat", {}), ("csv", {"zeros": True})):
+        refused(plain, form, tmp_path, r"Table 1 has 15 cells, zeros included; up to 14 can be written", **how)
+    dc.convert(plain, "csv", tmp_path / "out")

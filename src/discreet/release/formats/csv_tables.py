@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from discreet.programme.model import LEVEL
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 LABEL = "_label"
 """What a column of labels is called after: the column of codes that it follows."""
 METADATA = "csv-metadata.json"
+
+
+class TextColumn(NamedTuple):
+    """A column of text: its name, the place of its variable, and its text for every code of this."""
+
+    name: str
+    place: int
+    texts: tuple[str, ...]
 
 
 def inert_text(text: str) -> str:
@@ -51,39 +59,35 @@ class CsvTables(TableFormat):
     def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
         """Refuse columns of labels that have the name of another column."""
         for table in tables:
-            names = [name for place in range(len(table.variables)) for name in _columns(table, options, [place])]
-            if twice := first_repeated([*names, *table.measures]):
-                what = f"table {table.id} with two columns called {twice}"
-                raise cannot_contain("CSV", what, "Leave --labels out, or rename the variable.")
+            text_columns(table, options)
 
     def write(
         self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
     ) -> None:
         """Write a file per table."""
+        names = file_names(tables)
         for table in tables:
-            write_csv(table, out / f"{file_names(tables)[table.id]}.csv", _columns(table, options))
+            write_csv(table, out / f"{names[table.id]}.csv", text_columns(table, options))
             done()
 
 
-def _columns(
-    table: PublishedTable, options: ConversionOptions, places: Sequence[int] | None = None
-) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """Return the columns of text of all variables or some: the place of its variable, and its text for every code."""
-    found: dict[str, tuple[int, tuple[str, ...]]] = {}
-    for place in range(len(table.variables)) if places is None else places:
-        variable = table.variables[place]
-        found[variable.name] = place, variable.codes
-        if variable.levels:
-            found[variable.name + LEVEL] = place, variable.levels
-        if options.labels:
-            found[variable.name + LABEL] = place, variable.labels
+def text_columns(table: PublishedTable, options: ConversionOptions) -> list[TextColumn]:
+    """Return the columns of codes, of their levels and, on request, of their labels; refuse two of one name."""
+    found: list[TextColumn] = []
+    for place, variable in enumerate(table.variables):
+        found.append(TextColumn(variable.name, place, variable.codes))
+        found += [TextColumn(variable.name + LEVEL, place, variable.levels)] if variable.levels else []
+        found += [TextColumn(variable.name + LABEL, place, variable.labels)] if options.labels else []
+    if twice := first_repeated([*(column.name for column in found), *table.measures]):
+        what = f"table {table.id} with two columns called {twice}"
+        raise cannot_contain("A file of columns", what, "Leave --labels out, or rename the variable.")
     return found
 
 
 def write_csv(
     table: PublishedTable,
     path: Path,
-    columns: dict[str, tuple[int, tuple[str, ...]]],
+    columns: Sequence[TextColumn],
     constants: dict[str, str] | None = None,
     renamed: dict[str, str] | None = None,
 ) -> None:
@@ -92,15 +96,20 @@ def write_csv(
     Args:
         table: the table.
         path: the file.
-        columns: the columns of text, before the measures: the place of a variable, and a text for each of its codes.
+        columns: the columns of text, before the measures.
         constants: columns with the same text in every line, before all others.
         renamed: other names for measures.
     """
     texts = [[""] * len(variable.codes) for variable in table.variables]
-    for place, own in columns.values():
-        texts[place] = [f"{before}{_field(text)}," for before, text in zip(texts[place], own, strict=True)]
+    for column in columns:
+        both = zip(texts[column.place], column.texts, strict=True)
+        texts[column.place] = [f"{before}{_field(text)}," for before, text in both]
     start = "".join(f"{_field(text)}," for text in (constants or {}).values())
-    names = [*(constants or {}), *columns, *((renamed or {}).get(name, name) for name in table.measures)]
+    names = [
+        *(constants or {}),
+        *(column.name for column in columns),
+        *((renamed or {}).get(name, name) for name in table.measures),
+    ]
     ends = [","] * (len(table.measures) - 1) + ["\n"]
     lines = CellLines(texts, list(zip(table.measures, ends, strict=True)), start)
     lines.write(table, path, ",".join(map(_field, names)) + "\n")
@@ -123,21 +132,22 @@ class CsvwTables(CsvTables):
     ) -> None:
         """Write a file per table, and one that describes them all."""
         super().write(tables, out, options, done)
+        names = file_names(tables)
         content = {
             "@context": ["http://www.w3.org/ns/csvw", {"language": options.language}],
             "dc:title": tables[0].release.description["name"] if tables else "",
-            "tables": [_described(table, f"{file_names(tables)[table.id]}.csv", options) for table in tables],
+            "tables": [_described(table, f"{names[table.id]}.csv", options) for table in tables],
         }
         (out / METADATA).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _described(table: PublishedTable, file: str, options: ConversionOptions) -> dict[str, Any]:
     columns: list[dict[str, Any]] = []
-    for name, (place, _) in _columns(table, options).items():
-        variable = table.variables[place]
-        title = variable.label if name == variable.name else f"{variable.label} ({name.rpartition('_')[2]})"
-        about = {"titles": inert_text(name), "dc:description": title, "datatype": "string"}
-        columns.append({"name": _csvw_name(name), **about})
+    for each in text_columns(table, options):
+        label, _, kind = table.variables[each.place].label, *each.name.rpartition("_")[1:]
+        title = label if each.name == table.variables[each.place].name else f"{label} ({kind})"
+        about = {"titles": inert_text(each.name), "dc:description": title, "datatype": "string"}
+        columns.append({"name": _csvw_name(each.name), **about})
     columns += [{"name": each, "titles": each, "datatype": "integer", "required": True} for each in table.measures]
     return {
         "url": quote(file),

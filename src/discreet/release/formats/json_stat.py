@@ -45,9 +45,7 @@ class JsonStat(TableFormat):
                 file.write(f'{head[:-1]}, "value": [')
                 begin = ""
                 for values in table.matrix():
-                    columns = [values[name].tolist() for name in table.measures]
-                    cells = columns[0] if len(columns) == 1 else [v for row in zip(*columns, strict=True) for v in row]
-                    file.write(begin + ",".join(map(str, cells)))
+                    file.write(begin + ",".join(map(str, values)))
                     begin = ","
                 file.write("]}\n")
             done()

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.engines.spill_folder import SpillFolder
-from discreet.errors import ReleaseError, UnknownNameError
+from discreet.errors import ParameterError, ReleaseError, UnknownNameError
 from discreet.programme.axis import counted_axes
 from discreet.programme.model import TOTAL, VALUE
 from discreet.programme.selection import matches
 from discreet.release.disclosed_noise import CountIntervals, noise_sentences
 from discreet.release.table_files import read_batches
+from discreet.tabulation.table_grid import MOST_CELLS, code_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 BATCH = 1 << 16
 """Cells that are converted at a time."""
 ENGLISH = "en"
+AGAIN = "Take it from a copy, or make the release again."
 INTERVAL = ("lower", "upper")
 """The columns of a 95 % interval."""
 
@@ -140,10 +141,11 @@ class PublishedTable:
         for batch in self._all_cells() if self.zeros else self._rows():
             yield self._with_intervals(batch)
 
-    def matrix(self) -> Iterator[dict[str, Ints]]:
-        """Give the values of all cells in the order of the codes, zeros too."""
+    def matrix(self) -> Iterator[list[int]]:
+        """Give the values of all cells in the order of the codes, zeros too, those of one cell side by side."""
         for batch in self._all_cells():
-            yield self._with_intervals(batch).values
+            values = self._with_intervals(batch).values
+            yield np.stack([values[name] for name in self.measures], axis=1).ravel().tolist()
 
     def _with_intervals(self, batch: CodedCells) -> CodedCells:
         if self.measures == self.counts:
@@ -156,13 +158,18 @@ class PublishedTable:
         return CountIntervals(self.release.description["noise"])
 
     def _rows(self) -> Iterator[CodedCells]:
-        known = [_numbering(variable) for variable in self.variables]
+        import pyarrow as pa
+
+        known = [pa.array(variable.codes) for variable in self.variables]
         for rows in self._read():
-            numbers = tuple(
-                self._numbers(rows.column(variable.name), place, variable)
-                for variable, place in zip(self.variables, known, strict=True)
-            )
-            yield CodedCells(numbers, {name: rows.column(name).to_numpy() for name in self.counts})
+            numbers = []
+            for variable, codes in zip(self.variables, known, strict=True):
+                found = code_numbers(rows.column(variable.name), codes)
+                if found is None:
+                    what = f"has a table {self.id} with codes of {variable.name} that its programme does not define"
+                    raise ReleaseError.at(self.release.place, what, AGAIN)
+                numbers.append(found)
+            yield CodedCells(tuple(numbers), {name: rows.column(name).to_numpy() for name in self.counts})
 
     def _read(self) -> Iterator[pa.RecordBatch]:
         if self.release.path is None:
@@ -171,26 +178,6 @@ class PublishedTable:
         path = self.release.path / self.release.files[self.id]
         codes = [variable.name for variable in self.variables]
         yield from read_batches(path, codes, self.counts, BATCH, escaped=self.release.is_escaped)
-
-    def _numbers(self, codes: pa.Array, known: pa.Array, variable: PublishedVariable) -> Ints:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if not pa.types.is_dictionary(codes.type):
-            codes = codes.dictionary_encode()
-        places = pc.index_in(codes.dictionary.cast(pa.string()), known)
-        found = pc.take(places, codes.indices)
-        if found.null_count:
-            what = f"has a table {self.id} with codes of {variable.name} that its programme does not define"
-            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.")
-        numbers: Ints = found.to_numpy(zero_copy_only=False)
-        return numbers
-
-    @property
-    def _place(self) -> Path:
-        from pathlib import Path
-
-        return self.release.path or Path("This release in memory")
 
     def _all_cells(self) -> Iterator[CodedCells]:
         sizes = [len(variable.codes) for variable in self.variables]
@@ -203,6 +190,12 @@ class PublishedTable:
     @contextmanager
     def _matrices(self) -> Iterator[Mapping[str, np.memmap[tuple[int, ...], np.dtype[np.int64]]]]:
         """Give the values of all cells by their place, in temporary files."""
+        if self.cells > MOST_CELLS:
+            raise ParameterError(
+                f"Table {self.id} has {self.cells:,} cells, zeros included; up to {MOST_CELLS:,} can be written with "
+                "their zeros. Choose csv without --zeros, or leave the table out (--tables).",
+                parameter="tables",
+            )
         sizes = [len(variable.codes) for variable in self.variables]
         with SpillFolder() as folder:
             found = {
@@ -229,16 +222,10 @@ class PublishedTable:
                     digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             what = f"has no file {file} that can be read ({error.strerror})"
-            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.") from error
+            raise ReleaseError.at(self.release.place, what, AGAIN) from error
         if digest != self.release.digests[self.id]:
             what = f"has a file {file} that is damaged or was changed"
-            raise ReleaseError.at(self._place, what, "Take it from a copy, or make the release again.")
-
-
-def _numbering(variable: PublishedVariable) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(variable.codes)
+            raise ReleaseError.at(self.release.place, what, AGAIN)
 
 
 def published_tables(
@@ -255,6 +242,8 @@ def published_tables(
     for pattern in patterns or ():
         if not any(matches(name, pattern) for name in ids):
             raise UnknownNameError.among("table", pattern, ids)
+    if lost := next((name for name in ids if name not in release.ids), None):
+        raise ReleaseError.at(release.place, f"lists no file of table {lost}", AGAIN)
     tables = [t for t in programme.tables if not patterns or any(matches(t.id, pattern) for pattern in patterns)]
     axes = counted_axes(programme)
     known: dict[Breakdown, PublishedVariable] = {}

@@ -140,8 +140,7 @@ def _values(table: PublishedTable) -> Iterator[str]:
     width = len(_variables(table)[-1].codes)
     left: list[int] = []
     for values in table.matrix():
-        columns = [values[name].tolist() for name in table.measures]
-        left += columns[0] if len(columns) == 1 else [v for row in zip(*columns, strict=True) for v in row]
+        left += values
         end = len(left) // width * width
         yield "".join(" ".join(map(str, left[start : start + width])) + "\n" for start in range(0, end, width))
         left = left[end:]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from discreet.release.formats.cell_lines import CellLines
-from discreet.release.formats.csv_tables import file_names, write_csv
+from discreet.release.formats.csv_tables import TextColumn, file_names, write_csv
 from discreet.release.formats.sdmx_structure import (
     AGENCY,
     HEAD,
@@ -43,13 +44,14 @@ class SdmxTables(TableFormat):
         """Write the structures, then a file per table."""
         with (out / STRUCTURES).open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in structures(tables, options.language))
+        names = file_names(tables)
         for table in tables:
-            self.write_data(table, out, file_names(tables)[table.id], options)
+            self.write_data(table, out, names[table.id], options)
             done()
 
+    @abstractmethod
     def write_data(self, table: PublishedTable, out: Path, stem: str, options: ConversionOptions) -> None:
         """Write the data of one table."""
-        raise NotImplementedError
 
 
 @TABLE_FORMATS.register("sdmx-csv")
@@ -61,14 +63,14 @@ class SdmxCsv(SdmxTables):
 
     def write_data(self, table: PublishedTable, out: Path, stem: str, options: ConversionOptions) -> None:
         """Write one line per cell."""
-        columns = {}
+        columns = []
         for place, (name, variable) in enumerate(zip(component_ids(table), table.variables, strict=True)):
             ids = code_ids(variable)
             if options.labels:
                 both = tuple(f"{code}: {label}" for code, label in zip(ids, variable.labels, strict=True))
-                columns[f"{name}: {variable.label}"] = place, both
+                columns.append(TextColumn(f"{name}: {variable.label}", place, both))
             else:
-                columns[name] = place, ids
+                columns.append(TextColumn(name, place, ids))
         constants = {
             "STRUCTURE": "dataflow",
             "STRUCTURE_ID": f"{AGENCY}:{table_id(table)}({VERSION})",

@@ -6,8 +6,7 @@ import errno
 import re
 from typing import TYPE_CHECKING, Any
 
-from discreet.programme.model import LEVEL
-from discreet.release.formats.csv_tables import LABEL
+from discreet.release.formats.csv_tables import text_columns
 from discreet.release.formats.table_format import TABLE_FORMATS, TableFormat, cannot_contain
 
 if TYPE_CHECKING:
@@ -32,9 +31,10 @@ class ExcelWorkbook(TableFormat):
     summary = "an Excel workbook with a sheet per table"
     one_file = ".xlsx"
 
-    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
-        """Refuse a table with more rows than a sheet has."""
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
+        """Refuse a table with more rows than a sheet has, and texts that are too long."""
         for table in tables:
+            text_columns(table, options)
             for text in (table.title, *(each for v in table.variables for each in (*v.codes, *v.labels))):
                 if len(text) > LONGEST_TEXT:
                     what = f"a text of {len(text):,} signs in table {table.id}"
@@ -111,17 +111,13 @@ def _notes(sheet: Any, tables: Sequence[PublishedTable], bold: object) -> None: 
 
 
 def _table(sheet: Any, table: PublishedTable, options: ConversionOptions, bold: object) -> None:  # noqa: ANN401 - without types
-    texts: list[tuple[str, int, tuple[str, ...]]] = []
-    for place, variable in enumerate(table.variables):
-        texts.append((variable.name, place, variable.codes))
-        texts += [(variable.name + LEVEL, place, variable.levels)] if variable.levels else []
-        texts += [(variable.name + LABEL, place, variable.labels)] if options.labels else []
-    for column, name in enumerate([*(name for name, *_ in texts), *table.measures]):
+    texts = text_columns(table, options)
+    for column, name in enumerate([*(each.name for each in texts), *table.measures]):
         sheet.write_string(0, column, name, bold)
     sheet.freeze_panes(1, 0)
     row = 0
     for cells in table.batches():
-        columns = [[each[number] for number in cells.numbers[place].tolist()] for _, place, each in texts]
+        columns = [[each.texts[number] for number in cells.numbers[each.place].tolist()] for each in texts]
         values = [cells.values[name].tolist() for name in table.measures]
         for line in zip(*columns, *values, strict=True):
             row += 1
