@@ -4,8 +4,6 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# Whose census the demo publishes: a made-up country (synthetic, some minutes), or 10,000 real persons (ons).
-DATA ?= synthetic
 
 BIN := $(VENV)/bin
 # Quiet twice: errors are shown, progress and warnings about the package index are not.
@@ -23,7 +21,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.runtime ## show what discreet does; a page and its files go to demo-output
-	$(BIN)/discreet demo --data $(DATA) --out demo-output --replace
+	$(BIN)/discreet demo --out demo-output --replace
 
 test: $(VENV)/.dev ## run the tests and the examples in docstrings
 	$(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules tests src
@@ -34,9 +32,10 @@ test-slow: $(VENV)/.dev ## run the tests that take long
 golden: $(VENV)/.dev ## compare the output of every command with the stored one
 	$(BIN)/python -m tests.golden.golden compare
 
-lint: $(VENV)/.dev ## check style and layout
+lint: $(VENV)/.dev ## check style, layout and wording
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python docs/wording.py
 
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy

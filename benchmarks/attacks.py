@@ -3,8 +3,8 @@
     python -m benchmarks.attacks [--write]
 
 The ONS teaching file (10,000 persons, cell keys) and the parishes of Portugal by citizenship and sex (coordinates) are
-protected at every variance and bound, and attacked with everything. The secret is fixed, so the figures come out the
-same again; they are kept in benchmarks/results/attacks.json, and --write puts the tables into the page.
+protected at every variance and bound, and attacked with all attacks. The secret is fixed, so the figures are
+repeatable; they are stored in benchmarks/results/attacks.json, and --write updates the tables of the page.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ SECRET = b"the same in every run: not a secret"
 VARIANCES, BOUNDS = (1, 2, 3, 6, 9), (5, 10)
 ROUNDS = (10, 20, 50, 100)
 DIFFERENCES = ("two-releases", "complement")
-"""Attacks whose values are no counts of cells, but changes, persons left out, or answers to whether there are any."""
+"""Attacks whose values are not counts of cells, but changes, persons left out, or whether there are any."""
 LEFT = 100
-"""Every so many rows or persons one is missing in the second release."""
+"""One row or person in this many is missing in the second release."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Data, the programme they are published with, and who gets which noise."""
+    """Data, their programme, and the mechanism."""
 
     name: str
     data: str
@@ -65,7 +65,7 @@ class Source:
         return pq.read_table(ROOT / self.data)
 
     def later(self) -> pa.Table:
-        """Return the data without some persons: every hundredth row lacks one."""
+        """Return the data without one person in every hundredth row."""
         now = self.table()
         if "count" not in self.reading:
             return now.take([row for row in range(now.num_rows) if row % LEFT])
@@ -156,8 +156,8 @@ def _success(runs: list[dict[str, Any]]) -> str:
 
 
 def _singles(runs: list[dict[str, Any]]) -> str:
-    """Return the same for cells of one person."""
-    lines = ["The same for cells of a single person:", ""]
+    """Return the same for singleton cells."""
+    lines = ["The same for singleton cells:", ""]
     head = " | ".join(f"V={run['variance']:g}, E={run['bound']}" for run in runs)
     lines += [f"| attack | {head} |", "|---|" + "---|" * len(runs)]
     for name in (name for name in _names(runs) if not name.startswith(DIFFERENCES)):
@@ -168,8 +168,8 @@ def _singles(runs: list[dict[str, Any]]) -> str:
 
 
 def _sentences(runs: list[dict[str, Any]]) -> str:
-    """Return what single findings say, setting by setting."""
-    lines = ["In words:", ""]
+    """Return the sentences of single findings, setting by setting."""
+    lines = ["Findings as sentences:", ""]
     for run in runs:
         for name in ("bound", "margins: certain", "two-releases: changed"):
             found = _named(run, name)
@@ -199,15 +199,15 @@ def _without(run: dict[str, Any]) -> str:
 
 
 def page(text: str, measured: dict[str, Any]) -> str:
-    """Return the page with its tables made anew."""
+    """Return the page with updated tables."""
     made = f"<!-- figures -->\n\n{tables(measured)}\n\n<!-- end of figures -->"
     return re.sub(r"<!-- figures -->.*<!-- end of figures -->", lambda _: made, text, flags=re.DOTALL)
 
 
 def main() -> None:
-    """Measure, and write the page if asked to."""
+    """Measure, and write the page with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/results/attacks.md")
+    parser.add_argument("--write", action="store_true", help="update the tables of docs/results/attacks.md")
     write = parser.parse_args().write
     runs = []
     for source in SOURCES:

@@ -1,4 +1,4 @@
-"""How long all measures of single cells take on ten million cells, beside bare passes of numpy over the same cells."""
+"""Time of all measures of single cells on ten million cells, compared with plain numpy passes over the same cells."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 CELLS = 10**7
 VARIANCE, BOUND = 2, 5
 TAIL = 0.9
-"""P(count >= n) falls as n^-TAIL: half of the cells hold nobody or one person, a few hold millions."""
+"""P(count >= n) decreases as n^-TAIL: half of the cells have 0 or 1 persons, a few have millions."""
 LARGEST = 10**7
 
 
 def heavy_tailed(cells: int, random: np.random.Generator) -> Ints:
-    """Return true counts as they are in detailed tables: mostly small, some very large."""
+    """Return true counts typical of detailed tables: mostly small, some very large."""
     drawn: Floats = np.floor((1 - random.random(cells)) ** (-1 / TAIL)) - 1
     return drawn.clip(max=LARGEST).astype(np.int64)
 
@@ -42,7 +42,7 @@ def measures(found: CountPairs, law: TransitionMatrix) -> list[Result]:
 
 
 def packed_pairs(true: Ints, published: Ints) -> int:
-    """Return the number of different pairs, the plain way in numpy."""
+    """Return the number of different pairs with plain numpy."""
     return len(np.unique(true * (2 * BOUND + 1) + (published - true + BOUND), return_counts=True)[0])
 
 
@@ -67,9 +67,9 @@ def main() -> None:
     bare = "one mean of |noise| and one sort"
     figures = [
         Figure(f"{CELLS:,} cells, {len(found):,} different pairs", counting, "one np.unique of packed pairs", unique),
-        Figure("all cell measures", every, bare, mean + unique, f"asked for: below 5 s; {memory:.0f} MB peak"),
+        Figure("all cell measures", every, bare, mean + unique, f"target: below 5 s; {memory:.0f} MB peak"),
         Figure("all, every count from 100,000 on", hardest, "one np.unique of packed pairs", hardest_unique,
-               "hardly a pair comes back"),
+               "hardly a pair is repeated"),
     ]  # fmt: skip
     report("cell_measures", figures)
 

@@ -1,4 +1,4 @@
-"""Synthetic persons for the benchmarks, and the bare work beside which protecting them is measured."""
+"""Synthetic persons for the benchmarks, and the reference work of the engine alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Spent:
 
 
 class Watch:
-    """Measures what happens inside a `with`."""
+    """Measures the time inside a `with` block."""
 
     def __enter__(self) -> Self:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
@@ -66,7 +66,7 @@ def persons_file(folder: Path, country: str, persons: int) -> Path:
 
 
 def protected(data: Path, country: str, out: Path, tables: list[str] | None = None) -> tuple[Release, Spent]:
-    """Protect all person tables and return the release and what it took."""
+    """Protect all person tables and return the release and the time."""
     with Watch() as watch:
         release = protect(
             str(data),
@@ -81,14 +81,14 @@ def protected(data: Path, country: str, out: Path, tables: list[str] | None = No
 
 
 def peak_megabytes(data: Path, country: str, out: Path) -> float:
-    """Return the peak memory of a process that does nothing but protect."""
+    """Return the peak memory of a process that only runs protect."""
     command = [sys.executable, "-m", "benchmarks.census", str(data), country, str(out)]
     found = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own module
     return float(found.stdout)
 
 
 class _CodedFile:
-    """An engine that keeps coded records in a Parquet file, for the bare engine to load."""
+    """An engine that stores coded records in a Parquet file, for the reference work to load."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,11 +101,11 @@ class _CodedFile:
         self._writer.write_batch(batch)
 
     def table(self, sql: str) -> pa.Table:
-        """Run nothing."""
+        """Ignore the query."""
         raise NotImplementedError(sql)
 
     def drop(self, name: str) -> None:
-        """Forget nothing."""
+        """Keep all tables."""
 
     def close(self) -> None:
         """Finish the file."""
@@ -114,7 +114,7 @@ class _CodedFile:
 
 
 class Bare:
-    """What anybody would have to do: load coded records, one GROUP BY per maximal table, write the same rows."""
+    """The reference work: load coded records, run one GROUP BY per maximal table, write the same rows."""
 
     def __init__(self, data: Path, country: str, coded: Path, release: Release) -> None:
         programme = choose_tables(load_programme(f"eu2021:{country}"), None, "persons")
@@ -122,7 +122,7 @@ class Bare:
         mechanism = CellKey(NOISE, secret=SECRET)
         identity = RecordColumns(key="RECORD_KEY")
         loaded = load(
-            open_source(str(data)), programme, mechanism, identity, engine, missing="error", tell=lambda *_: None
+            open_source(str(data)), programme, mechanism, identity, engine, missing="error", progress=lambda *_: None
         )
         engine.close()
         self.coded = coded
@@ -143,7 +143,7 @@ class Bare:
         }
 
     def load_and_count(self) -> tuple[Spent, Spent]:
-        """Return what loading and counting take."""
+        """Return the time of loading and counting."""
         with duckdb.connect() as connection:
             with Watch() as loading:
                 connection.execute(f"CREATE TABLE m AS SELECT * FROM '{self.coded}'")  # noqa: S608 - our own file
@@ -153,7 +153,7 @@ class Bare:
         return loading.spent, counting.spent
 
     def write(self, folder: Path) -> Spent:
-        """Return what writing the published rows takes."""
+        """Return the time of writing the published rows."""
         folder.mkdir(exist_ok=True)
         with Watch() as watch:
             for name, rows in self.tables.items():

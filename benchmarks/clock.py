@@ -1,4 +1,4 @@
-"""Measuring: CPU seconds of the whole process, the median of several runs, and what was measured on."""
+"""Measurements: CPU seconds of the process, the median of several runs, and the machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of a benchmark: ours, the other's, and their ratio, taken in one run."""
+    """One line of a benchmark: time of discreet, time of the reference, and their ratio, from one run."""
 
     name: str
     seconds: float
@@ -32,12 +32,12 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        """Return how many times the other's CPU time ours is."""
+        """Return the CPU time of discreet divided by that of the reference."""
         return self.seconds / self.other_seconds
 
 
 def cpu_seconds(work: Callable[[], object], runs: int = 7, *, warm: bool = True) -> float:
-    """Return the median CPU time of some work, after one run to warm up unless it is long anyway."""
+    """Return the median CPU time of some work, after a warm-up run unless the work is long."""
     if warm:
         work()
     times = []
@@ -49,7 +49,7 @@ def cpu_seconds(work: Callable[[], object], runs: int = 7, *, warm: bool = True)
 
 
 def report(benchmark: str, figures: list[Figure]) -> None:
-    """Print the figures and keep them as JSON."""
+    """Print the figures and store them as JSON."""
     print(f"\n{benchmark}")
     for figure in figures:
         line = f"  {figure.name:<44} {figure.seconds * 1e3:>10.3f} ms   {figure.ratio:>8.4f} x {figure.against}"

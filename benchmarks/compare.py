@@ -1,10 +1,10 @@
-"""Mechanisms side by side on real data, for docs/results/compare.md.
+"""Compare mechanisms on real data, for docs/results/compare.md.
 
     python -m benchmarks.compare [--write]
 
 The ONS teaching file (10,000 persons, with keys) and the parishes of Portugal by citizenship and sex (counts, without
-keys) are published with every mechanism and law, at equal variance and at equal risk. Seeds are fixed, so the figures
-come out the same again; they are kept in benchmarks/results/compare.json, and --write puts them into the page.
+keys) are published with every mechanism and noise distribution, at equal variance and at equal risk. Seeds are fixed,
+so the figures are repeatable; they are stored in benchmarks/results/compare.json, and --write updates the page.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ PAGE = ROOT / "docs/results/compare.md"
 MEASURED = RESULTS / "compare.json"
 COLUMNS = (*RISK, *LOSS)
 BUDGETS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""The budgets of a whole output that were tried for the US census of 2020, as the paper has them."""
+"""Budgets of a whole output that were tested for the US census of 2020, as given in the paper."""
 ALIKE = {"pt": AT[:1]}
-"""Data with one table, where no count is shown twice: equal risk is equal variance."""
+"""Data with one table, in which no count is shown twice: equal risk is equal variance."""
 SPENT = (
     "expected_absolute_distance",
     "expected_relative_distance",
     "largest_distance",
-    "expected_vanished",
-    "expected_made_up",
+    "expected_lost_counts",
+    "expected_false_positives",
 )
 
 
 @dataclass(frozen=True)
 class Source:
-    """Data and the programme they are published with."""
+    """Data and their programme."""
 
     name: str
     short: str
@@ -101,7 +101,7 @@ def rows_of(found: Comparison) -> list[dict[str, Any]]:
 
 
 def spent(source: Source, epsilon: float) -> dict[str, float]:
-    """Return what a privacy budget of a whole output does to its counts."""
+    """Return the errors of counts under a privacy budget for the whole output."""
     programme = load_programme(str(ROOT / source.programme))
     mechanism = EpsDP(Budget(epsilon), bits=SeededBits(0))
     reading = {name: column for name, column in source.reading.items() if name == "count"}
@@ -124,26 +124,26 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     heads = [column.head for column in COLUMNS]
     lines = [f"| mechanism | V | E | {' | '.join(heads)} |", "|---|---|---|" + "---|" * len(heads)]
     for row in rows:
-        told = ["-" if row[each.head] is None else each.form.format(row[each.head]) for each in COLUMNS]
+        shown = ["-" if row[each.head] is None else each.form.format(row[each.head]) for each in COLUMNS]
         bound = "-" if row["bound"] is None else f"{row['bound']:g}"
-        lines.append(f"| {row['name']} | {row['variance']:.2f} | {bound} | {' | '.join(told)} |")
+        lines.append(f"| {row['name']} | {row['variance']:.2f} | {bound} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
 def budgets(rows: Sequence[dict[str, float]]) -> str:
-    """Return what budgets do as a table of the page."""
-    lines = ["| ε of the output | ε of a count | √V | off | share | worst | lost | made up |", f"|{'---|' * 8}"]
+    """Return the errors by budget as a table of the page."""
+    lines = ["| ε of the output | ε of a count | √V | off | share | worst | lost | false positives |", f"|{'---|' * 8}"]
     for row in rows:
-        off, share, worst, lost, made_up = (row[name] for name in SPENT)
+        off, share, worst, lost, positives = (row[name] for name in SPENT)
         lines.append(
             f"| {row['epsilon']:g} | {row['each']:.2g} | {row['variance'] ** 0.5:,.0f} | {off:,.0f} | {share:,.0%} | "
-            f"{worst:,.0f} | {lost:.1%} | {made_up:.1%} |"
+            f"{worst:,.0f} | {lost:.1%} | {positives:.1%} |"
         )
     return "\n".join(lines)
 
 
 def page(text: str, measured: dict[str, Any]) -> str:
-    """Return the page with its tables made anew."""
+    """Return the page with updated tables."""
     parts = {f"{run['data']}-{run['at']}": table(run["rows"]) for run in measured["runs"]}
     parts |= {f"{name}-budgets": budgets(rows) for name, rows in measured["budgets"].items()}
     for name, made in parts.items():
@@ -154,9 +154,9 @@ def page(text: str, measured: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure, draw, and write the page if asked to."""
+    """Measure, draw the charts, and write the page with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/results/compare.md")
+    parser.add_argument("--write", action="store_true", help="update the figures of docs/results/compare.md")
     write = parser.parse_args().write
     runs: list[dict[str, Any]] = []
     for source in SOURCES:

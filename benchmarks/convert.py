@@ -1,4 +1,4 @@
-"""Converting a release beside pyarrow reading its Parquet file and writing CSV; and the memory it takes."""
+"""Time and memory of converting a release, compared with pyarrow reading its Parquet file and writing CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from discreet.protection.pipeline import protect
 from discreet.release.formats.conversion import convert
 
 SHARES = {"csv": 3, "csvw": 3, "sdmx-csv": 3, "sdmx-ml": 6, "json-stat": 6, "px": 6}
-"""How many times the time of pyarrow each may take at most."""
+"""Maximum time of each format, as a multiple of the time of pyarrow."""
 AREAS = 1_700
 MEMORY = "import sys; from benchmarks.convert import largest; largest(*sys.argv[1:])"
 
@@ -45,15 +45,15 @@ def release(folder: Path, ages: int) -> Path:
 
 
 def largest(rel: str, form: str, out: str) -> None:
-    """Convert, and print the largest memory of the process in megabytes."""
+    """Convert, and print the peak memory of the process in megabytes."""
     convert(rel, form, out)
-    # The largest size of this process alone; what the system adds up contains the one that started it.
+    # The peak of this process alone; the total of the system includes the parent process.
     status = Path("/proc/self/status").read_text(encoding="ascii")
     print(int(status.partition("VmHWM:")[2].split()[0]) // 1024)
 
 
 def main(ages: int = 200) -> None:
-    """Measure every format; then the memory of two sizes."""
+    """Measure every format, then the memory for two sizes."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         rel = release(folder, ages)
@@ -63,12 +63,12 @@ def main(ages: int = 200) -> None:
         figures = []
         for form, most in SHARES.items():
             spent = cpu_seconds(partial(_converted, rel, form, folder), runs=3)
-            wanted = f"asked for: at most {most}"
+            wanted = f"target: at most {most}"
             figures.append(Figure(f"{rows:,} rows to {form}", spent, "pyarrow to CSV", bare, wanted))
         report("convert", figures)
         for form in SHARES:
             small, large = (_memory(folder, rel_of, form) for rel_of in (rel, _tenfold(folder, ages)))
-            print(f"  {form:<10} largest memory {small} MB for {rows:,} rows, {large} MB for ten times as many")
+            print(f"  {form:<10} peak memory {small} MB for {rows:,} rows, {large} MB for ten times as many")
 
 
 def _converted(rel: Path, form: str, folder: Path) -> None:

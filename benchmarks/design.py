@@ -1,11 +1,11 @@
-"""Which noise the 2021 EU census programme needs, for docs/results/design.md.
+"""Compute which noise the 2021 EU census programme needs, for docs/results/design.md.
 
     python -m benchmarks.design [--write]
 
-Every Member State is designed for under both rules of counting and both attackers, two at a time. The optimal
-attacker on all levels is solved exactly on the real category trees where memory allows; all else is the closed form
-for equal blocks, as is noise of each table's own. Random probes have a fixed seed. The figures are kept in
-benchmarks/results/design.json, and --write puts them into the page. One Member State alone, printed as JSON:
+Every Member State has a design under both rules of counting and both attackers, two processes at a time. The optimal
+attacker on all levels is solved exactly on the real category trees if memory allows; all other figures are the closed
+form for equal blocks, as are those of independent noise per table. Random probes have a fixed seed. The figures are
+stored in benchmarks/results/design.json, and --write updates the page. To print one Member State as JSON:
 
     python -m benchmarks.design --state LU
 """
@@ -37,9 +37,9 @@ from discreet.calibration.noise_design import MAX_BOUND, design
 from discreet.calibration.recommendation import best_setting
 from discreet.equations.closed_form import success
 from discreet.programme.eu2021.census import census, member_states
-from discreet.risk.averaging import ONE_SIGMA
 from discreet.risk.most_exposed import most_exposed, solvable
 from discreet.risk.residual_bound import LEVELS, noise_terms
+from discreet.verdicts import ONE_SIGMA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ RULES = ("flat", LEVELS)
 ATTACKERS = (PAPER, OPTIMAL)
 AT_A_TIME = 2
 SHOWN = 10
-"""Statistics that are kept of those solved, the best known first."""
+"""Number of solved statistics that are stored, the most exposed first."""
 DECIDED = (
     "variance",
     "smallest_bound",
@@ -64,11 +64,11 @@ DECIDED = (
     "bound_surrogate",
     "bound_allows",
 )
-"""Figures of a design that exact solutions give."""
+"""Figures of a design that exact solutions replace."""
 
 
 def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
-    """Return which noise one Member State needs, and what to relax where nothing is left."""
+    """Return the noise that one Member State needs, and the relaxations if no setting is feasible."""
     found = design(f"eu2021:{state}", rule=rule, attacker=attacker, closed_form=True, cuts=0)
     widest = found.region.plane.rows[-1]
     return {
@@ -93,7 +93,7 @@ def needs(state: str, rule: str, attacker: str) -> dict[str, Any]:
 
 
 def _bound(found: NoiseDesign) -> dict[str, Any]:
-    """Return what residuals of all published counts allow by bound, for the attacker who uses them."""
+    """Return the largest variance by bound against the residual attack, for the optimal attacker."""
     if found.question.attacker != OPTIMAL:
         return {}
     return {
@@ -104,7 +104,7 @@ def _bound(found: NoiseDesign) -> dict[str, Any]:
 
 
 def _line(found: NoiseDesign) -> dict[str, Any]:
-    """Return what the line of epsilon leaves."""
+    """Return the feasible range of epsilon."""
     return {
         "areas": found.exposure.areas,
         "epsilon_needed": found.region.line.low,
@@ -115,12 +115,12 @@ def _line(found: NoiseDesign) -> dict[str, Any]:
 
 
 def _relaxed(relaxations: Sequence[Relaxation], constraint: str) -> float | None:
-    """Return the limit of one constraint that would leave something."""
+    """Return the limit of one constraint that makes a setting feasible."""
     return next((each.value for each in relaxations if each.constraint == constraint), None)
 
 
 def on_real_trees(state: str) -> dict[str, Any]:
-    """Return what the optimal linear attack recovers on the real trees, and which noise that needs."""
+    """Return the most exposed counts of the optimal linear attack on the real trees, and the noise they need."""
     began, programme = time.process_time(), census(state)
     tables = programme.of(None)
     searched = most_exposed(replace(programme, tables=tables))
@@ -169,7 +169,7 @@ def decided(row: dict[str, Any], solved: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_state(state: str) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """Return the four designs of one Member State, and what was solved on its real trees if memory allows."""
+    """Return the four designs of one Member State, and the exact solutions on its real trees if memory allows."""
     programme = census(state)
     solved = on_real_trees(state) if solvable(replace(programme, tables=programme.of(None))) else None
     found = [needs(state, rule, attacker) for rule in RULES for attacker in ATTACKERS]
@@ -179,9 +179,9 @@ def of_state(state: str) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
 
 
 def main() -> None:
-    """Measure, and write the page if asked to."""
+    """Measure, and write the page with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/results/design.md")
+    parser.add_argument("--write", action="store_true", help="update the figures of docs/results/design.md")
     parser.add_argument("--state", help="measure one Member State and print it")
     asked = parser.parse_args()
     if asked.state:
@@ -196,7 +196,7 @@ def main() -> None:
 
 
 def gathered(found: Sequence[tuple[list[dict[str, Any]], dict[str, Any] | None]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the figures of all Member States as they are kept."""
+    """Return the stored figures of all Member States."""
     return {"designs": [row for rows, _ in found for row in rows], "projected": [each for _, each in found if each]}
 
 

@@ -30,17 +30,17 @@ def of_kind(measured: Sequence[Row], rule: str, attacker: str) -> list[Row]:
 
 
 def left(rows: Sequence[Row]) -> list[Row]:
-    """Return the designs that have something left of variance and bound."""
+    """Return the designs with a feasible variance and bound."""
     return [row for row in rows if row["recommended"]]
 
 
 def line_left(rows: Sequence[Row]) -> list[Row]:
-    """Return the designs that have something left of epsilon."""
+    """Return the designs with a feasible epsilon."""
     return [row for row in rows if row["epsilon_needed"] <= row["epsilon_allowed"]]
 
 
 def summary(measured: Sequence[Row]) -> str:
-    """Return all Member States under each rule and attacker in a line, exact solutions apart from the closed form."""
+    """Return one line per rule and attacker for all Member States, with exact solutions and closed forms separate."""
     lines = []
     for rule, attacker in KINDS:
         rows = of_kind(measured, rule, attacker)
@@ -81,11 +81,11 @@ def states(measured: Sequence[Row], rule: str) -> str:
     lines = []
     for paper, optimal in _pairs(measured, rule):
         lines.append([_name(paper["state"]), *_needs(paper), f"{_right(paper)}", *_needs(optimal)])
-    each = ("statistic", "r", "V", "E", "take")
+    each = ("statistic", "r", "V", "E", "setting")
     head = (
         "Member State",
         *(f"paper: {each[0]}", *each[1:]),
-        "then optimal right",
+        "optimal attack then",
         *(f"optimal: {each[0]}", *each[1:]),
     )
     return _table(head, lines)
@@ -99,7 +99,7 @@ def _needs(row: Row) -> list[str]:
 
 
 def _surrogate(row: Row) -> bool:
-    """Say whether a ratio is that of the closed form where the real trees differ from it."""
+    """Return whether a ratio is that of the closed form although the real trees differ from it."""
     return row["rule"] == LEVELS and row["attacker"] == OPTIMAL and not row["exact"]
 
 
@@ -118,7 +118,7 @@ def levels(measured: Sequence[Row]) -> str:
 
 
 def nothing_left(measured: Sequence[Row]) -> str:
-    """Return what to relax where nothing is left."""
+    """Return the relaxations for designs without a feasible setting."""
     lines = [
         [
             _name(row["state"]),
@@ -132,12 +132,12 @@ def nothing_left(measured: Sequence[Row]) -> str:
         for row in measured
         if not row["recommended"]
     ]
-    head = ("Member State", "rule", "attacker", "V needed", "V allowed", "E", "right")
+    head = ("Member State", "rule", "attacker", "V needed", "V allowed", "E", "success")
     return _table(head, lines)
 
 
 def line(measured: Sequence[Row]) -> str:
-    """Return what is left of epsilon in each Member State."""
+    """Return the feasible epsilon of each Member State."""
     lines = []
     for four in zip(*(of_kind(measured, *kind) for kind in KINDS), strict=True):
         first = four[0]
@@ -152,14 +152,14 @@ def line(measured: Sequence[Row]) -> str:
         )
     kinds = [", ".join(kind) for kind in KINDS]
     return _table(
-        ("Member State", "areas", "ε needed", *(f"allowed: {k}" for k in kinds), *(f"off: {k}" for k in kinds)), lines
+        ("Member State", "areas", "ε needed", *(f"allowed: {k}" for k in kinds), *(f"error: {k}" for k in kinds)), lines
     )
 
 
 def _epsilon(row: Row) -> str:
-    """Return the epsilon allowed, in bold where it is enough."""
-    told = f"{row['epsilon_allowed']:.2f}"
-    return f"**{told}**" if line_left([row]) else told
+    """Return the epsilon allowed, in bold if it is sufficient."""
+    shown = f"{row['epsilon_allowed']:.2f}"
+    return f"**{shown}**" if line_left([row]) else shown
 
 
 def projected(solved: Sequence[Row]) -> str:
@@ -214,7 +214,7 @@ def bound_allows(measured: Sequence[Row]) -> str:
                 ),
             ]
         )
-    each = ("noises", "leverages", *(f"E = {bound}" for bound in BOUNDS))
+    each = ("noise terms", "leverages", *(f"E = {bound}" for bound in BOUNDS))
     head = ("Member State", *(f"{rule}: {name}" for rule in (FLAT, LEVELS) for name in each))
     return _table(head, lines)
 
@@ -244,20 +244,21 @@ def short(measured: Sequence[Row]) -> str:
     """Return the answer in a paragraph."""
     solved, _ = _by_solution(measured)
     return _wrapped(
-        f"""In short: from the ratios that Bach (2020) published, bounded noise is strictly feasible from E = 7
-        (Germany) or E = 6 (Malta) on with V of at least 2.88; "V 2 to 3, E 5 to 10" is the paper's relaxed reading. For
-        the programme as we count it, a setting that meets the paper's criterion exists for every Member State, but the
-        optimal linear attack then recovers the most exposed counts in {_followed(measured, FLAT)} of cases (finest
-        levels) or {_followed(measured, LEVELS)} (all levels, where solved) instead of 68 %. A setting that meets the
-        target against the optimal attack exists for every Member State if only the finest levels are counted. With all
-        levels, exact solutions on the real category trees of {len(solved)} Member States need V of at least
-        {_of(solved, "variance")}, which takes a bound of {_of(solved, "smallest_bound", "d")} to hide. No setting with
-        a bound of at most 10 meets both targets in any Member State."""
+        f"""Summary: from the ratios published in the paper (F. Bach, 2020), bounded noise is strictly feasible from E
+        = 7 (Germany) or E = 6 (Malta) on with V of at least 2.88; "V 2 to 3, E 5 to 10" is the paper's relaxed
+        reading. For the programme as we count it, a setting that meets the paper's criterion exists for every Member
+        State, but the optimal linear attack then recovers the most exposed counts in {_followed(measured, FLAT)} of
+        cases (finest levels) or {_followed(measured, LEVELS)} (all levels, where solved) instead of 68 %. A setting
+        that meets the target against the optimal attack exists for every Member State if only the finest levels are
+        counted. With all levels, exact solutions on the real category trees of {len(solved)} Member States need V of
+        at least {_of(solved, "variance")}, for which bound disclosure requires a bound of
+        {_of(solved, "smallest_bound", "d")}. No setting with a bound of at most 10 meets both targets in any Member
+        State."""
     )
 
 
 def findings(measured: Sequence[Row]) -> str:
-    """Return what the figures show, a sentence or two each."""
+    """Return the findings, one or two sentences each."""
     kinds = {kind: of_kind(measured, *kind) for kind in KINDS}
     takes = {
         kind: f"V of {_of(rows, 'variance')} with E of {_of(rows, 'smallest_bound', 'd')}"
@@ -272,14 +273,15 @@ def findings(measured: Sequence[Row]) -> str:
     sentences = (
         f"""Against the paper's attacker every Member State has a feasible setting under both rules:
         {takes[FLAT, PAPER]} (`flat`), {takes[LEVELS, PAPER]} (`levels`).""",
-        f"""The optimal attacker needs more noise. Under `flat` {takes[FLAT, OPTIMAL]} meets the target, again in all
+        f"""The optimal attacker requires more noise. Under `flat` {takes[FLAT, OPTIMAL]} meets the target, again in all
         {len(kinds[FLAT, OPTIMAL])}. Under `levels` no Member State has a feasible setting. On the real trees of
         {len(solved)} Member States V of at least {_of(solved, "variance")} is needed, a bound of 10 allows
-        {_of(solved, "allowed")}, and hiding the bound takes an E of {_of(solved, "smallest_bound", "d")}.
+        {_of(solved, "allowed")}, and the target for bound disclosure needs an E of
+        {_of(solved, "smallest_bound", "d")}.
         {_unsolved(surrogate)}""",
         f"""Leverages for the bound under `levels` are those of the real trees in {len(probed)} Member States, where a
         bound of 10 allows {_of(probed, "allowed")}. The others have the closed form, which allows less
-        ([by Member State](#variance-that-hides-the-bound)).""",
+        ([by Member State](#variance-allowed-by-bound-disclosure)).""",
         f"""With the setting that meets the paper's criterion the optimal linear attack recovers the most exposed counts
         in {_followed(measured, FLAT)} of cases (`flat`) or {_followed(measured, LEVELS)} (`levels`, real trees) instead
         of 68 %. At the paper's V = 3 it recovers them in {three[0]} or {three[1]}.""",
@@ -287,11 +289,12 @@ def findings(measured: Sequence[Row]) -> str:
         the most exposed statistic for both attackers. Under `levels` the optimal attacker recovers broad age groups
         (AGE.L) best, alone or by region, sex and activity status.""",
         f"""On the real trees, where no setting is feasible, an attacker would have to be allowed a success of
-        {_share(infeasible)} (at E = 10), or less has to be published (`discreet design` shows which cuts buy most).""",
-        f"""Noise without a bound: {len(lines)} of {len(kinds[FLAT, PAPER])} Member States have a feasible epsilon
+        {_share(infeasible)} (at E = 10), or less has to be published (`discreet design` ranks the cuts by
+        their effect).""",
+        f"""Unbounded noise: {len(lines)} of {len(kinds[FLAT, PAPER])} Member States have a feasible epsilon
         against the paper's attacker under `flat`, and none otherwise; those have few areas, at most
-        {max(row["areas"] for row in lines)} LAUs. Against the optimal attacker a total of a LAU would have to be
-        allowed to be {off[FLAT]} (`flat`) or {off[LEVELS]} (`levels`) off instead of 20.""",
+        {max(row["areas"] for row in lines)} LAUs. Against the optimal attacker the accepted error of a total of
+        a LAU would have to be {off[FLAT]} (`flat`) or {off[LEVELS]} (`levels`) instead of 20.""",
     )
     return "\n".join(_wrapped(each, "- ") for each in sentences)
 
@@ -300,8 +303,8 @@ def _unsolved(surrogate: Sequence[Row]) -> str:
     if not surrogate:
         return ""
     return (
-        f"For the other {len(surrogate)} the closed form stands in (V of {_of(surrogate, 'variance')}, E of "
-        f"{_of(surrogate, 'smallest_bound', 'd')}); where both are known it asks for more "
+        f"For the other {len(surrogate)} the closed form is used (V of {_of(surrogate, 'variance')}, E of "
+        f"{_of(surrogate, 'smallest_bound', 'd')}); where both are known it requires more "
         "([below](#on-the-real-trees))."
     )
 
@@ -332,11 +335,11 @@ def _share(values: Iterable[float]) -> str:
 
 
 PARTS = (short, summary, findings, flat, levels, nothing_left, bound_allows, line)
-"""The parts of the page that are made of designs."""
+"""The parts of the page that are computed from designs."""
 
 
 def page(text: str, measured: dict[str, list[Row]]) -> str:
-    """Return the page with its tables made anew."""
+    """Return the page with updated tables."""
     parts = {part.__name__: part(measured["designs"]) for part in PARTS}
     parts["projected"] = projected(measured["projected"])
     for name, made in parts.items():

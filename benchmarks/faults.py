@@ -1,4 +1,4 @@
-"""What became of runs that something went wrong with: python -m benchmarks.faults writes docs/results/faults.md.
+"""Run protect under faults: python -m benchmarks.faults writes docs/results/faults.md.
 
 The same experiments are tests (`make test-slow`). A full disk is a small file system, which only root may mount.
 """
@@ -31,48 +31,48 @@ FIGURES = RESULTS / "faults.json"
 TEXT = """\
 # Faults
 
-Made by `python -m benchmarks.faults` (as root, since it mounts a small disk; some ten minutes), which keeps its
-figures in `benchmarks/results/faults.json`; the same experiments are tests (`make test-slow`). They fail at the first
-run that leaves half a release, a hidden folder, or anything but one message. A test compares this page with the
+Computed by `python -m benchmarks.faults` (as root, because it mounts a small disk; about ten minutes), which stores its
+figures in `benchmarks/results/faults.json`. The same experiments are tests (`make test-slow`). They fail at the first
+run that leaves a partial release, a hidden folder, or other output than one message. A test compares this page with the
 figures.
 
-## Killed
+## Killed runs
 
-SIGKILL at {kills} moments of a run: random ones, and every fifth as soon as all is complete and only the moves into
-place are left. After every kill the public folder is checked by hand and by `discreet verify`, and compared to the byte
-with releases that nothing disturbed. With `--replace` an older release with other noise is there. With `--resume` each
-run goes on from the one that was killed before it, and nothing is there until one gets to its end.
+SIGKILL is sent at {kills} moments of a run: random ones, and every fifth when the release is complete and only the
+moves into place remain. After every kill the public folder is checked file by file and by `discreet verify`, and
+compared to the byte with releases of uninterrupted runs. With `--replace` an older release with other noise exists.
+With `--resume` each run continues the one killed before it, and no release exists until one run is complete.
 
 | | `--replace` | `--resume` |
 |---|---|---|
 {killed}
 
-Half a release was never there. After the last kill one more run made the release that an undisturbed run makes, and
-no hidden folder was left.
+No partial release occurred. After the last kill one more run wrote the same release as an uninterrupted run, and
+left no hidden folder.
 
 ## Disk full
 
-A disk with room for 0 to 90 % of the new release, in {points} steps, without and with an older release to replace.
+A disk with space for 0 to 90 % of the new release, in {points} steps, without and with an older release to replace.
 
-| | runs | exit code 2, one message | there afterwards |
+| | runs | exit code 2, one message | release afterwards |
 |---|---|---|---|
 {full}
 
-## Power cut
+## Power failure
 
 A release replaces an older one on an ext4 disk whose journal is written every five minutes. As soon as the run
-reports success the image of the disk is copied, and the copy is mounted as after a power cut. {cuts} runs:
+reports success the image of the disk is copied, and the copy is mounted as after a power failure. {cuts} runs:
 
 | exit code | on the copy | empty files |
 |---|---|---|
 {power}
 
-A model of what is synced tests every step of the writing, also of secrets and key files (`tests/release/crashes.py`).
+A model of synced data tests every step of the writing, also of secrets and key files (`tests/release/crashes.py`).
 
-## Input cut short
+## Truncated input
 
-{shrunk} runs over {persons:,} records: the file is cut while it is read, after the first, second or third batch, to
-between 0 and 90 % of its length. Nothing was written in any of them.
+{shrunk} runs over {persons:,} records: the file is truncated while it is read, after the first, second or third batch,
+to between 0 and 90 % of its length. None of them wrote a file.
 
 | file | runs | exit code 2, one message |
 |---|---|---|
@@ -85,20 +85,20 @@ The message: *{message}*
 {spilling:,} records, {tables} tables, with `--memory {limit}` for the engine and without a limit. The two releases are
 the same to the byte; the folder for temporary files is empty at the end.
 
-| | most in the folder for temporary files | peak memory of the process | seconds |
+| | maximum of temporary files | peak memory of the process | seconds |
 |---|---|---|---|
 {spilled}
 
-The limit is the engine's. Beside it stand the program and its libraries, records on their way from the file (some
-100,000 at a time), a digest of every id to find copies, and the cells of the tables that are being made.
+The limit is that of the engine. The program and its libraries, records being read (about 100,000 at a time), a digest
+of every id to find duplicates, and the cells of the tables in progress need memory in addition.
 
 ## Hostile inputs
 
 {inputs} inputs go through every reader as a command (`tests/hostile/corpus.py`: nesting, digits, encodings, aliases,
 entities, packed zeros, values of 100 MB, folders, links and devices in place of a file). {mutations:,} structured
-mutations of valid files per reader go through the call behind the command. All of it runs within {memory} GB
-of addresses. Refused means exit code 2 with one message, or an error of ours. Nothing else occurred: no trace, no
-segmentation fault, no input that took longer than {slowest:.0f} s.
+mutations of valid files per reader go through the function behind the command. All runs have an address space of
+{memory} GB. Refused means exit code 2 with one message, or an exception class of discreet. No other outcome occurred:
+no traceback, no segmentation fault, no input that took longer than {slowest:.0f} s.
 
 | reader | inputs read | inputs refused | mutations read | mutations refused |
 |---|---|---|---|---|
@@ -107,7 +107,7 @@ segmentation fault, no input that took longer than {slowest:.0f} s.
 
 
 def measure() -> dict[str, Any]:
-    """Do everything that can go wrong to runs, each in an office of its own."""
+    """Run all fault experiments, each in a separate folder."""
     assert can_mount(), "only root may mount a small file system"
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
@@ -183,13 +183,13 @@ def page(found: dict[str, Any]) -> str:
 def _killed(columns: list[dict[str, Any]]) -> str:
     rows = {
         "kills sent": "kills",
-        "found the run at work": "hit",
-        "found it complete but not in place": "between",
-        "afterwards: as before": "before",
+        "hit a running process": "hit",
+        "hit it complete but not in place": "between",
+        "afterwards: old state": "before",
         "afterwards: the new release": "after",
-        "the run was done before its kill: the new release": "complete",
-        "table files that later runs took over": "resumed",
-        "seconds of an undisturbed run": "seconds",
+        "the run had ended before its kill: the new release": "complete",
+        "table files that later runs reused": "resumed",
+        "seconds of an uninterrupted run": "seconds",
     }
     return "\n".join(
         f"| {words} | {' | '.join(str(column[name]) for column in columns)} |" for words, name in rows.items()
@@ -199,9 +199,9 @@ def _killed(columns: list[dict[str, Any]]) -> str:
 def _full(points: list[dict[str, Any]]) -> str:
     lines = []
     for words, chosen in (
-        ("nothing there before", [point for point in points if not point["replaced"]]),
+        ("no release before", [point for point in points if not point["replaced"]]),
         ("an older release", [point for point in points if point["replaced"] and point["share"] < 1]),
-        ("room for four times as much", [point for point in points if point["share"] > 1]),
+        ("space for four times the release", [point for point in points if point["share"] > 1]),
     ):
         there = ", ".join(f"{name} {times}" for name, times in Counter(point["there"] for point in chosen).items())
         lines.append(f"| {words} | {len(chosen)} | {sum(point['code'] == 2 for point in chosen)} | {there} |")
@@ -224,7 +224,7 @@ def _hostile(reader: str, done: dict[str, float]) -> str:
 
 
 def main() -> None:
-    """Measure, keep the figures and write the page."""
+    """Measure, store the figures and write the page."""
     found = measure()
     FIGURES.write_text(json.dumps(found, indent=2) + "\n")
     PAGE.write_text(page(found), encoding="utf-8")

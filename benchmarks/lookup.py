@@ -1,4 +1,4 @@
-"""How many keys a second get their noise, beside a search per p-table row and a bare copy."""
+"""Keys per second in the noise look-up, compared with a search per p-table row and a plain copy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECRET = b"a secret for the benchmark"
 
 
 def by_search(ptable: PTable, counts: Ints, keys: NDArray[np.uint32]) -> Ints:
-    """Return the noise by one searchsorted per p-table row, the plain way in numpy."""
+    """Return the noise by one numpy searchsorted per p-table row."""
     rows = np.minimum(counts, len(ptable.rows) - 1)
     noise = np.empty(len(keys), dtype=np.int64)
     for number, row in enumerate(ptable.rounded):
@@ -47,7 +47,7 @@ def main() -> None:
     exact = cpu_seconds(lambda: law.sample_exact(small, SYSTEM_BITS), runs=3) / small
 
     def rate(seconds: float, wanted: str) -> str:
-        return f"{CELLS / seconds / 1e6:.0f} million per CPU second; asked for: {wanted}"
+        return f"{CELLS / seconds / 1e6:.0f} million per CPU second; target: {wanted}"
 
     figures = [
         Figure("10^7 cells, plain keys", plain, "searchsorted per row", search, rate(plain, "50")),

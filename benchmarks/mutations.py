@@ -1,8 +1,8 @@
-"""How many faults the tests notice: one statement is changed at a time, and its room's tests run until one fails.
+"""Share of faults that the tests detect: one statement is changed at a time, and its room's tests run until one fails.
 
     python -m benchmarks.mutations [TREE ...] [--number 80] [--seed 1] [--seconds 90] [--out FILE]
 
-Statements are drawn from those that stand exactly once in every tree, so that two commits are compared on the same
+Statements are drawn from those that occur exactly once in every tree, so that two commits are compared on the same
 faults. A tree is a checkout with `src` and `tests`; it is changed while this runs and restored after every fault.
 """
 
@@ -24,9 +24,9 @@ from pathlib import Path
 
 ROOMS = ("noise", "tabulation", "protection", "risk")
 EARLIER = {"cells": "tabulation", "mechanisms": "protection"}
-"""Rooms by the names they had before, with those they became."""
+"""Former names of rooms, with their present names."""
 INSTALLED = "test_an_entry_point_appears_in_the_command"
-"""Runs the package that is installed, not that of the tree."""
+"""Name of tests that run the installed package instead of the tree."""
 OTHER = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "/", "/": "*",
     "//": "*", "**": "*", "+=": "-=", "-=": "+=", "and": "or", "or": "and", "True": "False", "False": "True",
@@ -35,7 +35,7 @@ OTHER = {
 
 
 def statements(tree: Path) -> dict[str, tuple[Path, int]]:
-    """Return statements of one line with something to change, those that stand once, by their text."""
+    """Return mutable one-line statements that occur once, by their text."""
     found: list[tuple[str, Path, int]] = []
     for path in sorted((tree / "src" / "discreet").rglob("*.py")):
         room = path.relative_to(tree / "src" / "discreet").parts[0]
@@ -77,7 +77,7 @@ def changed(text: str) -> str:
 
 
 def noticed(tree: Path, path: Path, line: int, seconds: int) -> str:
-    """Change a statement, run the tests of its room, and return what became of it; line 0 changes nothing."""
+    """Change a statement, run the tests of its room, and return the outcome; line 0 changes nothing."""
     original = path.read_text()
     lines = original.splitlines(keepends=True)
     if line:
@@ -114,12 +114,12 @@ def _run_tests(tree: Path, where: list[Path], seconds: int) -> None:
 
 
 def main() -> None:
-    """Draw faults, try each in every tree, and print the share noticed."""
+    """Draw faults, test each in every tree, and print the share detected."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trees", nargs="*", type=Path, default=[Path()])
     parser.add_argument("--number", type=int, default=80)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=int, default=90, help="of processor time for one fault")
+    parser.add_argument("--seconds", type=int, default=90, help="limit of processor time for one fault")
     parser.add_argument("--out", type=Path, help="JSON, one object per fault")
     options = parser.parse_args()
     for name in ("altair", "duckdb", "pandas", "pyarrow.parquet", "pytest", "scipy.stats"):
@@ -143,7 +143,7 @@ def main() -> None:
             options.out.write_text(json.dumps(found, indent=1))
     for number, tree in enumerate(trees):
         count = sum(each["fates"][number] == "noticed" for each in found)
-        print(f"{tree}: {count} of {len(found)} faults noticed; {len(shared)} statements to draw from")
+        print(f"{tree}: {count} of {len(found)} faults detected; {len(shared)} statements to draw from")
 
 
 if __name__ == "__main__":

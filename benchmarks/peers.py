@@ -1,4 +1,4 @@
-"""One three-way table, beside R cellKey (measured once, see the note) and the ONS package (in the same run)."""
+"""One three-way table, compared with R cellKey (measured once, see the note) and the ONS package (in the same run)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def records(programme: Programme, rows: int, key_space: int) -> pa.Table:
     return pa.table(columns | {"key": pa.array(random.integers(0, key_space, rows, dtype=np.uint32))})
 
 
-def beside_cellkey() -> Figure:
+def compared_with_cellkey() -> Figure:
     """Measure the table that cellKey was measured on: 100 codes per topic with total and groups."""
     programme = three_ways(9, 90)
     data = records(programme, 200_000, 1 << 32)
@@ -64,8 +64,8 @@ def beside_cellkey() -> Figure:
     return Figure("10^6 cells of 2*10^5 records", watch.spent.cpu, "R cellKey", CELLKEY_SECONDS, note)
 
 
-def beside_ons(rows: int) -> list[Figure]:
-    """Measure a table of 10^6 cells with all its margins; theirs takes a call per margin, and all cells must agree."""
+def compared_with_ons(rows: int) -> list[Figure]:
+    """Measure a table of 10^6 cells with all margins; the ONS package needs a call per margin. All cells must agree."""
     programme = three_ways(9, 90)
     data = records(programme, rows, 256)
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +89,7 @@ def beside_ons(rows: int) -> list[Figure]:
     name = f"10^6 cells of {rows:,} records"
     return [
         Figure(
-            f"{name}, wall", watch.spent.wall, "ONS package, the same cells (26 calls)", margins.wall, "none differs"
+            f"{name}, wall", watch.spent.wall, "ONS package, the same cells (26 calls)", margins.wall, "all cells equal"
         ),
         Figure(f"{name}, CPU", watch.spent.cpu, "ONS package, the same cells (26 calls)", margins.cpu),
         Figure(f"{name}, wall", watch.spent.wall, "ONS package, finest cells only (1 call)", finest.wall),
@@ -106,7 +106,7 @@ def with_groups(data: pa.Table) -> pd.DataFrame:
 
 
 def check_equal(expected: pd.DataFrame, ours: pd.DataFrame, choice: tuple[str | None, ...]) -> None:
-    """Compare the cells of one margin; a cell that we do not write is 0."""
+    """Compare the cells of one margin; a cell without a row is 0."""
     columns = {(name or f"total {topic}"): topic for name, topic in zip(choice, "ABC", strict=True)}
     theirs = expected.rename(columns=columns).assign(
         **{topic: "_T" for name, topic in columns.items() if name not in choice}
@@ -120,7 +120,7 @@ def check_equal(expected: pd.DataFrame, ours: pd.DataFrame, choice: tuple[str | 
 
 def main() -> None:
     """Measure both."""
-    report("peers", [beside_cellkey(), *beside_ons(10**7)])
+    report("peers", [compared_with_cellkey(), *compared_with_ons(10**7)])
 
 
 if __name__ == "__main__":

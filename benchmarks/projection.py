@@ -1,9 +1,9 @@
-"""The projection attack on a whole census as the command line does it: time and memory, beside making the release.
+"""Time and memory of the projection attack on a complete census by the command line, compared with protect.
 
     python -m benchmarks.projection [COUNTRY ...]
 
-Luxembourg's first 80 tables have 1.1 million published cells, all of Croatia's 10.6 million. Asked for: 10^6 cells
-below 10 s, 10^7 below 90 s and 4 GB. Beside it, on Luxembourg's equations, scipy's LSMR, solved as far.
+Luxembourg's first 80 tables have 1.1 million published cells, all of Croatia's 10.6 million. Targets: 10^6 cells
+below 10 s, 10^7 below 90 s and 4 GB. The reference is scipy's LSMR on Luxembourg's equations, to the same tolerance.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from discreet.programme.programme_files import load_programme
 PERSONS = 300_000
 COUNTRIES = ("LU", "HR")
 TABLES = {"LU": 80}
-"""How many tables are taken, where not all."""
+"""Number of tables, if not all."""
 
 
 def measure(country: str, folder: Path) -> dict[str, Any]:
-    """Make a census and a release of it, and attack that."""
+    """Create a census and a release of it, and attack the release."""
     data, secret, out = (str(folder / name) for name in ("people.parquet", "secret", "release"))
     subprocess.run([*COMMAND, "keys", "new", secret], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
     who = ["--country", country, "--persons", str(PERSONS), "--seed", "1"]
@@ -55,7 +55,7 @@ def measure(country: str, folder: Path) -> dict[str, Any]:
 
 
 def beside_lsmr() -> dict[str, float]:
-    """Return seconds for random noise on Luxembourg's equations: ours, and LSMR to the same length of the gaps."""
+    """Return seconds for random noise on Luxembourg's equations: our solver, and LSMR to the same norm of the gaps."""
     equations = MarginEquations(lattice(load_programme("eu2021:LU")))
     noise = np.random.default_rng(1).normal(size=equations.cells) * equations.spread
     ours = cpu_seconds(lambda: equations.project(noise, tolerance=TOLERANCE), runs=1)
@@ -66,7 +66,7 @@ def beside_lsmr() -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and store."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("countries", nargs="*", default=list(COUNTRIES))
     found: dict[str, Any] = {}

@@ -1,8 +1,8 @@
-"""Protecting all person tables of the EU census, beside the bare engine, cellKey and the ONS package.
+"""Time to protect all person tables of the EU census, compared with the engine alone, cellKey and the ONS package.
 
-Ratios are taken within one run. The bare work loads the same records, already coded,
-counts the maximal tables with plain GROUP BYs and writes the rows that we publish; it
-knows nothing of noise, margins or categories.
+Ratios are measured within one run. The engine alone loads the same records, already coded,
+counts the maximal tables with plain GROUP BYs and writes the published rows, without
+noise, margins or categories.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _one(folder: Path, country: str, persons: int, runs: int) -> list[Figure]:
     theirs: list[Spent] = []
     counted: list[Spent] = []
     for _ in range(runs):
-        # In turns, so that a busy moment of the machine meets both.
+        # In turns, so that other load on the machine affects both.
         ours.append(protected(data, country, out)[1])
         loading, counting = bare.load_and_count()
         writing = bare.write(folder / "bare")

@@ -1,4 +1,4 @@
-"""How long a p-table takes, beside a general solver (SLSQP, the kind the R package ptable uses)."""
+"""Time to solve a p-table, compared with a general solver (SLSQP, as in the R package ptable)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def information_slope(p: Floats) -> Floats:
 
 
 def by_slsqp(variance: float, bound: int) -> list[object]:
-    """Solve every row by SLSQP from the uniform law, as a general-purpose program would."""
+    """Solve every row by SLSQP from the uniform distribution."""
     found: list[object] = []
     for problem in PTableSettings(variance=variance, bound=bound).row_problems().values():
         v = problem.values.astype(np.float64)
@@ -51,10 +51,10 @@ def main() -> None:
     small = cpu_seconds(lambda: PTable.max_entropy(variance=2, bound=5), runs=101)
     large = cpu_seconds(lambda: PTable.max_entropy(variance=400, bound=100), runs=11)
     figures = [
-        Figure("E=5, V=2", small, "SLSQP", cpu_seconds(lambda: by_slsqp(2, 5)), "asked for: below 1 ms"),
+        Figure("E=5, V=2", small, "SLSQP", cpu_seconds(lambda: by_slsqp(2, 5)), "target: below 1 ms"),
         Figure("E=20, V=10", cpu_seconds(lambda: PTable.max_entropy(variance=10, bound=20), runs=51), "SLSQP",
                cpu_seconds(lambda: by_slsqp(10, 20), runs=1)),
-        Figure("E=100, V=400", large, "E=5, V=2", small, "asked for: below 50 ms"),
+        Figure("E=100, V=400", large, "E=5, V=2", small, "target: below 50 ms"),
         Figure("E=5, V=3, j_s=2, monotone, floor 1e-8",
                cpu_seconds(lambda: PTable.max_entropy(variance=3, bound=5, threshold=2, monotone=True, floor=1e-8)),
                "E=5, V=2", small, "feasibility by linear programs"),

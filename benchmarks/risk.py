@@ -1,4 +1,4 @@
-"""How long averaging risk takes on whole programmes, beside listing every pair, and projection beside bare products."""
+"""Time of averaging risk, compared with listing every pair, and of the projection, compared with plain products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.risk.averaging import averaging
 
 
 def by_pairs(found: Lattice) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return inverse-variance ratios by comparing every pair of statistics, the plain way in numpy."""
+    """Return inverse-variance ratios by comparing every pair of statistics with plain numpy."""
     ratios = []
     published = np.flatnonzero(found.published)
     for a in published.tolist():
@@ -62,11 +62,11 @@ def main() -> None:
     solved = cpu_seconds(lambda: equations.variance_ratio(total), runs=1)
     figures = [
         Figure(f"Germany, {len(germany):,} statistics, all attackers", closed, "inverse variance by all pairs", pairs),
-        Figure("Germany, both rules", one, "one rule", closed, "asked for: below 1 s"),
-        Figure("27 Member States, both rules", every, "Germany, both rules", one, "asked for: below 15 s"),
+        Figure("Germany, both rules", one, "one rule", closed, "target: below 1 s"),
+        Figure("27 Member States, both rules", every, "Germany, both rules", one, "target: below 15 s"),
         Figure(f"generated, {len(large):,} statistics", many, "Germany", closed, f"{memory:.0f} MB peak"),
-        Figure(f"projection, {equations.cells:,} cells, one cell", solved, "one bare product", product,
-               "asked for: 10^6 cells below 10 s"),
+        Figure(f"projection, {equations.cells:,} cells, one cell", solved, "one plain product", product,
+               "target: 10^6 cells below 10 s"),
     ]  # fmt: skip
     report("risk", figures)
 

@@ -1,4 +1,4 @@
-"""Run every benchmark; ratios are taken within one run. Results go to benchmarks/results/."""
+"""Run every benchmark; ratios are measured within one run. Results go to benchmarks/results/."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A whole census as the command line does it: time, memory and disk of `synth` and `protect`, and where the time goes.
+"""Time, memory and disk of `synth` and `protect` for a complete census by the command line, and time by stage.
 
     python -m benchmarks.scale DE 1e7 1e8 [--memory 4GB]
 
-Every command is a process of its own; its peak memory is what the system says of it, its temporary files are the most
-that were seen in its private folder. Figures are added to benchmarks/results/scale.json by country, persons and limit.
+Every command is a separate process; its peak memory is reported by the system, its temporary files are the observed
+maximum in its private folder. Figures are added to benchmarks/results/scale.json by country, persons and limit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMMAND = [str(Path(sys.executable).with_name("discreet"))]
 
 @dataclass(frozen=True)
 class Cost:
-    """What one command took: wall and CPU seconds; the most megabytes of memory and of temporary files."""
+    """Resources of one command: wall and CPU seconds; maximum megabytes of memory and of temporary files."""
 
     wall: float
     cpu: float
@@ -37,7 +37,7 @@ class Cost:
 
 
 class _Watched(threading.Thread):
-    """Looks at a folder every half second and remembers the largest size it had."""
+    """Samples the size of a folder every half second and stores the maximum."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(daemon=True)
@@ -64,7 +64,7 @@ def _size(folder: Path) -> int:
 
 
 def timed(arguments: list[str], folder: Path) -> tuple[Cost, dict[str, Any]]:
-    """Run a command to its end and return what it took, and what it said."""
+    """Run a command to its end and return its resources and its output."""
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     watched = _Watched(temporary)
@@ -82,7 +82,7 @@ def timed(arguments: list[str], folder: Path) -> tuple[Cost, dict[str, Any]]:
 
 
 def measure(country: str, persons: int, memory: str | None, folder: Path) -> dict[str, Any]:
-    """Make a census and a release of it."""
+    """Create a census and a release of it."""
     data, secret, out = folder / "people.parquet", folder / "secret", folder / "release"
     if not secret.exists():
         subprocess.run([*COMMAND, "keys", "new", str(secret)], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
@@ -122,7 +122,7 @@ def measure(country: str, persons: int, memory: str | None, folder: Path) -> dic
 
 
 def main() -> None:
-    """Measure what was asked for, print it, and keep it."""
+    """Measure the requested sizes, print the figures, and store them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("country")
     parser.add_argument("persons", nargs="+", type=float)

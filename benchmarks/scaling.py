@@ -1,4 +1,4 @@
-"""How time grows with records and with cells: two series, their exponents, and a picture."""
+"""Scaling of time with records and with cells: two series, their exponents, and a chart."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from discreet.paper.curve_panels import Curve, Curves, PaperFigure
 
 RECORDS = (30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 COUNTRIES = ("MT", "LU", "SI", "PT", "AT", "DE")
-"""From few areas to many; every country has the same 103 tables of persons."""
+"""Countries by increasing number of areas; all have the same 103 tables of persons."""
 PERSONS = 1_000_000
 TAIL = 3
-"""The exponent is fitted to the last points, where fixed costs no longer hide it."""
+"""The exponent is fitted to the last points, where fixed costs are negligible."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Series:
 
 
 def by_records(folder: Path) -> Series:
-    """Measure Luxembourg with more and more persons."""
+    """Measure Luxembourg with an increasing number of persons."""
     seconds = []
     for persons in RECORDS:
         data = persons_file(folder, "LU", persons)
@@ -47,7 +47,7 @@ def by_records(folder: Path) -> Series:
 
 
 def by_cells(folder: Path) -> Series:
-    """Measure a million persons in countries with more and more areas."""
+    """Measure a million persons in countries with an increasing number of areas."""
     sizes, seconds = [], []
     for country in COUNTRIES:
         data = persons_file(folder, country, PERSONS)
@@ -61,7 +61,7 @@ def by_cells(folder: Path) -> Series:
 
 
 def draw(series: list[Series], path: Path) -> None:
-    """Draw the series side by side on logarithmic axes, with their exponents."""
+    """Draw both series on logarithmic axes, with their exponents."""
     panels = tuple(
         Curves(
             f"exponent {one.exponent:.2f} (last {TAIL})",
@@ -80,7 +80,7 @@ def draw(series: list[Series], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure both series, print the exponents, keep figures and picture."""
+    """Measure both series, print the exponents, store figures and chart."""
     with tempfile.TemporaryDirectory() as name:
         series = [by_records(Path(name)), by_cells(Path(name))]
     for one in series:

@@ -1,9 +1,9 @@
-"""Small areas under noise: how long they take, and the figures of docs/results/small_areas.md.
+"""Measure the speed of small areas under noise, and update the figures of docs/results/small_areas.md.
 
     python -m benchmarks.small_areas [--write]
 
-The speed is that of all LAUs of the EU-28 under six laws, expected figures and a release drawn of each, beside drawing
-the same noise with numpy alone. --write puts the figures into the page.
+The speed is that of all LAUs of the EU-28 under six noise distributions, expected figures and a release drawn of each,
+compared with drawing the same noise with numpy alone. --write updates the figures of the page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[1] / "docs/results/small_areas.md"
 
 
 def measure_all(areas: AreaCounts) -> None:
-    """Measure all areas under six laws, drawing a release of each."""
+    """Measure all areas under six noise distributions, drawing a release of each."""
     for epsilon in EPSILONS:
         _ = small_areas(areas, TwoSidedGeometric(epsilon=epsilon)).results
 
@@ -46,14 +46,14 @@ def measure() -> None:
     """Measure the speed."""
     areas = load_areas("lau:2016")
     ours, bare = cpu_seconds(lambda: measure_all(areas), runs=3), cpu_seconds(lambda: numpy_alone(areas.counts), runs=3)
-    note = f"{len(areas):,} areas, 3 counts each, 6 laws"
+    note = f"{len(areas):,} areas, 3 counts each, 6 noise distributions"
     report("small_areas", [Figure("small areas of the EU-28", ours, "drawing the noise with numpy", bare, note)])
 
 
 def main() -> None:
-    """Measure the speed, and write the page if asked to."""
+    """Measure the speed, and write the page with --write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/results/small_areas.md")
+    parser.add_argument("--write", action="store_true", help="update the figures of docs/results/small_areas.md")
     if parser.parse_args().write:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     measure()

@@ -1,4 +1,4 @@
-"""Small areas under noise: our figures beside the paper's, table by table, for docs/results/small_areas.md."""
+"""Compare figures on small areas with those of the paper, table by table, for docs/results/small_areas.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EPSILONS = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
 SEEDS = range(20)
-"""Each draws the sexes and the noise anew."""
+"""Each seed draws new sexes and new noise."""
 BOUNDED: dict[str, Callable[[], Noise | PTable]] = {
     "cell key, V=2, E=5": lambda: PTable.max_entropy(variance=2, bound=5),
     "cell key, V=3, E=10": lambda: PTable.max_entropy(variance=3, bound=10),
@@ -41,17 +41,17 @@ BOUNDED: dict[str, Callable[[], Noise | PTable]] = {
 
 @dataclass(frozen=True)
 class Question:
-    """A number of the paper's sampled release: how many of which sizes are off by how much.
+    """A number of the paper's sampled release: counts or areas by size and relative error.
 
     Attributes:
-        words: in words.
-        paper: the number.
-        epsilon: of each count.
-        relative: the error.
+        words: the description.
+        paper: the number in the paper.
+        epsilon: the epsilon of each count.
+        relative: the relative error.
         least: the smallest size.
         most: the largest size.
-        broadband: whether it is about areas whose three counts are off the same way, and not about single counts.
-        down: whether only counts that are too low are meant.
+        broadband: whether areas with three errors in the same direction are counted, instead of single counts.
+        down: whether only counts that are too low are counted.
     """
 
     words: str
@@ -64,7 +64,7 @@ class Question:
     down: bool = False
 
     def chosen(self, areas: AreaCounts) -> Ints:
-        """Return the counts it is about, those of areas in three rows."""
+        """Return the selected counts, those of areas in three rows."""
         counts = areas.counts
         if self.broadband:
             return counts[:, (counts > 0).all(axis=0) & self._sized(areas.total)]
@@ -113,12 +113,12 @@ LARGEST = (
     (0.1, "women", 158, "Velleguindry-et-Levrecey"),
     (0.1, "men", 139, "Lavans-sur-Valouse"),
 )
-"""The largest LAUs that lost somebody in the paper's release: epsilon, who, residents, name."""
+"""The largest LAUs with a lost count in the paper's release: epsilon, group, residents, name."""
 
 
 @cache
 def tails(epsilon: float) -> Tails:
-    """Return the tails of the two-sided geometric law."""
+    """Return the tails of the two-sided geometric distribution."""
     return Tails.of(transition_matrix(TwoSidedGeometric(epsilon=epsilon)))
 
 
@@ -139,13 +139,13 @@ def edition(seed: int) -> AreaCounts:
 
 @cache
 def release(seed: int, epsilon: float) -> Ints:
-    """Return the EU-28 with noise of the two-sided geometric law."""
+    """Return the EU-28 with two-sided geometric noise."""
     random = np.random.default_rng([seed, round(1000 * epsilon)])
     return transition_matrix(TwoSidedGeometric(epsilon=epsilon)).publish(edition(seed).counts, random)
 
 
 def areas() -> str:
-    """Return what the lists of areas hold."""
+    """Return the sizes of the lists of areas."""
 
     def sizes(listed: AreaCounts) -> list[str]:
         counts = listed.counts
@@ -184,7 +184,7 @@ def example() -> str:
 
 
 def counted() -> str:
-    """Return the counts of the paper's release beside ours."""
+    """Return the counts of the paper's release and ours."""
     rows = []
     for question in QUESTIONS:
         more, least = (question.expected(edition(0), rule) for rule in (more_than, no_less_than))
@@ -201,12 +201,12 @@ def counted() -> str:
                 figure(question.expected(by_sex(), no_less_than).expected),
             ]
         )
-    head = ("what", "paper", "expected", "mean drawn", "range drawn", "paper within", "above", "DE, ES, IT, PT")
+    head = ("quantity", "paper", "expected", "mean drawn", "range drawn", "paper within", "above", "DE, ES, IT, PT")
     return _table(head, rows)
 
 
 def reasons() -> str:
-    """Return what the counts outside our range, and the simulated sexes, have to do with."""
+    """Return explanations of the counts outside our range, and the effect of simulated sexes."""
     above_100, broadband = QUESTIONS[1], QUESTIONS[-1]
     expected = above_100.expected(edition(0), no_less_than)
     apart = (above_100.paper - expected.expected) / expected.standard_error
@@ -216,14 +216,15 @@ def reasons() -> str:
     drawn = with_simulated_sexes(by_sex().codes, by_sex().names, by_sex().total)
     real, simulated = (above_100.expected(listed, no_less_than).expected for listed in (by_sex(), drawn))
     return (
-        f"- The 1,648 counts above 100 lie {apart:.1f} standard errors above what is expected here. The paper has "
-        f"{100 * (ratio - 1):.0f} % more counts in the bin it tells;\n  with as many more in all bins we would expect "
-        f"{ratio * expected.expected:,.0f}.\n"
-        "- The 61 LAUs of 100 or more residents are about four times what is expected: too many for chance or for "
-        "another list of areas.\n  We cannot tell why. Two readings would fit: LAUs of 60 or more residents "
-        f"(expected {from_60:.0f}), or all three counts off by 20 %, but in any direction (expected {any_way:.0f}).\n"
-        "- Simulated sexes matter little. For the four countries the counts above 100 in the table are expected to be "
-        f"{real:.1f} with the sexes\n  that were counted and {simulated:.1f} with simulated ones."
+        f"- The 1,648 counts above 100 are {apart:.1f} standard errors above the expected number. The paper has "
+        f"{100 * (ratio - 1):.0f} % more counts in the bin it reports;\n  with as many more in all bins we would "
+        f"expect {ratio * expected.expected:,.0f}.\n"
+        "- The 61 LAUs of 100 or more residents are about four times the expected number: too many for chance or for "
+        "another list of areas.\n  We do not know the reason. Two readings would fit: LAUs of 60 or more residents "
+        f"(expected {from_60:.0f}), or errors of 20 % in all three counts, but in any direction "
+        f"(expected {any_way:.0f}).\n"
+        "- Simulated sexes have little effect. For the four countries the expected number of counts above 100 is "
+        f"{real:.1f} with the\n  counted sexes and {simulated:.1f} with simulated ones."
     )
 
 
@@ -245,12 +246,20 @@ def largest() -> str:
                 str(found[0].largest),
             ]
         )
-    head = ("what", "LAUs expected", "largest, paper", "largest, ours", "larger (below 500)", "none", "our first")
+    head = (
+        "group",
+        "LAUs expected",
+        "largest, paper",
+        "largest, ours",
+        "larger (below 500)",
+        "probability of none",
+        "our first",
+    )
     return _table(head, rows)
 
 
 def _larger(epsilon: float, what: str, residents: int, below: float) -> Floats:
-    """Return the chances of LAUs above a size to lose all residents, women or men."""
+    """Return the probabilities that LAUs above a size lose all residents, women or men."""
     listed = edition(0)
     counts = listed.counts[SEXES.index(what), (listed.total > residents) & (listed.total < below)]
     return tails(epsilon).lost(counts[counts > 0])
@@ -276,7 +285,7 @@ def _by_law(laws: Iterable[tuple[str, Noise | PTable]]) -> str:
         gone = [figure(each.expected) for each in found.lost]
         rows.append([name, bound, f"{found.deviation:.2f}", *single, *broadband, *gone])
     shares = [f"{100 * share:g} %" for share in RELATIVE]
-    head = ["law", "E", "√V", *(f"counts, {s}" for s in shares), *(f"LAUs, {s}" for s in shares)]
+    head = ["noise", "E", "√V", *(f"counts, {s}" for s in shares), *(f"LAUs, {s}" for s in shares)]
     return _table([*head, "no residents", "no women", "no men"], rows)
 
 
@@ -287,7 +296,7 @@ def accuracy() -> str:
         paper, exact = (needed(20, number) for needed in (epsilon_needed, exact_epsilon_needed))
         kept = chance_within(law, np.full(number, 1000), 20)
         rows.append([name, f"{number:,}", f"{paper:.3f}", f"{exact:.3f}", f"{kept:g}"])
-    return _table(("", "t", "log(t / (1 - 0.68)) / 20", "exact ε", "chance with cell keys, V=3, E=10"), rows)
+    return _table(("", "t", "log(t / (1 - 0.68)) / 20", "exact ε", "probability with cell keys, V=3, E=10"), rows)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -301,7 +310,7 @@ PARTS = (areas, noise, example, counted, reasons, largest, grid, bounded, accura
 
 
 def page(text: str) -> str:
-    """Return the page with its computed parts made anew."""
+    """Return the page with updated figures."""
     for part in PARTS:
         begin, end = f"<!-- {part.__name__} -->", f"<!-- end of {part.__name__} -->"
         before, _, rest = text.partition(begin)

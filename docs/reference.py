@@ -1,7 +1,7 @@
-"""Writes docs/reference.md: every public name with its signature and the first line of its docstring.
+"""Write docs/reference.md: every public name with its signature and the first line of its docstring.
 
-The classes that public functions return are listed below them, with their attributes and methods. With --check nothing
-is written, and a page that is out of date ends in exit code 1.
+The classes that public functions return are listed below them, with their attributes and methods. With --check no
+file is written, and an outdated page gives exit code 1.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "reference.md"
 BAR = r"\|"
-"""A bar inside a table."""
+"""An escaped bar inside a table."""
 LONGEST = 100
-"""Characters of a signature that stays on one line."""
+"""Maximum length of a signature on one line, in characters."""
 HEAD = """\
 # Reference
 
-Every name that can be imported from `discreet`, with its signature. `make docs` writes this page from the source, where
-the docstrings have more: `help(discreet.assess)`. The [interfaces](interfaces.md) list flags, JSON keys and files.
+Every name that can be imported from `discreet`, with its signature. `make docs` writes this page from the source.
+The docstrings contain more: `help(discreet.assess)`. The [interfaces](interfaces.md) list flags, JSON keys and files.
 """
 ENTRY = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {8}.*)*)$", re.MULTILINE)
 
@@ -39,13 +39,13 @@ def first_line(thing: object) -> str:
 
 
 def entries(thing: object, heading: str) -> dict[str, str]:
-    """Return what one section of a docstring says, by name."""
+    """Return the entries of one section of a docstring, by name."""
     section = inspect.cleandoc(thing.__doc__ or "").partition(f"{heading}:\n")[2].partition("\n\n")[0]
     return {match["name"]: " ".join(match["text"].split()) for match in ENTRY.finditer(section)}
 
 
 def signature(name: str, thing: Callable[..., object]) -> str:
-    """Return a call with its parameters, on one line or one line each."""
+    """Return a call with its parameters, on one line or one line per parameter."""
     try:
         found = inspect.signature(thing)
     except ValueError:
@@ -69,14 +69,14 @@ def _text(annotation: object) -> str:
 
 
 def _default(value: object) -> str:
-    """Return a default; of an object that is made later or has no text of its own, as much as is known."""
+    """Return the text of a default value; the class name if the object has no representation."""
     if repr(value) == "<factory>":
         return "..."
     return f"{type(value).__name__}()" if " at 0x" in repr(value) else repr(value)
 
 
 def attributes(kind: type) -> dict[str, str]:
-    """Return the attributes of a class as its docstring has them, then properties and methods, with a line each."""
+    """Return the attributes in the docstring of a class, then its properties and methods, with a line each."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         if each.__module__.startswith("discreet."):
@@ -92,14 +92,14 @@ def attributes(kind: type) -> dict[str, str]:
 
 
 def table(heading: str, listed: dict[str, str]) -> Iterator[str]:
-    """Yield a table of names and what they mean, nothing where there are none."""
+    """Yield a table of names and meanings; yield nothing for an empty list."""
     if listed:
         yield f"| {heading} | meaning |\n|---|---|"
         yield "\n".join(f"| `{name}` | {text.replace('|', BAR)} |" for name, text in listed.items()) + "\n"
 
 
 def described(name: str, thing: Callable[..., object], *, called: bool = True) -> Iterator[str]:
-    """Yield the lines on one name, with its signature where users call it."""
+    """Yield the lines on one name, with its signature if users call it."""
     yield f"### `{name}`\n"
     yield f"{first_line(thing)} Home: `{thing.__module__}`.\n"
     if called:
@@ -111,7 +111,7 @@ def described(name: str, thing: Callable[..., object], *, called: bool = True) -
 
 
 def returned(functions: dict[str, Callable[..., object]]) -> dict[str, type]:
-    """Return the classes of the package that functions return, beside those that are public anyway."""
+    """Return the classes that public functions return, except public ones."""
     found = {}
     for function in functions.values():
         name = _text(inspect.signature(function).return_annotation)
@@ -129,7 +129,7 @@ def page() -> str:
     lines = [HEAD, "## Functions\n"]
     for name, thing in functions.items():
         lines += described(name, thing)
-    lines.append("## What functions return\n")
+    lines.append("## Return types\n")
     for name, thing in returned(functions).items():
         lines += described(name, thing, called=False)
     lines.append("## Classes\n")

@@ -1,4 +1,4 @@
-"""Draws docs/rooms.svg: the rooms of the package by floor, and which room imports from which, read from the source.
+"""Draw docs/rooms.svg: the rooms of the package by floor, and the imports between them, read from the source.
 
 python docs/rooms.py
 """
@@ -43,7 +43,7 @@ def picture() -> str:
 
 
 def _places(floors: list[list[str]]) -> dict[str, tuple[float, float]]:
-    """Return the middle of every box; the highest floor is on top, and floors take turns to lean left and right."""
+    """Return the middle of every box; the highest floor is on top, and floors are shifted left and right in turn."""
     found: dict[str, tuple[float, float]] = {}
     for number, names in enumerate(reversed(floors)):
         step = (WIDTH - 2 * LEFT) / len(names)
@@ -64,7 +64,7 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], times: int) -> 
 def _box(name: str, lines: int, place: tuple[float, float]) -> str:
     x, y = place
     corner = f"x='{x - BOX_WIDTH / 2:.0f}' y='{y - BOX_HEIGHT / 2:.0f}' width='{BOX_WIDTH}' height='{BOX_HEIGHT}'"
-    # Rounded, so that the picture changes with the house and not with every line.
+    # Rounded, so that small changes of the source do not change the picture.
     size = f"{max(round(lines, -2), 100):,} lines"
     middle = f"text-anchor='middle' font-family='sans-serif' x='{x:.0f}'"
     label = f"<text {middle} y='{y:.0f}' font-size='14' font-weight='bold'>{name}</text>"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from discreet.cli import protect
+from discreet.engines import duckdb as duckdb_engine
 from discreet.engines.duckdb import DuckDB
 from discreet.protection import pipeline
 from tests.postgres_server import start_postgres
@@ -82,9 +82,9 @@ def _quick_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def many_rounds() -> Iterator[int]:
     """Take few of the rounds that make it slow to try data against a record; give how many there are."""
-    many = pipeline.ROUNDS
+    many = pipeline.HASH_ITERATIONS
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "ROUNDS", 2)
+        patch.setattr(pipeline, "HASH_ITERATIONS", 2)
         yield many
 
 
@@ -115,7 +115,8 @@ def _one_engine(shared_engine: DuckDB) -> Iterator[None]:
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        for place in (pipeline, protect):
+        # Commands import the engine when they run.
+        for place in (pipeline, duckdb_engine):
             patch.setattr(place, "DuckDB", started)
         yield
 

@@ -19,7 +19,7 @@ def test_every_error_belongs_to_one_of_two_families() -> None:
 def test_errors_carry_their_values() -> None:
     error = errors.UnknownNameError.among("law", "laplac", ["laplace", "uniform"])
     assert (error.name, error.available) == ("laplac", ("laplace", "uniform"))
-    assert str(error) == "There is no law 'laplac'. Did you mean laplace? There are: laplace, uniform."
+    assert str(error) == "There is no law 'laplac'. Did you mean laplace? Available: laplace, uniform."
     assert errors.InfeasibleError.in_row(2, "Why.", "Do.").row == 2
     assert errors.PTableFileError.at(Path("a/b.csv"), "line 2", "broken.", "Mend.").path == Path("a/b.csv")
     assert errors.ParameterError.outside("Law", "scale", -1, "a positive number").parameter == "scale"
@@ -36,4 +36,4 @@ def test_mistakes_are_input_errors(name: str) -> None:
 
 def test_a_name_in_other_letters_is_the_nearest() -> None:
     error = errors.UnknownNameError.among("topic", "sex", ["AGE", "SEX", "next"])
-    assert str(error) == "There is no topic 'sex'. Did you mean SEX? There are: AGE, SEX, next."
+    assert str(error) == "There is no topic 'sex'. Did you mean SEX? Available: AGE, SEX, next."

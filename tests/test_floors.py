@@ -18,7 +18,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 FLOORS = (
     ("errors",),
-    ("results", "whole_file", "limits", "arrays", "progress", "registry"),
+    ("results", "whole_file", "limits", "arrays", "progress", "registry", "verdicts"),
     ("noise", "programme", "engines"),
     ("charts", "sources", "equations"),
     ("records", "synthetic"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from docs.rooms import PICTURE, picture
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/how-it-works.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/concepts/how-it-works.md").read_text(encoding="utf-8")
 
 
 def test_the_picture_is_that_of_the_imports() -> None:

@@ -26,6 +26,7 @@ from discreet.release.table_files import TableFile
 from tests.journeys.running import discreet
 
 ROOT = Path(__file__).parents[1]
+JUDGED = ("targets", "decision")
 PAGE = (ROOT / "docs/interfaces.md").read_text(encoding="utf-8")
 
 
@@ -220,7 +221,7 @@ def test_json_keys_of_attack_are_those_of_the_page(town: Path) -> None:
     found = json.loads(discreet("attack", str(town / "attacked"), "--attacks", "averaging", "--json"))
     common, *_ = tables_of(section("JSON"))
     text = " ".join(section("JSON").partition("`attack` adds")[2].partition("`utility` of")[0].split())
-    assert list(found) == [*common, "statistics", "cells", "attacks"]
+    assert list(found) == [*common, "statistics", "cells", "attacks", *JUDGED]
     keys = set(found["attacks"][0]) | set(found["attacks"][0]["by_count"][0])
     told = set(re.findall(r"`([a-z_]+)`", text))
     assert keys == told - {"attacks", "statistics", "value"}
@@ -245,7 +246,7 @@ def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     protect(town, "--keep-exact", "--out", str(town / "useful"))
     found = json.loads(discreet("utility", str(town / "useful"), "--areas", "SEX", "--json"))
     common, *_ = tables_of(section("JSON"))
-    own = {key: value for key, value in found.items() if key not in common}
+    own = {key: value for key, value in found.items() if key not in (*common, *JUDGED)}
     told = told_of("`utility` of a release adds", "`design` adds")
     names = {result["name"] for result in found["results"]}
     keys = keys_within(own)
@@ -253,14 +254,14 @@ def test_json_keys_of_utility_are_those_of_the_page(town: Path) -> None:
     # The town has no two-way tables, which have an association before and after.
     assert told - keys <= names | {"before", "after"}
     areas = json.loads(discreet("utility", "lau:by-sex:PT", "--epsilon", "0.1", "--json"))
-    assert set(areas) == {*common, "small_areas"}
+    assert set(areas) == {*common, "small_areas", *JUDGED}
 
 
 def test_json_keys_of_design_are_those_of_the_page(town: Path) -> None:
     found = json.loads(discreet("design", str(town / "town.toml"), "--json"))
     common, *_ = tables_of(section("JSON"))
     strict = json.loads(
-        discreet("design", str(town / "town.toml"), "--confidence", "0.2", "--max-bound", "1", "--json")
+        discreet("design", str(town / "town.toml"), "--target", "averaging=0.2", "--max-bound", "1", "--json")
     )
     told = told_of("`design` adds", "`compare` adds")
     names = {result["name"] for result in found["results"]}
@@ -271,13 +272,27 @@ def test_json_keys_of_design_are_those_of_the_page(town: Path) -> None:
     assert told - keys <= names | of_villages | {"attack", "utility", "assess"}
 
 
+def test_the_keys_of_decisions_are_those_of_the_page(town: Path) -> None:
+    protect(town, "--keep-exact", "--out", str(town / "judged"))
+    for asked in (("attack", str(town / "judged"), "--attacks", "averaging"), ("utility", str(town / "judged"))):
+        found = json.loads(discreet(*asked, "--json"))
+        keys = keys_within({name: found[name] for name in JUDGED}) - {
+            name.replace("-", "_") for name in found["targets"]
+        }
+        words = told_of('id="decisions"></a>', "`compare` has")
+        assert keys <= words
+        assert words - keys <= {"assess", "attack", "utility", "chosen", "default", "none"}
+
+
 def test_json_keys_of_compare_are_those_of_the_page(town: Path) -> None:
     asked = ("compare", str(town / "town.toml"), "--data", str(town / "town.csv"), "--id", "ID")
     found = json.loads(discreet(*asked, "--mechanisms", "cell-key,laplace", "--attacks", "none", "--json"))
     common, *_ = tables_of(section("JSON"))
-    assert set(found) == {*common, "contenders", "plot"}
+    own = {"contenders", "targets", "checks", "plot"}
+    assert set(found) == {*common, *own}
     told = told_of("`compare` adds", "`synth` adds")
-    assert set(found["contenders"][0]) | {"contenders", "plot"} == told
+    assert set(found["contenders"][0]) | own == told
+    assert len(found["checks"]) == len(found["contenders"])
     assert found["results"][0]["name"].startswith("cell-key: ")
 
 

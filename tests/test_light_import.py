@@ -33,7 +33,7 @@ def test_a_name_loads_its_own_home_alone() -> None:
 def test_a_command_loads_itself_alone() -> None:
     loaded = loaded_by("from discreet.cli.main import app")
     assert {name for name in loaded if name.startswith("discreet.cli.")} == {
-        "discreet.cli.output", "discreet.cli.main",
+        "discreet.cli.help", "discreet.cli.output", "discreet.cli.main",
     }  # fmt: skip
     assert "numpy" not in loaded
 

@@ -45,9 +45,9 @@ def test_the_depth_that_is_allowed_is_read(depth: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (nested(MAX_DEPTH + 1), "inside each other"),
-        (nested(200_000), "inside each other"),
-        ('{"a":' * 5_000 + "1" + "}" * 5_000, "inside each other"),
+        (nested(MAX_DEPTH + 1), "levels of nested objects or lists"),
+        (nested(200_000), "levels of nested objects or lists"),
+        ('{"a":' * 5_000 + "1" + "}" * 5_000, "levels of nested objects or lists"),
         ("1" + "0" * MAX_DIGITS, f"more than {MAX_DIGITS} digits"),
         ("9" * 5_000, f"more than {MAX_DIGITS} digits"),
         ("-" + "9" * 5_000, f"more than {MAX_DIGITS} digits"),
@@ -122,9 +122,9 @@ def test_a_missing_file_and_a_folder_are_the_systems_errors(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("a = " + nested(MAX_DEPTH), "inside each other"),
-        ("a = " + nested(5_000), "inside each other"),
-        (".".join(["a"] * 5_000) + " = 1", "inside each other"),
+        ("a = " + nested(MAX_DEPTH), "levels of nested objects or lists"),
+        ("a = " + nested(5_000), "levels of nested objects or lists"),
+        (".".join(["a"] * 5_000) + " = 1", "levels of nested objects or lists"),
         ("a = 1" + "0" * MAX_DIGITS, f"more than {MAX_DIGITS} digits"),
         ("a = [{b = -1" + "0" * 400 + "}]", f"more than {MAX_DIGITS} digits"),
         ("a = " + "9" * 5_000, f"more than {MAX_DIGITS} digits"),
@@ -143,10 +143,10 @@ def test_toml_within_the_limits_is_read(tmp_path: Path) -> None:
 
 
 YAML_BEYOND = [
-    (nested(MAX_DEPTH + 1), "inside each other"),
-    (nested(30_000), "inside each other"),
-    ("- " * 30_000, "inside each other"),
-    ("{a: " * 30_000, "inside each other"),
+    (nested(MAX_DEPTH + 1), "levels of nested objects or lists"),
+    (nested(30_000), "levels of nested objects or lists"),
+    ("- " * 30_000, "levels of nested objects or lists"),
+    ("{a: " * 30_000, "levels of nested objects or lists"),
     ("a: 0x" + "f" * 5_000, f"more than {MAX_DIGITS} digits"),
     ("a: &b [1]\nc: [*b, *b]", "anchor"),
     ("a: !!timestamp x", "tag"),
@@ -160,7 +160,7 @@ def test_yaml_beyond_the_limits_is_refused(text: str, what: str, tmp_path: Path)
     """The process that read 30,000 brackets ended in a segmentation fault."""
     script = "import sys; from pathlib import Path; from discreet.limits import bounded_yaml as read; "
     script += "read(sys.stdin.read(), Path('x.yaml'))"
-    if what == "inside each other":
+    if what == "levels of nested objects or lists":
         ended = subprocess.run([sys.executable, "-c", script], input=text, text=True, capture_output=True, check=False)
         assert ended.returncode == 1, "the process was ended by a signal"
         assert "UnreadableFileError" in ended.stderr
@@ -176,8 +176,8 @@ def test_yaml_within_the_limits_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"<a>" * (MAX_DEPTH + 1), "inside each other"),
-        (b"<a>" * 200_000 + b"</a>" * 200_000, "inside each other"),
+        (b"<a>" * (MAX_DEPTH + 1), "levels of nested objects or lists"),
+        (b"<a>" * 200_000 + b"</a>" * 200_000, "levels of nested objects or lists"),
         (b'<?xml version="1.0" encoding="klingon"?><a/>', "encoding"),
         (b'<?xml version="1.0" encoding="shift_jis"?><a/>', "encoding"),
         (

@@ -56,5 +56,5 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 def test_a_name_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(AttributeError, match=r"discreet has no 'protct'; it has Budget, CellKey, .*protect"):
+    with pytest.raises(AttributeError, match=r"discreet has no attribute 'protct'.*Budget, CellKey, .*protect"):
         _ = discreet.protct

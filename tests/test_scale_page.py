@@ -41,7 +41,7 @@ def test_sizes() -> None:
     assert row("rows published") == [f"{run['rows'] / 1e6:.1f} million" for run in runs]
     assert row("`protect`, peak memory") == [f"{run['protect']['memory'] / 1e3:.1f} GB" for run in runs]
     spilled = [run["protect"]["spilled"] for run in runs]
-    assert row("temporary files, most at a time") == [f"{size:.0f} MB" if size else "0" for size in spilled]
+    assert row("temporary files, maximum") == [f"{size:.0f} MB" if size else "0" for size in spilled]
 
 
 def test_seconds_by_stage() -> None:

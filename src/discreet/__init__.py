@@ -1,6 +1,7 @@
 """Discreet noise for discrete counts.
 
-The lobby: what users import, each name loaded when it is asked for. Inside the package, import from the home module.
+The public names of the package. Each is imported on first access. Inside the package, import from the module that
+defines the name.
 """
 
 from __future__ import annotations
@@ -120,18 +121,18 @@ HOMES = {
     "verify": "protection.repetition",
     "write_ptable": "noise.formats.ptable_files",
 }
-"""The module of every name."""
+"""The module that defines each public name."""
 
-__all__ = [*HOMES]  # noqa: PLE0604 - these are texts
+__all__ = [*HOMES]  # noqa: PLE0604 - the keys are strings
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
     if name == "__version__":
         from importlib.metadata import version
 
         return version("discreet")
     if name not in HOMES:
-        raise AttributeError(f"discreet has no {name!r}; it has {', '.join(HOMES)}.")
+        raise AttributeError(f"discreet has no attribute {name!r}. Public names: {', '.join(HOMES)}.")
     found = globals()[name] = getattr(import_module(f"discreet.{HOMES[name]}"), name)
     return found
 

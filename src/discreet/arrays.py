@@ -1,4 +1,4 @@
-"""The array types of the package, and the check where whole numbers enter."""
+"""Array types of the package, and the validation of whole numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Words: TypeAlias = NDArray[np.uint64]
 
 
 def whole(values: ArrayLike, name: str) -> Ints:
-    """Return values as int64, or refuse what is not a whole number.
+    """Return values as int64.
+
+    Raises:
+        ParameterError: if a value is not a whole number, or does not fit into 64 bits.
 
     >>> whole([1.0, 2.0], "counts")
     array([1, 2])
@@ -26,7 +29,7 @@ def whole(values: ArrayLike, name: str) -> Ints:
     if array.dtype.kind in "iub" and array.dtype != np.uint64:
         return array.astype(np.int64, copy=False)
     if array.dtype.kind in "ufO":
-        # An object that is no number, or one beyond 64 bits, is refused below like every other.
+        # Objects that are not numbers, and numbers beyond 64 bits, lead to the error below.
         with np.errstate(invalid="ignore"), suppress(TypeError, ValueError, OverflowError):
             cast = array.astype(np.int64)
             if np.array_equal(cast, array):

@@ -1,7 +1,7 @@
-"""What can go wrong, in two families: the user's mistake and ours.
+"""Errors of the package: input errors (InputError) and internal errors (InternalError).
 
-A message says what was wrong, where, what exists and what to do. It never
-shows a true count, a key or a secret.
+A message states what is wrong, where, what exists and how to fix it. It never
+contains a true count, a key or a secret.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 MOST_ECHOED = 200
-"""Characters of an input that a message shows."""
+"""Maximum number of characters of an input in a message."""
 QUOTED = re.compile(rf"""(?<!\w)(['"])(?:(?!\1).){{{MOST_ECHOED},}}\1(?!\w)|\S{{{MOST_ECHOED + 1},}}""", re.DOTALL)
-"""A text in quotes, or one without spaces, that is longer: no sentence of ours is."""
+"""A quoted text, or a text without spaces, that exceeds the maximum. No sentence of the package matches it."""
 MOST_LISTED = 40
-"""Names listed in a message; more would hide its first sentence."""
+"""Maximum number of names listed in a message."""
 NOT_LISTED = (
-    "Those that exist are not shown: the name of one is a number, so the first line may be a record. "
-    "Give the data a header line."
+    "The existing columns are not listed: one column name is a number, so the first line may be a record. "
+    "Add a header line to the data."
 )
 
 
 def may_be_record(columns: Iterable[str]) -> bool:
-    """Say whether names of columns may be the values of a record, as in a CSV file without a header line."""
+    """Return whether column names may be the values of a record, as in a CSV file without a header line."""
     return any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in columns)
 
 
 def shortened(message: str) -> str:
-    """Return a message that shows of a long input only its start and its end, where a path has its name.
+    """Return a message with long inputs shortened to their start and end; the end of a path is its file name.
 
     >>> len(shortened(f"There is no topic {'x' * 1000!r}.")) < 250
     True
@@ -43,24 +43,24 @@ def shortened(message: str) -> str:
 
 
 def excerpt(text: str) -> str:
-    """Return an input as a message shows it: whole, or its start and its end."""
+    """Return an input for display in a message: in full, or its start and its end."""
     half = MOST_ECHOED // 2 - 1
     return text if len(text) <= MOST_ECHOED else f"{text[:half]}..{text[-half:]}"
 
 
 class DiscreetError(Exception):
-    """The base of every error that discreet raises on purpose."""
+    """Base class of the errors that discreet raises."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(shortened(message))
 
 
 class InternalError(DiscreetError):
-    """A broken promise of our own; worth a report."""
+    """A defect of discreet; please report it."""
 
 
 class InputError(DiscreetError):
-    """The user's mistake; the command ends with exit code 2."""
+    """Invalid input; the command ends with exit code 2."""
 
 
 class ParameterError(InputError):
@@ -78,11 +78,11 @@ class ParameterError(InputError):
 
 
 class TooLargeError(ParameterError):
-    """More cells than can be solved exactly."""
+    """More cells than an exact solution supports."""
 
 
 class InfeasibleError(InputError):
-    """No law satisfies the constraints of one row of a p-table."""
+    """No noise distribution satisfies the constraints of one row of a p-table."""
 
     def __init__(self, message: str, *, row: int, needs: str) -> None:
         super().__init__(message)
@@ -96,7 +96,7 @@ class InfeasibleError(InputError):
 
 
 class PTableFileError(InputError):
-    """A p-table file that cannot be read, or a p-table that a format cannot hold."""
+    """A p-table file that cannot be read, or a p-table that a format cannot represent."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)
@@ -119,7 +119,7 @@ class UnknownNameError(InputError):
 
     @classmethod
     def among(cls, kind: str, name: str, available: Iterable[str]) -> UnknownNameError:
-        """Build the error with the nearest right spelling first."""
+        """Build the error with the most similar existing names first."""
         names = tuple(available)
         same = [each for each in names if each.casefold() == name.casefold()]
         near = same or difflib.get_close_matches(name, names, n=2, cutoff=0.5)
@@ -127,7 +127,7 @@ class UnknownNameError(InputError):
         listed = ", ".join(map(excerpt, names[:MOST_LISTED])) + (
             f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
         )
-        return cls(f"There is no {kind} {name!r}.{hint} There are: {listed}.", name=name, available=names)
+        return cls(f"There is no {kind} {name!r}.{hint} Available: {listed}.", name=name, available=names)
 
     @classmethod
     def column(cls, kind: str, name: str, columns: Sequence[str]) -> UnknownNameError:
@@ -182,11 +182,11 @@ class RecordFileError(InputError):
 
 
 class NothingToCountError(InputError):
-    """Data of which no record is left."""
+    """Data without a record to count."""
 
 
 class DataFileError(InputError):
-    """A data file that cannot be read, or that holds nothing to count; its values are never shown."""
+    """A data file that cannot be read, or that contains no records to count; messages never contain its values."""
 
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(message)
@@ -199,7 +199,7 @@ class DataFileError(InputError):
 
 
 class DisagreementError(InputError):
-    """Tables that were counted elsewhere and do not agree; of their counts only the difference is shown."""
+    """Pre-tabulated tables with inconsistent counts; the message contains the difference, not the counts."""
 
     def __init__(self, message: str, *, tables: tuple[str, str], statistic: str, difference: int) -> None:
         super().__init__(message)
@@ -212,8 +212,8 @@ class DisagreementError(InputError):
         """Build the error for two tables and the first cell of a statistic in which they differ."""
         where = f" in the cell {cell}" if cell else ""
         return cls(
-            f"Tables {one} and {other} do not agree: their counts of the statistic {statistic} differ by "
-            f"{difference:,}{where}. Correct the files, or leave one of the tables out (--tables).",
+            f"Tables {one} and {other} are inconsistent: their counts of the statistic {statistic} differ by "
+            f"{difference:,}{where}. Correct the files, or exclude one of the tables (--tables).",
             tables=(one, other),
             statistic=statistic,
             difference=difference,
@@ -221,7 +221,7 @@ class DisagreementError(InputError):
 
 
 class ColumnError(InputError):
-    """A column that the programme names and the data lack."""
+    """A column of the programme that is missing in the data."""
 
     def __init__(self, message: str, *, topic: str, column: str) -> None:
         super().__init__(message)
@@ -232,7 +232,7 @@ class ColumnError(InputError):
     def absent(
         cls, source: str, topic: str, column: str, *, label: str, tables: Sequence[str], columns: Sequence[str]
     ) -> ColumnError:
-        """Build the error with the tables that need the column, and the columns that look close or exist."""
+        """Build the error with the tables that need the column, and the similar or existing columns."""
         hidden = may_be_record(columns)
         folded = [other for other in columns if other.casefold() == column.casefold()]
         near = [] if hidden else folded or difflib.get_close_matches(column, columns, n=3, cutoff=0.4)
@@ -241,25 +241,25 @@ class ColumnError(InputError):
         used = ", ".join(tables[:3]) + (", .." if len(tables) > 3 else "")
         which = f"used by {len(tables)} {'table' if len(tables) == 1 else 'tables'} ({used})"
         listed = ", ".join(map(excerpt, columns[:MOST_LISTED])) + (", .." if len(columns) > MOST_LISTED else "")
-        close = f"Columns that look close: {', '.join(map(excerpt, near))}." if near else f"There are: {listed}."
+        close = f"Similar columns: {', '.join(map(excerpt, near))}." if near else f"Available: {listed}."
         close = NOT_LISTED if hidden else close
         bound = excerpt(near[0]) if near else "its column"
-        todo = f'Bind it in the programme with [columns] {topic} = "{bound}", or leave those tables out with --tables.'
+        todo = f'Bind it in the programme with [columns] {topic} = "{bound}", or exclude those tables with --tables.'
         return cls(f"{source} has no column{called} for {named}, {which}. {close} {todo}", topic=topic, column=column)
 
 
 @dataclass(frozen=True)
 class DataProblem:
-    """What was not in order in one column of the data.
+    """Invalid values in one column of the data.
 
     Attributes:
-        column: its name.
-        topic: the topic it holds.
-        unknown: records with a code that the programme does not have.
-        coarse: records with a code that is coarser than the tables need.
-        missing: records without a value, where that is not allowed.
-        examples: some of the codes; none where they are too many to be codes.
-        odd: whether its values are neither text nor numbers.
+        column: the name of the column.
+        topic: the topic that the column is bound to.
+        unknown: the number of records with a code that the programme does not define.
+        coarse: the number of records with a code that is coarser than the tables need.
+        missing: the number of records without a value, where missing values are not allowed.
+        examples: some of the invalid codes; empty if there are too many different values to be codes.
+        odd: whether the values are neither text nor numbers.
     """
 
     column: str
@@ -272,24 +272,24 @@ class DataProblem:
 
     def __str__(self) -> str:
         if self.odd:
-            return f"{self.column}: its values are neither text nor numbers, so they cannot be codes of {self.topic}"
+            return f"{self.column}: the values are neither text nor numbers, so they cannot be codes of {self.topic}"
         parts = [
             f"{times:,} {'record' if times == 1 else 'records'} {what}"
             for times, what in (
                 (self.missing, "without a value"),
-                (self.unknown, f"with a code that topic {self.topic} does not have"),
+                (self.unknown, f"with a code that topic {self.topic} does not define"),
                 (self.coarse, f"with a category of {self.topic} that is too coarse for the tables"),
             )
             if times
         ]
         shown = f" (such as {', '.join(map(repr, self.examples))})" if self.examples else ""
         if self.unknown and not self.examples:
-            shown = " (too many different ones to be codes, so none is shown; is it the right column?)"
+            shown = " (not shown: too many different values to be codes; check the column)"
         return f"{self.column}: {' and '.join(parts)}{shown}"
 
 
 class DataProblemsError(InputError):
-    """Columns whose values cannot be counted as the programme asks."""
+    """Columns whose values the programme cannot count."""
 
     def __init__(self, message: str, *, problems: Sequence[DataProblem]) -> None:
         super().__init__(message)
@@ -297,18 +297,18 @@ class DataProblemsError(InputError):
 
     @classmethod
     def found(cls, source: str, problems: Sequence[DataProblem]) -> DataProblemsError:
-        """Build the error with one line per column and the ways out that exist."""
+        """Build the error with one line per column and the possible corrections."""
         ways = []
         if any(problem.missing for problem in problems):
-            ways.append("give missing values a code, or choose --missing category or --missing drop")
+            ways.append("assign a code to missing values, or use --missing category or --missing drop")
         if any(problem.unknown or problem.coarse or problem.odd for problem in problems):
             ways.append("correct the data, add the codes to the programme, or bind another column in [columns]")
         lines = "".join(f"\n  {problem}" for problem in problems)
-        return cls(f"{source} cannot be counted:{lines}\nWays out: {'; '.join(ways)}.", problems=problems)
+        return cls(f"{source} cannot be counted:{lines}\nTo fix this: {'; '.join(ways)}.", problems=problems)
 
 
 class UnreadableFileError(InputError):
-    """A file beyond the limits on what is read: its kind, its size, its depth or its numbers."""
+    """A file that exceeds the limits for reading: its type, its size, its nesting depth or its numbers."""
 
     def __init__(self, message: str, *, path: Path, what: str) -> None:
         super().__init__(message)
@@ -318,14 +318,14 @@ class UnreadableFileError(InputError):
     @classmethod
     def at(cls, path: Path, what: str) -> UnreadableFileError:
         """Build the error for a file."""
-        return cls(f"{path} {what}. Take it from a copy, or name another file.", path=path, what=what)
+        return cls(f"{path} {what}. Restore it from a backup, or specify another file.", path=path, what=what)
 
 
 class FileExistsAlreadyError(InputError):
-    """A file that would be overwritten without having been asked to."""
+    """A file that exists already and that the user did not allow to be overwritten."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} exists already and was left as it is. Choose another name, or add --replace.")
+        super().__init__(f"{path} exists already and was not changed. Choose another name, or add --replace.")
         self.path = path
 
 
@@ -343,7 +343,7 @@ class FileWriteError(InputError):
 
 
 class LockedError(InputError):
-    """A folder in which another process is at work."""
+    """A folder that another process has locked."""
 
     def __init__(self, message: str, *, path: Path, holder: str) -> None:
         super().__init__(message)
@@ -352,8 +352,8 @@ class LockedError(InputError):
 
     @classmethod
     def by(cls, path: Path, holder: str, seconds: float) -> LockedError:
-        """Build the error for a lock that was waited for."""
-        todo = "Repeat the command when it has ended; protect waits longer with --lock-timeout."
+        """Build the error for a lock that was not released in time."""
+        todo = "Repeat the command when that process has ended. To make protect wait longer, use --lock-timeout."
         return cls(f"{path} is locked by {holder}. Waited {seconds:g} s. {todo}", path=path, holder=holder)
 
 
@@ -371,7 +371,7 @@ class SettingsFileError(InputError):
 
 
 class ReleaseError(InputError):
-    """A folder that is no release, or one that lacks something."""
+    """A folder that is not a release, or an incomplete release."""
 
     def __init__(self, message: str, *, path: Path, what: str) -> None:
         super().__init__(message)
@@ -385,11 +385,11 @@ class ReleaseError(InputError):
 
 
 class EngineError(InputError):
-    """The engine could not go on; its own text may show values of records and is left out."""
+    """A failure of the engine; its own message may contain values of records and is omitted."""
 
     WAYS_OUT: ClassVar = {
-        "OutOfMemoryException": "it ran out of memory. Free some, allow more (--memory), or count fewer --tables",
-        "IOException": "it could not read or write a file. Check the space left for temporary files",
+        "OutOfMemoryException": "it ran out of memory. Free memory, raise --memory, or count fewer --tables",
+        "IOException": "it could not read or write a file. Check the free space for temporary files",
     }
 
     def __init__(self, message: str, *, step: str) -> None:
@@ -398,26 +398,26 @@ class EngineError(InputError):
 
     @classmethod
     def refused(cls, step: str, error: Exception) -> EngineError:
-        """Build the error for a step from the engine's own."""
+        """Build the error for a step from the error of the engine."""
         kind = type(error).__name__
         return cls(f"The engine stopped at {step}: {cls.WAYS_OUT.get(kind, kind)}.", step=step)
 
 
 class ReleaseWarning(UserWarning):
-    """A warning about a release that was just made, such as an earlier release beside it that tells more."""
+    """A warning about a new release, for example that it discloses more together with an earlier release."""
 
 
 class SecretError(InputError):
-    """A secret that is missing or too short; its value is never shown."""
+    """A secret that is missing or too short; messages never contain its value."""
 
     @classmethod
     def at(cls, place: Path | str, what: str, todo: str) -> SecretError:
-        """Build the error for a file, or for another place a secret was sought in."""
+        """Build the error for a file, or for another place where a secret was expected."""
         return cls(f"{place} {what} {todo}")
 
 
 class RecordIdError(InputError):
-    """Records without an id of their own, by their number in the data; no id is ever shown."""
+    """Records without a unique id, by their number in the data; messages never contain an id."""
 
     def __init__(self, message: str, *, column: str) -> None:
         super().__init__(message)
@@ -427,25 +427,25 @@ class RecordIdError(InputError):
     def missing(cls, column: str, how_many: int, first: int) -> RecordIdError:
         """Build the error for records whose id is missing."""
         records = "1 record" if how_many == 1 else f"{how_many:,} records"
-        todo = "Every record needs an id of its own: complete them, or name a column that has one in every record."
-        return cls(f"{column} is missing in {records}, the first is record {first:,}. {todo}", column=column)
+        todo = "Every record needs a unique id: complete the ids, or specify a column with an id in every record."
+        return cls(f"{column} is missing in {records}; the first is record {first:,}. {todo}", column=column)
 
     @classmethod
     def repeated(cls, column: str, how_many: int, first: int, twin: int) -> RecordIdError:
-        """Build the error for records that share their id with another."""
-        what = f"{how_many:,} records share their {column} with another, such as records {first:,} and {twin:,}."
-        todo = "Every record needs an id of its own: remove copies, or name the column that tells records apart."
+        """Build the error for records that share their id with another record."""
+        what = f"{how_many:,} records share their {column} with another record, such as {first:,} and {twin:,}."
+        todo = "Every record needs a unique id: remove duplicates, or specify the column that identifies records."
         return cls(f"{what} {todo}", column=column)
 
     @classmethod
     def inexact(cls, column: str, kind: str) -> RecordIdError:
-        """Build the error for a column of a kind that ids cannot have."""
-        what = f"{column} holds values of type {kind}, but ids must be exact: text or whole numbers."
-        return cls(f"{what} Convert the column, or name another.", column=column)
+        """Build the error for a column of a data type that ids cannot have."""
+        what = f"{column} contains values of type {kind}, but ids must be exact: text or whole numbers."
+        return cls(f"{what} Convert the column, or specify another column.", column=column)
 
 
 class RecordKeyError(InputError):
-    """A column of ready-made keys, counts or weights that cannot be used; no value of it is ever shown."""
+    """An invalid column of existing keys, counts or weights; messages never contain its values."""
 
     def __init__(self, message: str, *, column: str) -> None:
         super().__init__(message)
@@ -455,13 +455,13 @@ class RecordKeyError(InputError):
     def unusable(
         cls, column: str, how_many: int, first: int, why: str, accepted: str, *, what: str = "key"
     ) -> RecordKeyError:
-        """Build the error for records, with what is wrong in the first of them."""
+        """Build the error for records, with the problem in the first of them."""
         records = "1 record" if how_many == 1 else f"{how_many:,} records"
         return cls(
-            f"{column} has no usable {what} in {records}: in record {first:,} it {why}. {accepted}", column=column
+            f"{column} has no valid {what} in {records}: in record {first:,} it {why}. {accepted}", column=column
         )
 
     @classmethod
     def kind(cls, column: str, kind: str, accepted: str) -> RecordKeyError:
-        """Build the error for a column of a kind that such numbers cannot have."""
-        return cls(f"{column} holds values of type {kind}. {accepted}", column=column)
+        """Build the error for a column of a data type that such numbers cannot have."""
+        return cls(f"{column} contains values of type {kind}. {accepted}", column=column)

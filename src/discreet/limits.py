@@ -1,4 +1,4 @@
-"""Limits on what is read of a file that anybody may have written: its kind, its size, its depth, its numbers."""
+"""Limits for reading untrusted files: file type, size, nesting depth and length of numbers."""
 
 from __future__ import annotations
 
@@ -19,43 +19,44 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_JSON_BYTES = 1 << 26
-"""Bytes of a JSON file that nobody named, such as the record of another release in the same folder."""
+"""Maximum size of a JSON file that the user did not name, such as the record of another release in the same folder."""
 MAX_RELEASE_BYTES = 1 << 30
-"""Bytes of record.json and release.json of a release that is opened; a record needs some 120 bytes for every area, and
-twice as many where missing values have a category."""
+"""Maximum size of record.json and of release.json. A record needs about 120 bytes for every area, and twice as many
+if missing values have a category."""
 MAX_TEXT_BYTES = 1 << 26
-"""Bytes of any other text, such as programmes and p-tables; that of the ONS with 4,096 keys has 36 MB."""
+"""Maximum size of other text files, such as programmes and p-tables. The ONS p-table with 4,096 keys has 36 MB."""
 MAX_DEPTH = 100
-"""Objects, lists and elements inside each other."""
+"""Maximum nesting depth of objects, lists and elements."""
 MAX_DIGITS = 100
-"""Characters of one number."""
+"""Maximum number of characters of one number."""
 STEP = 1 << 16
-"""Bytes that are read at once beyond the size that a file claims."""
+"""Bytes per read call beyond the size that the file system reports."""
 MAX_THREADS = 1024
-"""Threads of a run."""
+"""Maximum number of threads of a run."""
 
 
 def read_bounded(path: Path, most: float = MAX_JSON_BYTES) -> bytes:
     """Return the bytes of a regular file.
 
-    Nothing else is opened: a pipe would wait for a writer, and a device may have no end.
+    Other kinds of files are refused: reading a pipe would block until something writes to it, and a device may be
+    endless.
 
     Args:
         path: the file.
-        most: bytes that it may have; `math.inf` where its size does not matter.
+        most: the maximum size in bytes; `math.inf` for no limit.
 
     Raises:
-        OSError: if the system cannot read it.
-        UnreadableFileError: if it is not a regular file, or has more bytes than `most`.
+        OSError: if the system cannot read the file.
+        UnreadableFileError: if it is not a regular file, or is larger than `most`.
     """
     _check_regular(path, path.stat(), most)
-    # Another file may have taken the name since: without waiting, and looked at again.
+    # The path may have been replaced in the meantime: open without blocking, and check again.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         _check_regular(path, status, most)
         content = file.read(status.st_size + 1)
-        # It may also grow while it is read, or have more bytes than it claims.
+        # The file may also grow during reading, or have more bytes than its status states.
         while len(content) <= most and (more := file.read(STEP)):
             content += more
     if len(content) > most:
@@ -63,16 +64,16 @@ def read_bounded(path: Path, most: float = MAX_JSON_BYTES) -> bytes:
     return content
 
 
-def bounded_json(content: bytes | str, path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    """Return what a JSON text holds.
+def bounded_json(content: bytes | str, path: Path) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a JSON text.
 
     Args:
         content: the text, or its bytes in UTF-8.
-        path: where it is from, for messages.
+        path: the path of the file, for messages.
 
     Raises:
-        UnreadableFileError: if it is not JSON in UTF-8, nested too deeply, or has a number that is too long or too
-            large.
+        UnreadableFileError: if the content is not JSON in UTF-8, is nested too deeply, or has a number that is too long
+            or too large.
     """
 
     def number(digits: str) -> int | float:
@@ -96,17 +97,17 @@ def bounded_json(content: bytes | str, path: Path) -> Any:  # noqa: ANN401 - wha
     return found
 
 
-def read_bounded_json(path: Path, most: float = MAX_JSON_BYTES) -> Any:  # noqa: ANN401 - whatever the file holds
-    """Return what a JSON file holds; see `read_bounded` and `bounded_json`."""
+def read_bounded_json(path: Path, most: float = MAX_JSON_BYTES) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a JSON file; see `read_bounded` and `bounded_json`."""
     return bounded_json(read_bounded(path, most), path)
 
 
 def read_named(path: Path, most: int = MAX_TEXT_BYTES) -> bytes:
-    """Return the bytes of a file that the user names, which may be a pipe.
+    """Return the bytes of a file that the user names; it may be a pipe.
 
     Raises:
-        OSError: if the system cannot read it.
-        UnreadableFileError: if it has more bytes than `most`.
+        OSError: if the system cannot read the file.
+        UnreadableFileError: if the file is larger than `most`.
     """
     with path.open("rb") as file:
         content = file.read(most + 1)
@@ -116,7 +117,7 @@ def read_named(path: Path, most: int = MAX_TEXT_BYTES) -> bytes:
 
 
 def unzipped(content: bytes, path: Path, most: int = MAX_TEXT_BYTES) -> bytes:
-    """Return what gzip packed; a small file can hold more than any memory."""
+    """Return decompressed gzip content, or refuse more than `most` bytes: a small file can expand beyond any memory."""
     with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
         found = file.read(most + 1)
     if len(found) > most:
@@ -125,11 +126,11 @@ def unzipped(content: bytes, path: Path, most: int = MAX_TEXT_BYTES) -> bytes:
 
 
 def bounded_toml(text: str, path: Path) -> dict[str, Any]:
-    """Return what a TOML text holds.
+    """Return the content of a TOML text.
 
     Raises:
-        tomllib.TOMLDecodeError: if it is not TOML.
-        UnreadableFileError: if it is nested too deeply, or has a number that is too long or too large.
+        tomllib.TOMLDecodeError: if the text is not TOML.
+        UnreadableFileError: if the text is nested too deeply, or has a number that is too long or too large.
     """
 
     def number(digits: str) -> float:
@@ -145,21 +146,21 @@ def bounded_toml(text: str, path: Path) -> dict[str, Any]:
     except RecursionError as error:
         raise _too_deep(path) from error
     except ValueError as error:
-        # Python reads no whole number of some thousand digits.
+        # Python refuses whole numbers of several thousand digits.
         raise _too_long(path) from error
     _check_content(found, path)
     return found
 
 
-def bounded_yaml(text: str, path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    """Return what a YAML text holds, without anchors and tags.
+def bounded_yaml(text: str, path: Path) -> Any:  # noqa: ANN401 - any YAML value
+    """Return the value of a YAML text; anchors and tags are refused.
 
-    The library recurses without a look at the stack, so the depth is known before it makes anything. Anchors make a
-    small text stand for a large one, and tags lead to errors of any kind; no p-table has either.
+    The YAML library recurses without checking the stack, so the depth is checked before it builds any object. Anchors
+    let a small text expand to a large object, and tags cause arbitrary errors. No p-table uses either.
 
     Raises:
-        yaml.YAMLError, ValueError: if it is not YAML.
-        UnreadableFileError: if it is nested too deeply, has anchors or tags, or a number that is too long.
+        yaml.YAMLError, ValueError: if the text is not YAML.
+        UnreadableFileError: if the text is nested too deeply, has anchors or tags, or a number that is too long.
     """
     import yaml
 
@@ -171,17 +172,17 @@ def bounded_yaml(text: str, path: Path) -> Any:  # noqa: ANN401 - whatever the f
             raise _too_deep(path)
         if getattr(event, "anchor", None) or getattr(event, "tag", None):
             raise UnreadableFileError.at(path, "has an anchor or a tag of YAML")
-    found = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe
+    found = yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe
     _check_content(found, path)
     return found
 
 
 def bounded_xml(content: bytes, path: Path) -> ET.Element:
-    """Return the root of an XML document without a document type, which could define entities.
+    """Return the root of an XML document; a document type is refused, because it could define entities.
 
     Raises:
-        xml.etree.ElementTree.ParseError: if it is not XML.
-        UnreadableFileError: if it is nested too deeply, has a document type or an encoding that is not known.
+        xml.etree.ElementTree.ParseError: if the content is not XML.
+        UnreadableFileError: if the document is nested too deeply, has a document type or an unknown encoding.
     """
     import xml.etree.ElementTree as ET
 
@@ -202,13 +203,13 @@ def bounded_xml(content: bytes, path: Path) -> ET.Element:
             raise UnreadableFileError.at(path, "has a document type")
 
     try:
-        return ET.fromstring(content, parser=ET.XMLParser(target=Bounded()))  # noqa: S314 - no entities, as said
+        return ET.fromstring(content, parser=ET.XMLParser(target=Bounded()))  # noqa: S314 - document types are refused, so there are no entities
     except (LookupError, ValueError) as error:
-        raise UnreadableFileError.at(path, "is in an encoding that is not known") from error
+        raise UnreadableFileError.at(path, "has an unknown encoding") from error
 
 
 def _check_content(content: object, path: Path) -> None:
-    """Refuse what is nested too deeply, and whole numbers beyond double precision."""
+    """Refuse content that is nested too deeply, and whole numbers of more than MAX_DIGITS digits."""
     check_depth(content, path)
     waiting = [content]
     while waiting:
@@ -223,7 +224,7 @@ def _check_content(content: object, path: Path) -> None:
 
 
 def check_depth(content: object, path: Path) -> None:
-    """Refuse objects and lists that are nested too deeply; such are refused here before any function recurses."""
+    """Refuse objects and lists that are nested too deeply, before any function recurses into them."""
     layer = [content]
     for _ in range(MAX_DEPTH):
         layer = [
@@ -252,7 +253,7 @@ def _too_large(path: Path, most: float) -> UnreadableFileError:
 
 
 def _too_deep(path: Path) -> UnreadableFileError:
-    return UnreadableFileError.at(path, f"has more than {MAX_DEPTH} objects or lists inside each other")
+    return UnreadableFileError.at(path, f"has more than {MAX_DEPTH} levels of nested objects or lists")
 
 
 def _too_long(path: Path) -> UnreadableFileError:

@@ -1,6 +1,6 @@
-"""Things known by name: ours and a user's register alike, by decorator and by entry point.
+"""Registries of named extensions; built-in and third-party ones register by decorator and entry point alike.
 
-An entry point of the group names a module; importing it runs its decorators.
+An entry point of the group names a module; importing the module runs its decorators.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named things of one kind.
+    """Extensions of one kind, by name.
 
     Args:
-        group: the group of entry points.
-        kind: what they are, for messages.
-        order: names that come first, in this order; all others follow by name.
-        base: the class that registered classes must derive from.
+        group: the entry point group.
+        kind: the kind of extension, for messages.
+        order: names to list first, in this order; the others follow alphabetically.
+        base: the base class of registered classes; None if any object may be registered.
     """
 
     def __init__(self, group: str, kind: str, order: Sequence[str] = (), *, base: type | None = None) -> None:
         self._group, self._kind, self._order, self._base = group, kind, order, base
         self._loaded: set[str] = set()
-        # Reentrant: a module that is loaded may ask for the others.
+        # Reentrant: a module may look up other extensions while it is loaded.
         self._lock = RLock()
         self.known: dict[str, T] = {}
 
     @cached_property
     def _entries(self) -> tuple[EntryPoint, ...]:
-        """Return the entry points of the group, read once: they are sought in every package that is installed."""
+        """Return the entry points of the group; cached, because the lookup searches all installed packages."""
         return tuple(entry_points(group=self._group))
 
     def names(self) -> tuple[str, ...]:
-        """Return all names without importing what they stand for: where entry points bear the names of the things."""
+        """Return all names without importing the extensions; this requires entry points named like the extensions."""
         there = {entry.name for entry in self._entries} | set(self.known)
         return tuple(sorted(there, key=self._place))
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Make a thing known under this name (a decorator)."""
+        """Return a decorator that registers an extension under this name."""
 
         def add(thing: T) -> T:
             if self._base and not (isinstance(thing, type) and issubclass(thing, self._base)):
-                what = f"A {self._kind} is a class derived from {self._base.__name__}; {name!r} is not."
+                what = f"A {self._kind} must be a class derived from {self._base.__name__}; {name!r} is not."
                 raise ParameterError(what, parameter="name")
             taken = self.known.get(name)
             if taken is not None and taken.__module__ != thing.__module__:
@@ -63,7 +63,7 @@ class Registry(Generic[T]):
         return add
 
     def all(self) -> dict[str, T]:
-        """Return everything registered by name."""
+        """Return all registered extensions by name."""
         with self._lock:
             for entry in self._entries:
                 self._load(entry)
@@ -78,8 +78,8 @@ class Registry(Generic[T]):
         except Exception as error:
             self._loaded.discard(entry.value)
             raise ParameterError(
-                f"The {self._kind} {entry.name} of {entry.value} cannot be loaded: {error}. Repair or remove the "
-                "package that brings it.",
+                f"The {self._kind} {entry.name} of {entry.value} cannot be loaded: {error}. Repair or uninstall its "
+                "package.",
                 parameter=self._group,
             ) from error
 
@@ -87,7 +87,11 @@ class Registry(Generic[T]):
         return (self._order.index(name) if name in self._order else len(self._order), name)
 
     def named(self, names: Sequence[str] | None) -> dict[str, T]:
-        """Return those asked for, or all; a name that does not exist is refused with the nearest one that does."""
+        """Return the extensions with these names, or all.
+
+        Raises:
+            UnknownNameError: if a name is not registered; the message suggests similar names.
+        """
         known = self.all()
         for name in names or ():
             if name not in known:
@@ -95,7 +99,7 @@ class Registry(Generic[T]):
         return {name: known[name] for name in names} if names else known
 
     def get(self, name: str) -> T:
-        """Return one by its name; another that cannot be loaded does not matter then."""
+        """Return one extension by its name; extensions with other names need not be loadable."""
         with self._lock:
             for entry in self._entries:
                 if entry.name == name and name not in self.known:

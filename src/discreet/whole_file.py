@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, so that it outlasts a power cut, and never into a published folder."""
+"""Atomic writing of files: durable after a power failure, and never into a published folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
 
 PUBLISHED = ("release.json", "tables")
-"""The file and the folder by which a published folder is recognised."""
+"""The file and the folder that identify a published folder."""
 NO_SYNC = (errno.EBADF, errno.EINVAL, errno.ENOTSUP)
-"""Errors of file systems that cannot sync a folder."""
+"""Error codes of file systems that cannot sync a folder."""
 
 
 def check_writable(path: Path, *, replace: bool) -> None:
-    """Refuse before any work what writing would refuse after it: a missing folder, a device, a file that is there.
+    """Check before the computation that a file can be written after it.
 
-    A place in a published folder is refused, too.
+    Raises:
+        FileExistsAlreadyError: if the file exists and `replace` is false.
+        FileWriteError: if the folder is missing, the path is a folder or a device, or it is in a published folder.
     """
     try:
         check_unpublished(path)
@@ -33,15 +35,16 @@ def check_writable(path: Path, *, replace: bool) -> None:
         if path.exists() and not replace:
             raise FileExistsAlreadyError(path)
         if not path.absolute().parent.is_dir():
-            raise FileWriteError.to(path, "its folder does not exist", "Make the folder, or choose another.")
+            raise FileWriteError.to(path, "its folder does not exist", "Create the folder, or choose another.")
     except OSError as error:
         raise FileWriteError.to(path, error.strerror or "the path is not usable", "Choose another name.") from error
 
 
 def check_unpublished(path: Path) -> None:
-    """Refuse a path in the public folder of a release, which is published as a whole with all that is in it."""
+    """Refuse a path in the public folder of a release, because the whole folder is published."""
     description, tables = PUBLISHED
-    # As it is spelt, and where links lead to: a copy of the release may follow them. These functions raise no errors.
+    # Check the path as given and with links resolved: a copy of the release may follow links. The functions of os.path
+    # raise no errors.
     spelt, real = os.path.abspath(path), os.path.realpath(path)  # noqa: PTH100
     for folder in (*Path(spelt).parents, *Path(real).parents):
         if os.path.isfile(folder / description) and os.path.isdir(folder / tables):  # noqa: PTH112, PTH113
@@ -50,7 +53,7 @@ def check_unpublished(path: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write a file whole or not at all; see `open_whole`."""
+    """Write a file atomically; see `open_whole`."""
     check_writable(path, replace=True)
     with open_whole(path, private=private) as file:
         file.write(data)
@@ -58,20 +61,20 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
 
 @contextmanager
 def open_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file beside a path and move it there when it is complete: a killed run leaves the old file or the new one.
+    """Open a temporary file and rename it to the path when it is complete; a killed run leaves the old or the new file.
 
-    The file and the entry of its folder are on disk when this returns. A symbolic link stays one: the file it points to
-    is replaced. A private file stays its owner's alone (mode 600).
+    The file and its folder entry are on disk when the context ends. A symbolic link is kept: its target is replaced. A
+    private file is accessible only to its owner (mode 600).
     """
     target = path.resolve()
     try:
-        # A temporary file is private from its first moment.
+        # mkstemp creates the file with mode 600.
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
             if not private:
-                # A finished one has the mode of what it replaces, or of any new file.
+                # The finished file gets the mode of the file it replaces, or the default mode.
                 Path(name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
             sync(Path(name))
             Path(name).replace(target)
@@ -80,23 +83,23 @@ def open_whole(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        todo = "Check the folder and the space left."
+        todo = "Check the folder and the free space."
         raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error
 
 
 def sync(path: Path) -> None:
-    """Return when a file, or the list of entries of a folder, is on disk and outlasts a power cut."""
+    """Flush a file, or the entries of a folder, to disk, so that it survives a power failure."""
     is_folder = path.is_dir()
     if is_folder and os.name == "nt":
-        # Windows opens no folders; its file systems write their entries down in order.
+        # Windows cannot open folders; its file systems journal folder entries in order.
         return
     try:
-        # Windows syncs only what may be written.
+        # Windows syncs only files that are opened for writing.
         descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     except PermissionError:
         if os.name == "nt":
             raise
-        # Writable and yet not readable. The slow way: everything that the system has not written yet.
+        # The file is writable but not readable. Fall back to flushing all file systems, which is slow.
         os.sync()
         return
     try:
@@ -109,7 +112,7 @@ def sync(path: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Sync every file below a folder, then every folder from the innermost to this one."""
+    """Sync every file below a folder, then all folders from the innermost to the outermost."""
     for parent, _, names in os.walk(folder, topdown=False):
         for name in names:
             sync(Path(parent, name))
@@ -117,7 +120,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def _umask() -> int:
-    """Return the bits that new files do not get; the system tells it only by setting it."""
+    """Return the file mode creation mask; the system returns it only when it is set."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -241,8 +241,8 @@ def expectations(counts: Sequence[int], law: TransitionMatrix) -> dict[str, floa
     return {
         "expected_absolute_distance": _mean(off),
         "expected_relative_distance": _mean(shares),
-        "expected_vanished": _mean(gone),
-        "expected_made_up": float(law.chance(np.array(0), np.arange(1, law.reach + 1)).sum()),
+        "expected_lost_counts": _mean(gone),
+        "expected_false_positives": float(law.chance(np.array(0), np.arange(1, law.reach + 1)).sum()),
     }
 
 
@@ -290,9 +290,9 @@ def figures(release: Release, areas: tuple[np.ndarray, np.ndarray], law: Transit
         "unchanged_counts": _mean(pair.noise == 0 for pair in occupied),
         "mean_relative_distance": _mean(abs(pair.noise) / pair.true for pair in occupied),
         "mean_root_distance": _mean(abs(max(pair.published, 0) ** 0.5 - pair.true**0.5) for pair in occupied),
-        "vanished_counts": _mean(pair.published <= 0 for pair in occupied),
+        "lost_counts": _mean(pair.published <= 0 for pair in occupied),
         "false_zeros": _mean(pair.published == 0 for pair in occupied),
-        "zeros_that_hide_somebody": _mean(pair.true > 0 for pair in pairs if pair.published == 0),
+        "positive_published_zeros": _mean(pair.true > 0 for pair in pairs if pair.published == 0),
         "false_positives": _mean(pair.published > 0 for pair in pairs if pair.true == 0),
         "negative_counts": _mean(pair.published < 0 for pair in pairs),
         "hellinger": _mean(hellingers(release).values()),

@@ -72,9 +72,9 @@ def test_several_tables_are_weighed_by_their_totals() -> None:
     assert found.mean == 4
     assert found.worst.largest == 4
     sentences = {result.name: result.sentence for result in found.results()}
-    assert sentences["tables_apart"] == "In 1 of 2 tables with totals, parts do not add up somewhere."
-    assert "these are 4.0 persons off on average" in sentences["totals_apart"]
-    assert "The largest gap is 4, in table 1 at" in sentences["largest_gap"]
+    assert sentences["tables_apart"] == "1 of 2 tables with totals have at least one additivity error."
+    assert "the mean absolute error of these is 4.0 persons" in sentences["totals_apart"]
+    assert "The largest additivity error is 4, in table 1 at" in sentences["largest_gap"]
 
 
 def test_tables_without_totals_are_no_reason_to_divide_by_nothing() -> None:

@@ -46,13 +46,16 @@ def test_some_countries() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"female": [3, None, 5]}, r"^towns, record 2: area A2 \(Neu\) has no number of women\. Add it, 0 if nobody"),
+        (
+            {"female": [3, None, 5]},
+            r"^towns, record 2: area A2 \(Neu\) has no number of women\. Add it \(0 for an empty area\)",
+        ),
         ({"male": [4.0, math.nan, 6.0]}, r"record 2: area A2 \(Neu\) has no number of men"),
         ({"total": [7, 0, None]}, r"record 3: area A3 has no population"),
-        ({"female": [3, 0.5, 5]}, r"record 2: area A2 \(Neu\) has a number of women that is no whole number"),
-        ({"female": [3, -8, 5]}, r"record 2: area A2 \(Neu\) has a count below 0"),
-        ({"total": [7, 0, 12]}, r"record 3: area A3 has women and men that do not add up to its total"),
-        ({"codes": ["A1", "A2", "A1"]}, r"record 3: area A1 stands in record 1 already"),
+        ({"female": [3, 0.5, 5]}, r"record 2: area A2 \(Neu\) has a number of women that is not a whole number"),
+        ({"female": [3, -8, 5]}, r"record 2: area A2 \(Neu\) has a negative count"),
+        ({"total": [7, 0, 12]}, r"record 3: area A3 has women and men that do not sum to its total"),
+        ({"codes": ["A1", "A2", "A1"]}, r"record 3: area A1 already occurs in record 1"),
     ],
 )
 def test_the_first_area_that_is_wrong_is_named(changes: dict[str, Any], message: str) -> None:
@@ -70,8 +73,8 @@ def test_no_count_is_shown() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"female": [0, 0, 0], "male": [0, 0, 0]}, "towns: no area has any residents"),
-        ({"female": [1, 2]}, "towns: there are 3 codes, but 2 values of number of women"),
+        ({"female": [0, 0, 0], "male": [0, 0, 0]}, "towns: all areas are empty"),
+        ({"female": [1, 2]}, "towns: 3 codes, but 2 values of number of women"),
         ({"names": ["Alt"]}, "3 codes, but 1 values of names"),
         ({"female": ["many", 1, 2]}, "towns: each number of women must be a whole number, not text"),
     ],
@@ -102,7 +105,7 @@ def test_simulated_sexes_have_the_share_that_was_asked_for() -> None:
 def test_simulated_sexes_refuse_the_same() -> None:
     with pytest.raises(AreasError, match=r"record 2: area A2 \(Neu\) has no population"):
         with_simulated_sexes(CODES, NAMES, [1, None, 3])
-    with pytest.raises(AreasError, match=r"record 2: area A2 \(Neu\) has a count below 0"):
+    with pytest.raises(AreasError, match=r"record 2: area A2 \(Neu\) has a negative count"):
         with_simulated_sexes(CODES, NAMES, [1, -2, 3])
     with pytest.raises(ParameterError, match="female_share must be from 0 to 1, not 2"):
         with_simulated_sexes(CODES, NAMES, [1, 2, 3], female_share=2)

@@ -59,7 +59,7 @@ def test_the_seed_draws_the_sexes() -> None:
 def test_unknown_lists_and_countries() -> None:
     with pytest.raises(UnknownNameError, match=r"no list of areas 'lau:by-sx'\. Did you mean lau:by-sex"):
         load_areas("lau:by-sx")
-    with pytest.raises(UnknownNameError, match=r"no country in lau:by-sex 'FR'\. .*There are: DE, ES, IT, PT"):
+    with pytest.raises(UnknownNameError, match=r"no country in lau:by-sex 'FR'\. .*Available: DE, ES, IT, PT"):
         load_areas("lau:by-sex:FR")
 
 
@@ -92,9 +92,9 @@ def test_a_parquet_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("area,F,Men\na,1,2\n", r"no column of towns.csv 'M'\. Did you mean Men.* Areas need the columns area, and F"),
+        ("area,F,Men\na,1,2\n", r"no column of towns.csv 'M'\. Did you mean Men.* Required columns: area, and F"),
         ("code,T\na,1\n", r"no column of towns.csv 'area'"),
-        ("area,residents\na,1\n", r"no column of towns.csv 'T'.*F and M \(women, men\) or T alone"),
+        ("area,residents\na,1\n", r"no column of towns.csv 'T'.*F and M \(women, men\) or T \(residents\)"),
     ],
 )
 def test_columns_that_lack(tmp_path: Path, text: str, message: str) -> None:
@@ -105,13 +105,13 @@ def test_columns_that_lack(tmp_path: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("area,name,T\na,Alt,5\nb,Neu,few\n", r"towns.csv, record 2: area b \(Neu\) has something else than a whole"),
-        ("area,T\na,5.5\n", r"record 1: area a has something else than a whole number in column T"),
+        ("area,name,T\na,Alt,5\nb,Neu,few\n", r"towns.csv, record 2: area b \(Neu\) has a value that is not a whole"),
+        ("area,T\na,5.5\n", r"record 1: area a has a value that is not a whole number in column T"),
         ("area,T\na,5\nb,\n", r"record 2: area b has no population"),
         ("area,F,M\na,5,\n", r"record 1: area a has no number of men"),
-        ("area,F,M,T\na,5,6,12\n", r"record 1: area a has women and men that do not add up"),
-        ("area,T\na,5\na,6\n", r"record 2: area a stands in record 1 already"),
-        ("area,T\na,5\n,6\n", r"record 2: area without a code cannot be told from others"),
+        ("area,F,M,T\na,5,6,12\n", r"record 1: area a has women and men that do not sum to its total"),
+        ("area,T\na,5\na,6\n", r"record 2: area a already occurs in record 1"),
+        ("area,T\na,5\n,6\n", r"record 2: area without a code cannot be identified"),
     ],
 )
 def test_values_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
@@ -131,5 +131,5 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"latin.csv is not text in UTF-8"):
         load_areas(tmp_path / "latin.csv")
     pq.write_table(pa.table({"area": ["a"], "T": [[1, 2]]}), tmp_path / "odd.parquet")
-    with pytest.raises(DataFileError, match=r"odd.parquet has a column T whose values are neither text nor numbers"):
+    with pytest.raises(DataFileError, match=r"odd.parquet has a column T with values that are neither text"):
         load_areas(tmp_path / "odd.parquet")

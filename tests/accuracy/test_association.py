@@ -53,8 +53,8 @@ def test_before_after_and_difference() -> None:
     result = found.result()
     assert result.value == found.difference
     assert result.sentence == (
-        f"Cramer's V of table ages by sex is {found.before:.3f} with the true counts and {found.after:.3f} with the "
-        "published ones."
+        f"Cramer's V of table ages by sex is {found.before:.3f} for the true counts and {found.after:.3f} for the "
+        "published counts."
     )
 
 
@@ -62,7 +62,7 @@ def test_negative_published_counts_are_taken_as_0_and_said() -> None:
     found = association([[20, 1], [1, 20]], [[21, -1], [0, 20]], "t")
     assert found.after == pytest.approx(1)
     assert found.negatives == 1
-    assert "negative published counts, taken as 0: 1" in found.result().assumptions
+    assert "negative published counts set to 0: 1" in found.result().assumptions
 
 
 def test_a_table_that_loses_its_second_row_has_no_v_and_says_why() -> None:
@@ -70,7 +70,7 @@ def test_a_table_that_loses_its_second_row_has_no_v_and_says_why() -> None:
     assert found.before is not None
     assert found.after is None
     assert found.difference is None
-    assert found.reason == "the published table has fewer than two rows or two columns with persons"
+    assert found.reason == "the published table has fewer than two non-empty rows or columns"
     assert math.isnan(found.result().value)
     assert found.result().to_json()["value"] is None
     assert found.reason in found.result().sentence
@@ -90,10 +90,10 @@ def test_of_several_tables_the_one_with_the_largest_change_is_named() -> None:
     assert (largest.worst, largest.value) == ("strong", changes["strong"])
     assert mean.value == pytest.approx((changes["weak"] + changes["strong"]) / 2)
     assert (
-        "Of 2 two-way statistics, strong has the largest change of Cramer's V: 1.000 with the true counts"
+        "Of 2 two-way statistics, strong has the largest change of Cramer's V: 1.000 for the true counts"
         in largest.sentence
     )
-    assert mean.assumptions[-1].endswith("left out: 1")
+    assert mean.assumptions[-1].endswith("non-empty rows or columns: 1")
 
 
 def test_tables_without_any_v_give_no_result() -> None:

@@ -79,19 +79,19 @@ def test_sentences_carry_the_numbers_of_their_class() -> None:
     assert [each.name for each in results] == ["size_0", "size_3_to_9", "size_250_or_more"]
     zero, small, large = results
     assert zero.sentence == (
-        f"Empty cells (2 cells): 50.0% are published as they are; 9 of 10 carry noise from {0.05:+g} to {0.95:+g}, "
-        f"with a standard deviation of {1 / 2:.2f}."
+        f"Empty cells (2 cells): 50.0% are unchanged; 90% have noise from {0.05:+g} to {0.95:+g}; "
+        f"standard deviation {1 / 2:.2f}."
     )
     assert zero.value == 1 / 2
     assert small.value == 1 / 4
     assert small.sentence == (
-        f"Counts of 3 to 9 (4 cells): 75.0% are published as they are; 9 of 10 carry noise from 0 to {0.85 * 3:+g}, "
-        f"with a standard deviation of {math.sqrt(9 / 4 - 9 / 16):.2f}; the relative error exceeds 20% in 25.0%, "
-        "50% in 25.0%, 100% in 0.0% of them."
+        f"Counts of 3 to 9 (4 cells): 75.0% are unchanged; 90% have noise from 0 to {0.85 * 3:+g}; "
+        f"standard deviation {math.sqrt(9 / 4 - 9 / 16):.2f}; the relative error exceeds 20% in 25.0%, "
+        "50% in 25.0%, 100% in 0.0% of the cells."
     )
     assert large.sentence.startswith("Counts of 250 or more (1 cell): 100.0%")
 
 
 def test_nothing_to_divide_is_refused() -> None:
-    with pytest.raises(NothingToCountError, match="nothing to divide by size"):
+    with pytest.raises(NothingToCountError, match="errors by size are undefined"):
         by_size(pair_times([0, 0], [0, 0]))

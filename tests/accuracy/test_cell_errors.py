@@ -87,25 +87,26 @@ def test_sentences_say_what_was_left_out() -> None:
     cells = pair_times([0, 4, 4, 20], [-2, 1, 4, 21])
     absolute, largest, unchanged, relative, root = distances(cells).results()
     assert absolute.sentence == (
-        f"3 counts above 0 are published {4 / 3:.2f} away from the true one on average, half of them at most 1, "
-        f"19 of 20 at most {1 + 0.9 * 2:g}."
+        f"The mean absolute error of 3 counts above 0 is {4 / 3:.2f}; the median is 1 and the 95% quantile "
+        f"{1 + 0.9 * 2:g}."
     )
-    assert (largest.value, largest.sentence) == (3, "No cell, empty or not, is further away than 3.")
+    assert largest.value == 3
+    assert largest.sentence == "The largest absolute error of all cells, including empty cells, is 3."
     assert unchanged.value == pytest.approx(1 / 3)
     assert relative.value == pytest.approx((3 / 4 + 1 / 20) / 3)
-    assert relative.sentence.endswith("66.7% of counts above 0 are within 10% of the true one and 66.7% within 50%.")
-    assert "cells with a true count of 0 are left out" in absolute.assumptions
-    assert not any("below 0" in each for each in root.assumptions)
+    assert relative.sentence.endswith("66.7% of counts above 0 are within 10% of the true count and 66.7% within 50%.")
+    assert "cells with a true count of 0 are excluded" in absolute.assumptions
+    assert not any("negative" in each for each in root.assumptions)
     absolute, _, _, relative, root = distances(cells, zeros=True).results()
     # What happens to empty cells counts as well.
     assert distances(pair_times([5, 0, 0], [6, 12, -9])).largest == 12
-    assert absolute.sentence.startswith("4 counts are published")
-    assert "cells with a true count of 0 are among them" in absolute.assumptions
-    assert "cells with a true count of 0 are left out" in relative.assumptions
-    assert "1 published below 0 are taken as 0 under the root" in root.assumptions
+    assert absolute.sentence.startswith("The mean absolute error of 4 counts is")
+    assert "cells with a true count of 0 are included" in absolute.assumptions
+    assert "cells with a true count of 0 are excluded" in relative.assumptions
+    assert "1 negative published counts are set to 0 under the root" in root.assumptions
 
 
 @pytest.mark.parametrize("zeros", [False, True])
 def test_without_a_count_there_is_no_distance(zeros: bool) -> None:
-    with pytest.raises(NothingToCountError, match=r"No cell has a true count above 0.*See that"):
+    with pytest.raises(NothingToCountError, match=r"No cell has a true count above 0.*Check that"):
         distances(pair_times([0, 0], [0, 1]), zeros=zeros)

@@ -89,14 +89,14 @@ def test_empty_rows_and_columns_are_left_out() -> None:
     ):
         assert with_empty.statistic == pytest.approx(without.statistic)
         assert (with_empty.degrees, with_empty.left_out) == (without.degrees, 2)
-        assert "left out, as they add up to 0 or less: 2." in with_empty.result().sentence
+        assert "Excluded rows and columns with a sum of 0 or less: 2." in with_empty.result().sentence
         assert "left out" not in without.result().sentence
 
 
 def test_negative_counts_are_0_for_the_naive_test_and_themselves_for_the_aware_one() -> None:
     signed, cut = [[-2, 20, 9], [31, 25, 40]], [[0, 20, 9], [31, 25, 40]]
     assert pearson(signed).statistic == pearson(cut).statistic
-    assert "negative counts were taken as 0: 1" in pearson(signed).assumptions
+    assert "negative counts set to 0: 1" in pearson(signed).assumptions
     assert noise_aware(signed, NOISY_ZEROS).statistic > noise_aware(cut, NOISY_ZEROS).statistic
 
 
@@ -183,13 +183,13 @@ def test_before_and_after() -> None:
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ([1, 2, 3], r"this one has the shape \(3,\)"),
-        ([[]], r"this one has the shape \(1, 0\)"),
-        ([[1, 2], [3]], "rows of a two-way table must be equally long"),
+        ([1, 2, 3], r"the given shape is \(3,\)"),
+        ([[]], r"the given shape is \(1, 0\)"),
+        ([[1, 2], [3]], "rows of the two-way table have different lengths"),
         ([[1.5, 2], [3, 4]], "counts must be whole numbers"),
         ([[0, 0], [0, 0]], "The table has no persons"),
-        ([[5, 3], [0, 0]], "needs two rows and two columns with persons"),
-        ([[5, 0], [3, 0]], "needs two rows and two columns with persons"),
+        ([[5, 3], [0, 0]], "fewer than two non-empty rows or columns"),
+        ([[5, 0], [3, 0]], "fewer than two non-empty rows or columns"),
     ],
 )
 def test_tables_that_cannot_be_tested_are_refused(counts: list[list[float]], words: str) -> None:

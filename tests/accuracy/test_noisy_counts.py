@@ -205,7 +205,7 @@ def test_a_denominator_that_may_be_0_leaves_the_ratio_unbounded() -> None:
     found = count_ratio(3, 0, CELL_KEY)
     assert (found.upper, found.standard_error) == (math.inf, math.inf)
     assert found.lower > 0
-    assert str(found).endswith(f"in 19 of 20 cases at least {found.lower:.4g}, without an upper limit")
+    assert str(found).endswith(f"95% interval from {found.lower:.4g} on, without an upper limit")
     assert str(found).startswith("unbounded, ")
     assert count_share(3, 0, CELL_KEY).upper == 1
     assert count_ratio(0, 9, CELL_KEY).lower == 0
@@ -219,7 +219,7 @@ def test_without_noise_figures_are_what_they_are() -> None:
     ):
         assert (found.lower, found.value, found.upper) == pytest.approx((value, value, value))
         assert found.standard_error == pytest.approx(0, abs=1e-7)
-    assert str(count_ratio(7, 4, NONE)) == "1.75, in 19 of 20 cases between 1.75 and 1.75"
+    assert str(count_ratio(7, 4, NONE)) == "1.75, 95% interval 1.75 to 1.75"
     assert count_ratio(7, 0, NONE).lower == math.inf
 
 
@@ -297,14 +297,14 @@ def test_the_bias_of_a_mean_is_that_of_a_simulation() -> None:
 
 
 def test_mistakes_are_refused() -> None:
-    with pytest.raises(ParameterError, match="No true count is published as -3 under this law"):
+    with pytest.raises(ParameterError, match="No true count is published as -3 under this noise distribution"):
         count_difference(-3, 4, CELL_KEY)
-    with pytest.raises(ParameterError, match="Both counts are 0, so they have no ratio"):
+    with pytest.raises(ParameterError, match="Both counts are 0, so their ratio"):
         count_ratio(0, 0, NONE)
-    with pytest.raises(ParameterError, match=r"values have the shape \(2,\), counts \(3,\)"):
+    with pytest.raises(ParameterError, match=r"Values have the shape \(2,\), counts \(3,\)"):
         count_mean([1, 2], [4, 5, 6], CELL_KEY)
     with pytest.raises(ParameterError, match="counts must be whole numbers"):
         count_mean([1, 2], [4.5, 5], CELL_KEY)
-    with pytest.raises(ParameterError, match="The counts add up to 4 with a noise of typically"):
+    with pytest.raises(ParameterError, match="The counts sum to 4 with typical noise of"):
         count_mean([1, 2], [2, 2], CELL_KEY)
     assert any("published as 0" in text for text in count_mean([1, 2], [90, 80], CUT_AT_ZERO).assumptions)

@@ -22,8 +22,8 @@ def test_a_list_of_four_by_hand() -> None:
     assert (found.areas, found.moved, found.mean, found.largest, found.worst) == (4, 2, 1.0, 1.0, "north")
     assert found.correlation == pytest.approx(1 - 6 * 2 / (4 * 15))
     sentences = [result.sentence for result in found.results()]
-    assert sentences[0] == "2 of 4 areas have another place in the list by size; these moved 1.0 places on average."
-    assert sentences[1] == "north moved most: 1 places of 4."
+    assert sentences[0] == "2 of 4 areas have a different rank by size; their mean absolute change is 1.0 ranks."
+    assert sentences[1] == "north has the largest rank change: 1 of 4 ranks."
 
 
 def test_areas_of_one_size_share_their_rank() -> None:

@@ -99,10 +99,10 @@ def test_shares_repeat_with_their_seed_and_say_what_they_are() -> None:
     exact, naive, aware = found.results()
     assert (exact.name, naive.name, aware.name) == ("level_exact", "level_naive", "level_aware")
     assert f"rejects independence in {found.naive:.1%} of 500 tables" in naive.sentence
-    assert naive.sentence.endswith("5% is asked for.")
+    assert naive.sentence.endswith("nominal level: 5%.")
     powers = power(5, CELL_KEY, seed=1, rows=2, columns=2, tables=50).results()
     assert [result.name for result in powers] == ["power_exact", "power_naive", "power_aware"]
-    assert powers[0].sentence.startswith("Where rows and columns are associated, ")
+    assert powers[0].sentence.startswith("If rows and columns are associated, ")
 
 
 def test_many_tables_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_many_tables_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_mistakes_are_refused() -> None:
-    with pytest.raises(ParameterError, match="means of a table must be positive"):
+    with pytest.raises(ParameterError, match="means that are not positive"):
         level(0, NONE, seed=1)
     with pytest.raises(ParameterError, match="rows must be 2 or more, not 1"):
         level(5, NONE, seed=1, rows=1)
@@ -121,5 +121,5 @@ def test_mistakes_are_refused() -> None:
         level(5, NONE, seed=1, tables=0)
     with pytest.raises(ParameterError, match="factor must be above 0 and not 1"):
         power(5, NONE, seed=1, factor=1.0)
-    with pytest.raises(ParameterError, match=r"has the shape \(2,\)"):
+    with pytest.raises(ParameterError, match=r"the given shape is \(2,\)"):
         rejections([1.0, 2.0], NONE, seed=1)

@@ -179,7 +179,7 @@ def test_noise_of_eps_dp_takes_counts_below_0_and_invents_persons(measured: dict
     # What is cut off at 0 lies nearer to a true count, which is never below it.
     assert none_negative["mean_absolute_distance"] < found["mean_absolute_distance"]
     assert private.certain is cut.certain is None
-    assert private._intervals_json()[0]["least"] is None  # noqa: SLF001 - as it is printed
+    assert private._intervals_json()[0]["minimum"] is None  # noqa: SLF001 - as it is printed
 
 
 def test_true_counts_have_no_distance(measured: dict[str, Utility]) -> None:
@@ -189,8 +189,8 @@ def test_true_counts_have_no_distance(measured: dict[str, Utility]) -> None:
     for mean in MEANS:
         assert found[f"level_exact_at_{mean}"] == found[f"level_naive_at_{mean}"]
     sentences = str(measured["exact"])
-    assert "No total has a gap to its parts." in sentences
-    assert "All 6 areas keep their place in the list by size." in sentences
+    assert "All totals equal the sums of their parts." in sentences
+    assert "All 6 areas keep their rank by size." in sentences
 
 
 def test_30_percent_more_noise_is_told_by_the_mean_distance(engine: Engine) -> None:
@@ -294,7 +294,9 @@ def test_true_counts_of_another_release_are_refused(tmp_path: Path) -> None:
     one = small_release(tmp_path / "one")
     other = town_release(out=tmp_path / "other" / "release")
     assert other.path
-    with pytest.raises(ReleaseError, match=r"has no file .*parquet with the true counts of|does not fit the release"):
+    with pytest.raises(
+        ReleaseError, match=r"has no file .*parquet with the true counts of|is inconsistent with the release"
+    ):
         utility(one, truth=tmp_path / "other" / "release.curator" / "exact")
 
 
@@ -371,10 +373,10 @@ def test_an_uneven_budget_is_noted(engine: Engine) -> None:
 def test_the_summary_has_the_figures(measured: dict[str, Utility]) -> None:
     for name in ("cell-key", "eps-dp"):
         found, told = measured[name].summary, values(measured[name])
-        off, gone = told["mean_absolute_distance"], told["vanished_counts"]
-        assert f"is {off:.1f} off on average; the worst cell is {told['largest_distance']:g} off." in found
-        assert f"{gone:.1%} of the counts above 0 are published as 0 or less." in found
-        assert f"{told['totals_apart']:.1%} of totals are not the sums of their parts" in found
+        off, gone = told["mean_absolute_distance"], told["lost_counts"]
+        assert f"counts above 0: {off:.1f}; largest absolute error: {told['largest_distance']:g}." in found
+        assert f"Lost counts: {gone:.1%} of counts above 0 are published as 0 or less." in found
+        assert f"{told['totals_apart']:.1%} of totals have an additivity error" in found
 
 
 def test_every_figure_has_a_sentence_and_what_it_rests_on(measured: dict[str, Utility]) -> None:
@@ -392,7 +394,7 @@ def test_all_of_it_is_json(measured: dict[str, Utility]) -> None:
         text = json.dumps(found.to_json(), allow_nan=False)
         assert list(json.loads(text)) == [
             "statistics", "cells", "distances", "by_size", "hellinger", "association", "additivity", "intervals",
-            "tests", "areas", "small_areas",
+            "tests", "areas", "small_areas", "targets", "decision",
         ]  # fmt: skip
 
 

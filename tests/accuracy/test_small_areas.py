@@ -58,7 +58,7 @@ def test_towns_without_residents_are_left_out_counted_and_told() -> None:
     found = small_areas(TOWNS, Uniform(bound=3))
     assert (found.areas, found.unpopulated) == (2, 1)
     for result in found.results[:-1]:
-        assert "areas without residents are left out: 1" in result.assumptions
+        assert "excluded areas without residents: 1" in result.assumptions
 
 
 def test_simulated_sexes_are_told_beside_every_figure() -> None:
@@ -107,8 +107,8 @@ def test_bounded_noise_distorts_no_count_above_its_bound() -> None:
     assert not any(line.expected or line.sampled for line in whole.bins[1:])
     largest = found.results[-1]
     assert largest.sentence == (
-        "No count is ever off by more than 5: none above 5 by 100% or more, none above 10 by 50% or more, "
-        "none above 25 by 20% or more."
+        "The error of a count is at most 5. The relative error is below 100% for counts above 5, below 50% for counts "
+        "above 10, below 20% for counts above 25."
     )
     assert not any("negative" in words for words in found.assumptions)
 
@@ -142,7 +142,7 @@ def test_a_release_is_the_same_for_the_same_seed_and_its_largest_area_is_named()
 def test_negative_counts_published_as_0_are_told() -> None:
     law = transition_matrix(TwoSidedGeometric(epsilon=0.025), non_negative=True)
     found = small_areas(spain(), law)
-    assert "what would be negative is published as 0" in found.assumptions
+    assert "negative counts are published as 0" in found.assumptions
     assert found.single[-1].all.expected == pytest.approx(found.single[-1].all.up)
     assert found.lost[0].largest is not None
     assert found.lost[0].largest.published[2] == 0
@@ -211,8 +211,8 @@ def test_the_chance_that_all_totals_are_accurate() -> None:
     kept, risky = (small_areas(spain(), law) for law in (Uniform(bound=20), TwoSidedGeometric(epsilon=0.1)))
     assert kept.within == 1
     assert risky.within < 1e-6
-    assert kept.results[-2].sentence.endswith("is more than 20 off with a probability of 1.")
-    assert risky.results[-1].sentence.endswith("with a probability of less than 1e-06.")
+    assert kept.results[-2].sentence.endswith("are within 20 of the true total with probability 1.")
+    assert risky.results[-1].sentence.endswith("with probability less than 1e-06.")
 
 
 def test_true_counts_can_be_left_out_of_what_is_told() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.accuracy.hellinger import TableDistance, apart_results, table_apart
+from discreet.accuracy.hellinger import TableDistance, hellinger_results, table_distance
 from discreet.accuracy.table_pairs import TablePair, TablePairs
 from discreet.release.true_tables import TrueTables
 from tests.attacks.scenes import town_release
@@ -48,7 +48,7 @@ TRUE = np.array([[9, 4, 3], [0, 16, 32]])
 
 def test_shares_of_the_finest_cells_are_compared() -> None:
     published = np.array([[16, 4, 4], [0, 15, 25]])
-    found = table_apart(beside(table(TRUE), table(published)))
+    found = table_distance(beside(table(TRUE), table(published)))
     p, q = TRUE / 64, published / 64
     assert found
     assert (found.table, found.statistic) == ("1", "A:1 B:2")
@@ -58,7 +58,7 @@ def test_shares_of_the_finest_cells_are_compared() -> None:
 def test_totals_and_coarser_levels_play_no_part() -> None:
     moved = table(TRUE)
     moved[0], moved[:, 0], moved[:, 1] = 7, 8, 9
-    found = table_apart(beside(table(TRUE), moved))
+    found = table_distance(beside(table(TRUE), moved))
     assert found
     assert found.distance == 0
 
@@ -66,7 +66,7 @@ def test_totals_and_coarser_levels_play_no_part() -> None:
 def test_what_is_below_0_is_taken_as_0() -> None:
     below, none = TRUE.copy(), TRUE.copy()
     below[1, 0], none[1, 0] = -5, 0
-    one, other = (table_apart(beside(table(TRUE), table(each))) for each in (below, none))
+    one, other = (table_distance(beside(table(TRUE), table(each))) for each in (below, none))
     assert one == other
 
 
@@ -78,18 +78,18 @@ def test_what_is_below_0_is_taken_as_0() -> None:
 def test_without_persons_on_both_sides_there_is_no_distance(
     true: NDArray[np.int64] | None, published: NDArray[np.int64]
 ) -> None:
-    assert table_apart(beside(None if true is None else table(true), table(published))) is None
+    assert table_distance(beside(None if true is None else table(true), table(published))) is None
 
 
 def test_a_table_of_one_cell_has_no_shares() -> None:
     alone = programme([topic("A", "a")], [by(topic("A", "a"))])
-    assert table_apart(TablePair(table_grid(alone, "1"), np.array([5, 5]), np.array([6, 6]), ())) is None
+    assert table_distance(TablePair(table_grid(alone, "1"), np.array([5, 5]), np.array([6, 6]), ())) is None
 
 
 @given(st.lists(st.integers(0, 50), min_size=12, max_size=12))
 def test_it_lies_between_0_and_1_and_needs_no_direction(counts: list[int]) -> None:
     one, other = (table(np.array(part).reshape(2, 3)) for part in (counts[:6], counts[6:]))
-    there, back = table_apart(beside(one, other)), table_apart(beside(other, one))
+    there, back = table_distance(beside(one, other)), table_distance(beside(other, one))
     if there is None or back is None:
         assert there is back is None
         return
@@ -102,7 +102,7 @@ def test_the_order_of_tables_does_not_matter(engine: Engine) -> None:
     found = []
     for tables in (TOWN.tables, TOWN.tables[::-1]):
         release = town_release(programme=dataclasses.replace(TOWN, tables=tables), engine=engine)
-        each = [table_apart(table) for table in TablePairs(release, TrueTables(release))]
+        each = [table_distance(table) for table in TablePairs(release, TrueTables(release))]
         found.append({apart.table: apart.distance for apart in each if apart})
     assert found[0] == pytest.approx(found[1])
     assert set(found[0]) == {each.id for each in TOWN.tables}
@@ -110,11 +110,11 @@ def test_the_order_of_tables_does_not_matter(engine: Engine) -> None:
 
 def test_the_mean_and_the_worst_are_told() -> None:
     first, second = TableDistance("1", "A", 0.1), TableDistance("2", "B", 0.4)
-    (one,) = apart_results([first])
+    (one,) = hellinger_results([first])
     assert (one.value, one.worst) == (0.1, "table 1")
-    assert "0.100 apart on Hellinger's scale, the mean of 1 table;" in one.sentence
-    (both,) = apart_results([first, second])
+    assert "is 0.100 over 1 table (" in one.sentence
+    (both,) = hellinger_results([first, second])
     assert (both.value, both.worst) == (0.25, "table 2")
-    assert "the mean of 2 tables;" in both.sentence
-    assert both.sentence.endswith("Most in table 2: 0.400.")
-    assert apart_results([]) == []
+    assert "is 0.250 over 2 tables (" in both.sentence
+    assert both.sentence.endswith("The largest is 0.400, in table 2.")
+    assert hellinger_results([]) == []

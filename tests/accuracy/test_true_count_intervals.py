@@ -107,7 +107,7 @@ def test_a_law_by_hand() -> None:
 
 def test_a_law_without_bound_has_no_certain_interval() -> None:
     assert certain_intervals(LAWS["geometric"], [3]) is None
-    assert interval_result(LAWS["geometric"], 3).sentence.endswith("beforehand. No count is impossible.")
+    assert interval_result(LAWS["geometric"], 3).sentence.endswith("(flat prior). Every true count is possible.")
 
 
 def test_far_below_zero_a_law_without_memory_says_the_same() -> None:
@@ -206,7 +206,7 @@ def test_coverage_counts_cells_with_somebody() -> None:
     assert (found.cells, found.held, found.width) == (3, 2 / 3, float(inside.width))
     share, width = found.results()
     assert share.sentence == (
-        "Intervals made to hold in 19 of 20 cases hold the true count of 66.7% of 3 counts above 0."
+        "Intervals with a nominal level of 0.95 contain the true count for 66.7% of 3 counts above 0."
     )
     assert width.value == found.width
     assert share.assumptions[0].startswith(FLAT)
@@ -216,16 +216,18 @@ def test_what_a_published_count_stands_for() -> None:
     law = transition_matrix(PTable.max_entropy(variance=3, bound=5))
     result = interval_result(law, 12)
     assert result.sentence == (
-        "A published 12 stands for 9 to 15 persons in at least 19 of 20 cases, if all true counts are equally likely "
-        "beforehand. It never stands for less than 7 or more than 17."
+        "A published 12 has a true count of 9 to 15 persons with probability at least 0.95 (flat prior). "
+        "The true count is certainly between 7 and 17."
     )
     assert (result.value, result.name) == (6, "interval_of_12")
     assert FLAT in result.assumptions
     # A p-table or a law can be given as it is.
     assert interval_result(PTable.max_entropy(variance=3, bound=5), 12) == result
-    assert interval_result(law, 0, 0.99).sentence.startswith("A published 0 stands for 0 to ")
-    assert interval_result(law, 0, 0.99).sentence.endswith("beforehand. It never stands for more than 5.")
-    assert interval_result(transition_matrix(None), 1).sentence.startswith("A published 1 stands for 1 person in")
+    assert interval_result(law, 0, 0.99).sentence.startswith("A published 0 has a true count of 0 to ")
+    assert interval_result(law, 0, 0.99).sentence.endswith("(flat prior). The true count is certainly at most 5.")
+    assert interval_result(transition_matrix(None), 1).sentence.startswith(
+        "A published 1 has a true count of 1 person with"
+    )
 
 
 def test_arrays_of_any_shape_are_answered() -> None:
@@ -239,11 +241,11 @@ def test_arrays_of_any_shape_are_answered() -> None:
 
 def test_mistakes_are_said() -> None:
     law = transition_matrix(TABLE)
-    with pytest.raises(ParameterError, match=r"A count of -1 is never published under this law.*See that the law"):
+    with pytest.raises(ParameterError, match=r"A count of -1 cannot be published under this noise.*Check that"):
         likely_intervals(law, [3, -1])
-    with pytest.raises(ParameterError, match="A count of -1 is never published"):
+    with pytest.raises(ParameterError, match="A count of -1 cannot be published"):
         certain_intervals(law, [-1])
-    with pytest.raises(ParameterError, match="A count of -2 is never published"):
+    with pytest.raises(ParameterError, match="A count of -2 cannot be published"):
         likely_intervals(transition_matrix(TwoSidedGeometric(epsilon=1), zeros=True, non_negative=True), [-2])
     for level in (0, 1, 1.5):
         with pytest.raises(ParameterError, match=f"level must be above 0 and below 1, not {level}"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.accuracy.expected_accuracy import reliable_from, what_to_expect
+from discreet.accuracy.expected_accuracy import expected_effects, reliable_from
 from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
@@ -16,14 +16,14 @@ from tests.quick import up_to
 
 
 def test_a_uniform_law_by_hand() -> None:
-    found = {each.name: each for each in what_to_expect(transition_matrix(Uniform(bound=2)))}
+    found = {each.name: each for each in expected_effects(transition_matrix(Uniform(bound=2)))}
     assert found["typical_noise"].value == pytest.approx(math.sqrt(2))
-    # -2 and -1 of five noises leave nobody.
-    assert found["single_person_vanishes"].value == pytest.approx(2 / 5)
+    # -2 and -1 of the five noise values lose the count.
+    assert found["singleton_lost"].value == pytest.approx(2 / 5)
     # Up to 9 persons a noise of 2 is more than a fifth, and it comes in 2 of 5 cases; of 10 it is just a fifth.
     assert found["reliable_from"].value == 10
     assert found["typical_noise"].sentence == (
-        "A large count typically changes by about 1.4 and never by more than 2."
+        "Typical noise of a large count (root mean square): 1.4; at most 2."
     )  # fmt: skip
 
 
@@ -44,8 +44,8 @@ def test_from_there_on_and_not_before_counts_are_rarely_off(variance: float, bou
 
 
 def test_noise_without_a_bound_says_so() -> None:
-    found = what_to_expect(transition_matrix(TwoSidedGeometric(epsilon=0.5)))
-    assert "now and then by far more" in found[0].sentence
+    found = expected_effects(transition_matrix(TwoSidedGeometric(epsilon=0.5)))
+    assert "unbounded, occasionally much larger" in found[0].sentence
 
 
 def test_wider_noise_is_relied_on_later() -> None:

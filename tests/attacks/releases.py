@@ -16,7 +16,7 @@ from discreet.programme.programme_files import load_programme
 from discreet.protection.pipeline import protect
 from discreet.sources.ons_sample import ons_files as ons
 from discreet.synthetic.synthetic_census import synth
-from tests.attacks.scenes import sight_with_law
+from tests.attacks.scenes import informed_attacker
 from tests.tabulation.small_data import by, programme, topic
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ def published(data: Data, variance: float, secrets: int) -> Iterator[tuple[Attac
     for number in range(secrets):
         mechanism = CellKey(noise, secret=f"secret number {number} of the tests".encode())
         release = protect(records, made, mechanism, id=identity, keep_exact=True)
-        yield sight_with_law(release), TrueCounts(release)
+        yield informed_attacker(release), TrueCounts(release)

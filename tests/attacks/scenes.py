@@ -1,4 +1,4 @@
-"""Small scenes for tests of attacks: what a table file says of a cell by its codes, and towns published many times."""
+"""Small scenes for tests of attacks: cells of table files by their codes, and towns published many times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, PopulationCounts, belief_of, sight_of
+from discreet.attacks.attacker_view import (
+    AttackerKnowledge,
+    AttackerView,
+    PopulationCounts,
+    attacker_view,
+    noise_from_record,
+)
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.protection.pipeline import protect
@@ -35,23 +41,23 @@ Area = frozenset[str]
 Cell = dict[str, Area]
 """A cell as its category of every topic."""
 PTABLE = PTable.max_entropy(variance=2, bound=4)
-BELIEF = belief_of(Record(programme="town", parameters={"variance": 2, "bound": 4}))
+BELIEF = noise_from_record(Record(programme="town", parameters={"variance": 2, "bound": 4}))
 
 
 # --- Releases ---
 
 
 def town_release(mechanism: Mechanism | None = None, *, engine: Engine | None = None, **how: Any) -> Release:  # noqa: ANN401 - as in protect
-    """Return a release of the town, in memory unless `out` says where, with its true counts."""
+    """Return a release of the town, in memory or in `out`, with its true counts."""
     used = mechanism or CellKey(PTABLE, secret=SECRET)
     settings = {"id": "ID" if used.needs_keys else None, "keep_exact": True, **how}
     given = settings.pop("programme", TOWN)
     return protect(settings.pop("data", people(300)), given, used, engine=engine, **settings)
 
 
-def sight_with_law(release: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in sight_of
-    """Return what an attacker sees who knows the law of the noise."""
-    return sight_of(release, AttackerKnowledge(noise=belief_of(release.record)), **more)
+def informed_attacker(release: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in attacker_view
+    """Return the view of an attacker who knows the noise distribution."""
+    return attacker_view(release, AttackerKnowledge(noise=noise_from_record(release.record)), **more)
 
 
 # --- Cells by their codes, the plainest way ---
@@ -179,7 +185,7 @@ class Scene:
     """A town whose counts are published again and again, each time with new noise.
 
     Attributes:
-        persons: who lives there.
+        persons: the persons of the town.
         noise: the p-table.
         mechanism: what shares its noise, by the name of its mechanism in a record.
         given: the programme, of one population.
@@ -212,7 +218,7 @@ class Scene:
 
     @cached_property
     def belief(self) -> AssumedNoise:
-        return belief_of(self.record)
+        return noise_from_record(self.record)
 
     @cached_property
     def who(self) -> list[frozenset[int]]:
@@ -248,7 +254,7 @@ class Scene:
             draws += np.where(number < times, self.noise.draw_words(self.counts, words), 0)
         return self.counts + draws / times
 
-    def sight(self, published: Floats, **knowledge: Any) -> AttackerView:  # noqa: ANN401 - as in Knowledge
+    def attacker(self, published: Floats, **knowledge: Any) -> AttackerView:  # noqa: ANN401 - as in Knowledge
         """Return what an attacker sees of one release."""
         known = AttackerKnowledge(**{"noise": self.belief, **knowledge})
         found = AttackerView(self.given, self.record.public(), _no_files, known)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
-from discreet.attacks.attacker_view import AssumedNoise, sight_of
+from discreet.attacks.attacker_view import AssumedNoise, attacker_view
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
 from discreet.mechanisms.fresh import Fresh
@@ -27,7 +27,7 @@ NOISE = AssumedNoise((np.array([0.0, 1, 0]), np.full(3, 1 / 3)), 2 / 3, 1.0, sha
 
 @pytest.fixture(scope="module")
 def views() -> list[PopulationCounts]:
-    return sight_of(protect(people(300), TOWN, Exact())).views()
+    return attacker_view(protect(people(300), TOWN, Exact())).views()
 
 
 @pytest.mark.parametrize("shared", ["participants", "coordinates", "nothing"])
@@ -45,7 +45,7 @@ def test_parts_add_up_to_their_total(views: list[PopulationCounts], size: int, s
 
 
 def test_every_equation_is_there_once(views: list[PopulationCounts]) -> None:
-    """By hand: of each cell and each way to split it, those with two parts and somebody in it."""
+    """Compare with an enumeration of all splits of non-empty cells into two parts."""
     for view in views:
         expected = set()
         for link in view.layout.equations.links:
@@ -85,7 +85,7 @@ def _first_seen(numbers: Ints) -> Ints:
 def test_noisy_zeros_may_hide_that_nobody_is_left() -> None:
     ptable = PTable.max_entropy(variance=1, bound=2, perturb_zeros=True)
     release = protect(people(300), TOWN, Coordinates(ptable, secret=SECRET))
-    (view, _) = sight_of(release).views()
+    (view, _) = attacker_view(release).views()
     noisy = AssumedNoise((np.full(5, 0.2),), 2.0, 2.0, shared="participants")
     one, other = (same_cells(view, replace(noisy, shared=shared)) for shared in ("participants", "coordinates"))
     assert len(np.unique(one)) <= len(np.unique(other))
@@ -94,7 +94,7 @@ def test_noisy_zeros_may_hide_that_nobody_is_left() -> None:
 def test_with_fresh_noise_every_table_is_a_view_of_whole_numbers() -> None:
     fresh = Fresh(PTable.max_entropy(variance=2, bound=5), bits=SeededBits(1))
     release = protect(people(300), TOWN, fresh)
-    found = single_noises(sight_of(release))
+    found = single_noises(attacker_view(release))
     assert [len(view.layout.programme.tables) for view in found] == [1] * len(TOWN.tables)
     for view, table in zip(found, ("1", "2", "3", "4", "5"), strict=True):
         assert set(view.published.tolist()) <= {0.0, *map(float, release.table(table)["value"].to_pylist())}

@@ -14,7 +14,7 @@ from discreet.attacks import expected_success
 from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import NOT_SCORED, AttackReport
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import QueryInterface, belief_told
+from discreet.attacks.attacker_view import QueryInterface, noise_from_disclosure
 from discreet.attacks.scoring import TrueCounts
 from discreet.errors import ParameterError, ReleaseError, UnknownNameError
 from discreet.mechanisms.eps_dp import EpsDP
@@ -65,7 +65,7 @@ def unscored(release: Release) -> AttackReport:
 
 
 def figures(found: AttackReport) -> str:
-    """Return everything a report says, as text."""
+    """Return the full text of a report."""
     return json.dumps([found.mounted, found.truth, [outcome.to_json() for outcome in found.outcomes]])
 
 
@@ -94,10 +94,10 @@ def test_the_headline_is_about_occupied_cells_with_the_prediction_of_their_class
         assert head.cells == occupied.sum()
         assert head.right == (outcome.finding.estimate == outcome.score.actual)[occupied].sum()
         classes = [share for share in outcome.by_count() if share.name != "0"]
-        told = [share.predicted for share in classes if share.predicted is not None]
-        assert len(told) == len(classes)
+        shares = [share.predicted for share in classes if share.predicted is not None]
+        assert len(shares) == len(classes)
         weights = np.array([share.cells for share in classes])
-        assert head.predicted == pytest.approx(np.average(told, weights=weights))
+        assert head.predicted == pytest.approx(np.average(shares, weights=weights))
         errors = np.array([share.error for share in classes], dtype=float)
         assert head.error == pytest.approx(np.sqrt(((weights / head.cells * errors) ** 2).sum()))
 
@@ -108,7 +108,7 @@ def test_sentences_and_results_say_the_same(report: AttackReport) -> None:
         assert result.name == outcome.finding.name
         assert result.value == head.achieved
         assert result.sentence == outcome.sentence
-        nothing = "Nothing beyond what is published: " if head.right <= (head.naive or 0) else ""
+        nothing = "No gain over the published counts: " if head.right <= (head.naive or 0) else ""
         many = f"{nothing}{head.right:,} of {head.cells:,} counts above 0 are recovered exactly ("
         assert result.sentence.startswith(many)
         assert f"{head.achieved:.1%}; predicted {head.predicted:.1%}, without the attack" in result.sentence
@@ -151,7 +151,7 @@ def test_without_true_counts_nothing_is_scored_and_it_is_said(unscored: AttackRe
         assert outcome.by_count() == []
         assert NOT_SCORED in result.assumptions
         assert result.value == pytest.approx(outcome.finding.confidence.mean())
-        assert result.sentence.endswith(f"she expects {result.value:.1%} to be right.")
+        assert result.sentence.endswith(f"the attacker expects {result.value:.1%} to be correct.")
         assert set(outcome.to_json()).isdisjoint({"right", "achieved", "predicted", "by_count"})
 
 
@@ -183,27 +183,27 @@ def test_an_attack_cannot_reach_the_truth(release: Release, monkeypatch: pytest.
     seen: list[AttackerView] = []
 
     @ATTACKS.register("looking")
-    def looking(sight: AttackerView) -> list[AttackEstimates]:
-        seen.append(sight)
+    def looking(attacker: AttackerView) -> list[AttackEstimates]:
+        seen.append(attacker)
         return []
 
     found = attack(release, attacks=["looking"], budget=None)
-    (sight,) = seen
-    held = [*vars(sight).values(), *vars(sight.knowledge).values()]
+    (attacker,) = seen
+    held = [*vars(attacker).values(), *vars(attacker.knowledge).values()]
     assert not any(isinstance(value, TrueCounts) for value in held)
-    assert sight.knowledge.known == {}
+    assert attacker.knowledge.known == {}
     assert (found.outcomes, found.idle) == ((), ["looking"])
 
 
-# --- What she knows ---
+# --- Attacker models ---
 
 
 def knowledge_of(release: Release, monkeypatch: pytest.MonkeyPatch, **how: Any) -> AttackerView:  # noqa: ANN401 - as in attack
     """Return what an attack gets to see."""
     seen: list[AttackerView] = []
 
-    def looking(sight: AttackerView) -> list[AttackEstimates]:
-        seen.append(sight)
+    def looking(attacker: AttackerView) -> list[AttackEstimates]:
+        seen.append(attacker)
         return []
 
     monkeypatch.setattr(ATTACKS, "known", {**ATTACKS.all(), "looking": looking})
@@ -221,7 +221,7 @@ def test_she_knows_the_law_unless_she_knows_what_is_public_alone(
     public = knowledge_of(release, monkeypatch, public_only=True)
     assert public.knowledge.noise is None
     assert not public.noise.exactly
-    assert public.noise.bound == belief_told(release.description["noise"]).bound
+    assert public.noise.bound == noise_from_disclosure(release.description["noise"]).bound
 
 
 def test_who_knows_what_is_public_needs_no_record(tmp_path: Path, engine: Engine) -> None:
@@ -230,7 +230,7 @@ def test_who_knows_what_is_public_needs_no_record(tmp_path: Path, engine: Engine
     found = attack(tmp_path / "out", attacks=QUICK, budget=None, public_only=True)
     assert (found.public_only, found.truth) == (True, None)
     assert found.outcomes
-    with pytest.raises(ReleaseError, match=r"out has no record of its noise beside it. Give --public-only"):
+    with pytest.raises(ReleaseError, match=r"out has no noise record next to it\. Use --public-only"):
         attack(tmp_path / "out", attacks=QUICK, budget=None)
 
 
@@ -255,11 +255,14 @@ def test_a_known_total_is_no_estimate_and_makes_her_surer(release: Release, repo
 
 
 def test_the_opening_says_what_she_knows(report: AttackReport, unscored: AttackReport) -> None:
-    whole = "What an attacker learns from out (true counts from memory; she knows the law of the noise, not the keys)."
-    assert report.opening("out") == f"{whole} {report.size.sentence}"
-    assert "(without true counts; she knows the law" in unscored.opening("out")
+    model = "Attacker model: knows the noise distribution, not the keys."
+    assert (
+        report.opening("out")
+        == f"Attacks on out, scored against true counts from memory. {model} {report.size.sentence}"
+    )
+    assert f"Attacks on out, without true counts. {model}" in unscored.opening("out")
     found = replace(report, public_only=True, known=("total", "SEX:1"))
-    knows = "she knows the true counts of total and SEX:1, and what the release tells of its noise)"
+    knows = "knows the true counts of total and SEX:1, and the disclosed noise parameters only."
     assert knows in found.opening("x")
 
 
@@ -305,10 +308,10 @@ def test_an_unknown_attack_is_refused_before_anything_is_read(tmp_path: Path) ->
 
 
 def test_progress_is_told_by_attack_and_by_finding(release: Release) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    attack(release, attacks=BOTH, progress=lambda *what: told.append(what))
-    assert [what for what in told if what[0] == "attacking"] == [("attacking", 1, 2), ("attacking", 2, 2)]
-    assert [what for what in told if what[0] == "scoring"] == [("scoring", n, 4) for n in (1, 2, 3, 4)]
+    reported: list[tuple[str, int, int | None]] = []
+    attack(release, attacks=BOTH, progress=lambda *what: reported.append(what))
+    assert [what for what in reported if what[0] == "attacking"] == [("attacking", 1, 2), ("attacking", 2, 2)]
+    assert [what for what in reported if what[0] == "scoring"] == [("scoring", n, 4) for n in (1, 2, 3, 4)]
 
 
 def test_a_known_statistic_that_does_not_exist_is_refused(release: Release) -> None:
@@ -317,7 +320,7 @@ def test_a_known_statistic_that_does_not_exist_is_refused(release: Release) -> N
 
 
 def test_known_statistics_need_true_counts(release: Release) -> None:
-    with pytest.raises(ParameterError, match=r"taken from the true counts, and there are none. Name their folder"):
+    with pytest.raises(ParameterError, match=r"need true counts, and none were found\. Give their folder with --truth"):
         attack(replace(release, held_exact=None), attacks=QUICK, known=["total"])
 
 
@@ -335,7 +338,7 @@ def test_a_second_release_without_true_counts_leaves_its_findings_unscored(relea
     found = attack(release, attacks=["two-releases"], other=other, budget=None)
     assert found.outcomes
     assert all(outcome.score is None for outcome in found.outcomes if outcome.finding.needs_other)
-    assert any("not scored, for the second release has no true counts" in warning for warning in found.warnings)
+    assert any("not scored, because the second release has no true counts" in warning for warning in found.warnings)
 
 
 def test_a_query_interface_is_attacked_and_scored(release: Release) -> None:
@@ -353,7 +356,9 @@ def test_a_negative_seed_is_refused(release: Release) -> None:
 def test_an_uneven_budget_is_refused(engine: Engine) -> None:
     mechanism = EpsDP(Budget(60.0, weights={"1": 3.0, "*": 1.0}), bits=SeededBits(3))
     uneven = town_release(mechanism, engine=engine)
-    with pytest.raises(ParameterError, match=r"spends its privacy budget unevenly.* Attack one with an even budget"):
+    with pytest.raises(
+        ParameterError, match=r"budget of this release is unequal.* Attack a release with equal budgets"
+    ):
         attack(uneven, attacks=QUICK)
 
 
@@ -372,7 +377,7 @@ def test_an_attack_that_fails_does_not_take_the_others_with_it(
 
 def test_a_second_release_of_something_else_is_refused(release: Release, engine: Engine) -> None:
     other = town_release(engine=engine, programme=replace(TOWN, tables=TOWN.tables[4:]))
-    with pytest.raises(ReleaseError, match=r"shares \d+ of the \d+ statistics of the first release. Give a second"):
+    with pytest.raises(ReleaseError, match=r"shares \d+ of the \d+ statistics of the first release\. Choose a second"):
         attack(release, attacks=["two-releases"], other=other)
 
 

@@ -22,7 +22,7 @@ from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.random_bits import SeededBits
 from discreet.risk.averaging import averaging as ratios
 from discreet.tabulation.cell_vector import CellVector, layouts
-from tests.attacks.scenes import PTABLE, cells_by_hand, sight_with_law, town_release
+from tests.attacks.scenes import PTABLE, cells_by_hand, informed_attacker, town_release
 from tests.programme.small import programme as sized
 from tests.programme.test_lattice import programmes as equal_programmes
 from tests.protection.town import SECRET
@@ -74,7 +74,7 @@ def row(averages: Averages, place: int, variant: str) -> tuple[np.ndarray, np.nd
     equations = layout.equations
     statistic = int(equations.statistics[layout.statistic_of[place]])
     inside = place - equations.place(statistic)
-    ways = averages.ways(statistic)
+    ways = averages.representations(statistic)
     weights = VARIANTS[variant](ways)[:, inside]
     below = [np.flatnonzero(equations.parents(fine, statistic) == inside) for fine in ways.statistics]
     places = [equations.place(fine) + those for fine, those in zip(ways.statistics, below, strict=True)]
@@ -84,7 +84,7 @@ def row(averages: Averages, place: int, variant: str) -> tuple[np.ndarray, np.nd
 @pytest.mark.parametrize(("variant", "statistic"), BY_HAND)
 def test_nine_cells_by_hand(variant: str, statistic: str) -> None:
     averages = square()
-    ways = averages.ways(averages.view.layout.lattice.position(statistic))
+    ways = averages.representations(averages.view.layout.lattice.position(statistic))
     weights = VARIANTS[variant](ways)
     values, ratio = BY_HAND[variant, statistic]
     assert (weights * ways.sums).sum(axis=0) == pytest.approx(values)
@@ -136,7 +136,7 @@ def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, sps
     for place in random.choice(layout.cells, min(layout.cells, 6), replace=False).tolist():
         statistic = int(layout.equations.statistics[layout.statistic_of[place]])
         inside = place - layout.equations.place(statistic)
-        ways = averages.ways(statistic)
+        ways = averages.representations(statistic)
         by_hand = ways_by_hand(layout, published, place)
         times = np.array([tables for _, _, tables, _ in by_hand])
         sums, terms = (np.array([way[n] for way in by_hand]) for n in (0, 1))
@@ -147,7 +147,7 @@ def test_estimates_are_the_means_of_all_ways_listed_by_hand(made: Programme, sps
         for name, weigh in VARIANTS.items():
             weights = weigh(ways)[:, inside]
             found = weights @ ways.sums[:, inside]
-            # Ways of the same number of cells may stand in any order: only their sums can tell which were taken.
+            # Ways of the same number of cells may stand in any order: only their sums show which were used.
             if name != "greedy" or len(set(layout.lattice.cells[ways.statistics].tolist())) == len(by_hand):
                 assert found == pytest.approx(expected.get(name, greedy_by_hand(by_hand)))
             assert weights.sum() == pytest.approx(1)
@@ -165,7 +165,7 @@ def test_variance_ratios_are_those_of_the_risk_measure_where_blocks_are_equal(ma
     expected = ratios(layout.lattice)
     for number, statistic in enumerate(layout.equations.statistics.tolist()):
         assert expected.names[number] == layout.names[number]
-        ways = averages.ways(statistic)
+        ways = averages.representations(statistic)
         assert len(ways.statistics) == expected.t[number]
         assert ways.sizes.sum(axis=0) == pytest.approx(expected.k[number])
         assert ways.ratio(ways.plain()) == pytest.approx(expected.k[number] / expected.t[number] ** 2)
@@ -175,7 +175,7 @@ def test_variance_ratios_are_those_of_the_risk_measure_where_blocks_are_equal(ma
 
 def test_without_spsn_a_statistic_counts_once_per_table() -> None:
     layout = only_layout(sized([("A", "B"), ("A",), ("A", "B")], {"A": (2,), "B": (3,)}), spsn=False)
-    ways = Averages(PopulationCounts(layout, np.zeros(layout.cells))).ways(layout.lattice.position("A1"))
+    ways = Averages(PopulationCounts(layout, np.zeros(layout.cells))).representations(layout.lattice.position("A1"))
     assert ways.tables.tolist() == [3, 2]
     assert ways.plain()[:, 0].tolist() == [3 / 5, 2 / 5]
     # Three times itself, twice a sum of three: 1 / (3 + 2/3).
@@ -192,7 +192,7 @@ def test_the_mean_of_noise_has_the_variance_that_is_said_and_not_30_percent_more
     noise = np.random.default_rng(3).normal(0, 2, (runs, layout.cells))
     for place in (0, 1, layout.cells - 1):
         statistic = int(layout.equations.statistics[layout.statistic_of[place]])
-        ways = averages.ways(statistic)
+        ways = averages.representations(statistic)
         for name, weigh in VARIANTS.items():
             places, weights = row(averages, place, name)
             claimed = 4 * ways.ratio(weigh(ways))[place - layout.equations.place(statistic)]
@@ -211,25 +211,25 @@ def test_the_mean_of_noise_has_the_variance_that_is_said_and_not_30_percent_more
     ids=["cell keys", "coordinates", "fresh"],
 )
 def test_sums_times_the_published_vector_are_the_estimates(mechanism: Mechanism | None, engine: Engine) -> None:
-    sight = sight_with_law(town_release(mechanism, engine=engine))
-    found = averaging(sight)
+    attacker = informed_attacker(town_release(mechanism, engine=engine))
+    found = averaging(attacker)
     assert [finding.name for finding in found] == [f"averaging: {name}" for name in VARIANTS]
     random = np.random.default_rng(5)
     for finding in found:
-        assert len(finding.estimate) == sum(view.layout.cells for view in sight.views())
+        assert len(finding.estimate) == sum(view.layout.cells for view in attacker.views())
         population, targets = finding.cells[0]
-        view = sight.view(population)
+        view = attacker.view(population)
         for number in random.choice(len(targets), 40, replace=False).tolist():
             places, weights = row(Averages(view), int(targets[number]), finding.variant)
             value = weights @ view.published[places]
-            expected = nearest_possible(np.array([value]), view.published[[targets[number]]], sight.noise)
+            expected = nearest_possible(np.array([value]), view.published[[targets[number]]], attacker.noise)
             # A half is rounded one way or the other by the order of its terms.
             assert finding.estimate[number] == expected[0] or abs(value % 1 - 0.5) < 1e-9
 
 
 def test_without_noise_everything_is_known(engine: Engine) -> None:
     release = town_release(Exact(), engine=engine)
-    for finding in averaging(sight_with_law(release)):
+    for finding in averaging(informed_attacker(release)):
         scored = score(finding, TrueCounts(release))
         assert scored.whole.achieved == 1
         assert finding.certain.all()
@@ -237,20 +237,20 @@ def test_without_noise_everything_is_known(engine: Engine) -> None:
 
 def test_with_huge_noise_hardly_anything_is(engine: Engine) -> None:
     release = town_release(Coordinates(TwoSidedGeometric(epsilon=0.01), secret=SECRET), engine=engine)
-    for finding in averaging(sight_with_law(release)):
-        # A true 1 is guessed where a negative value is published: somebody must be there.
+    for finding in averaging(informed_attacker(release)):
+        # A true 1 is guessed where a negative value is published: the cell is not empty.
         large = {share.name: share for share in score(finding, TrueCounts(release)).by_count()}["21+"]
         assert large.achieved < 0.05
         assert finding.confidence.max() < 0.05
 
 
 def test_the_confidence_is_that_of_a_normal_error_of_the_ratio(engine: Engine) -> None:
-    sight = sight_with_law(town_release(engine=engine))
-    found = {finding.variant: finding for finding in averaging(sight)}["inverse variance"]
+    attacker = informed_attacker(town_release(engine=engine))
+    found = {finding.variant: finding for finding in averaging(attacker)}["inverse variance"]
     population, places = found.cells[0]
     for number in (0, 5, 50, len(places) - 1):
-        _, weights = row(Averages(sight.view(population)), int(places[number]), found.variant)
-        variance = sight.noise.variance * (weights**2).sum()
+        _, weights = row(Averages(attacker.view(population)), int(places[number]), found.variant)
+        variance = attacker.noise.variance * (weights**2).sum()
         assert found.confidence[number] == pytest.approx(math.erf(0.5 / math.sqrt(2 * variance)))
 
 
@@ -262,7 +262,7 @@ def test_the_chance_to_be_right(variance: float, chance: float) -> None:
 
 def test_with_time_nothing_is_cut_off(engine: Engine) -> None:
     release = town_release(engine=engine)
-    (first, *_) = averaging(sight_with_law(release))
+    (first, *_) = averaging(informed_attacker(release))
     assert first.cut_off == ""
     assert first.group_of is not None
     assert set(first.group_of.tolist()) == set(range(len(first.groups)))

@@ -1,4 +1,4 @@
-"""Bi-partitions against simulated interfaces: as often right as the law of the sum says, and refused where it must."""
+"""Bi-partitions against simulated interfaces: success as predicted by the distribution of the sum, and refusals."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_the_total_is_found_as_often_as_predicted(law: Floats, rounds: int) -> N
     assert abs(achieved - predicted) < 4 * error
     for off in (0.7, 1.3):
         assert abs(achieved - off * predicted) > 4 * error
-    # Her confidence depends on the mean she found, and is right on average, too.
+    # The confidence depends on the observed mean, and is calibrated on average.
     assert abs(achieved - np.mean(sure)) < 4 * error
     assert np.std(sure) > 0.02
 
@@ -193,7 +193,7 @@ def test_a_refusal_ends_the_attack_with_what_was_answered(most: int, rounds: int
     server = Server(UNIFORM, most=most)
     found = BiPartitions(server.interface, UNIFORM, 50).run()
     assert (found.rounds, found.queries) == (rounds, most + 1)
-    assert found.cut_off == f"cut off by the interface after {most + 1:,} queries"
+    assert found.cut_off == f"the interface stopped after {most + 1:,} queries"
     assert (found.estimate is None) == (rounds == 0)
 
 
@@ -212,12 +212,12 @@ def test_another_error_of_the_interface_is_not_swallowed() -> None:
 
 @dataclass(frozen=True)
 class Total:
-    """The truth as far as it is asked for here."""
+    """The true values that these tests use."""
 
     answer: int
 
 
-def sight(interface: QueryInterface | None, **more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
+def attacker(interface: QueryInterface | None, **more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
     noise = AssumedNoise((UNIFORM,), 2.0, 2.0, shared="participants")
     return AttackerView(
         programme([SEX], [by(SEX)]), {}, no_files, AttackerKnowledge(noise=noise, interface=interface), **more
@@ -230,7 +230,7 @@ def no_files(table: str) -> pa.Table:
 
 def test_the_finding_of_an_interface() -> None:
     server = Server(UNIFORM, 4)
-    (found,) = bipartitions(sight(server.interface))
+    (found,) = bipartitions(attacker(server.interface))
     scored = score(found, cast("Truth", Total(server.total)))
     assert scored.right.tolist() == [True]
     assert server.asked[0] == CODES
@@ -240,23 +240,23 @@ def test_the_finding_of_an_interface() -> None:
     assert found.confidence[0] > 0.8
     assert found.sentence
     words = found.sentence(scored)
-    assert words.startswith("200 queries for parts of a total, averaged over 100 splits, give it with confidence ")
-    assert "it is right. The formula gives this a chance of 98.7%; the answer to a single query" in words
+    assert words.startswith("200 queries for parts of a total, averaged over 100 splits, estimate it with confidence ")
+    assert "The estimate is correct. Predicted probability of success: 98.7%; from a single query" in words
     assert found.predicted["21+"] == pytest.approx(0.987, abs=5e-4)
     assert found.cut_off == ""
 
 
 def test_few_categories_allow_few_rounds() -> None:
     server = Server(UNIFORM, counts={"a": 50, "b": 60, "c": 70})
-    (found,) = bipartitions(sight(server.interface))
+    (found,) = bipartitions(attacker(server.interface))
     assert len(server.asked) == 1 + 2 * 3
     assert found.predicted["21+"] == pytest.approx(exact_success(UNIFORM, 3))
 
 
 def test_nothing_is_said_of_a_static_release_or_by_an_interface_that_refuses() -> None:
-    assert bipartitions(sight(None)) == []
-    assert bipartitions(sight(QueryInterface(lambda _: 5, ("a",)))) == []
+    assert bipartitions(attacker(None)) == []
+    assert bipartitions(attacker(QueryInterface(lambda _: 5, ("a",)))) == []
     for most in (0, 1, 2):
-        assert bipartitions(sight(Server(UNIFORM, most=most).interface)) == []
-    (found,) = bipartitions(sight(Server(UNIFORM, most=3).interface))
-    assert found.cut_off.startswith("cut off by the interface after")
+        assert bipartitions(attacker(Server(UNIFORM, most=most).interface)) == []
+    (found,) = bipartitions(attacker(Server(UNIFORM, most=3).interface))
+    assert found.cut_off.startswith("the interface stopped after")

@@ -1,4 +1,4 @@
-"""The bound inferred from additive tuples: worked by hand, as often as the formula says, and as sure as she may be."""
+"""The bound inferred from additive tuples: worked by hand, success as predicted, and calibrated confidence."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from discreet.attacks.attacker_view import (
     AttackerKnowledge,
     AttackerView,
     PopulationCounts,
-    belief_told,
-    sight_of,
+    attacker_view,
+    noise_from_disclosure,
 )
 from discreet.attacks.bound_attack import Candidates, TupleGaps, bound, bound_curve, shown_chance, tails
 from discreet.attacks.scoring import score
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from discreet.tabulation.cell_vector import CellVector
 
 SEX = topic("SEX", "F M")
-TOLD = {"typical_noise": 1.4, "method": "random noise with cell keys", "same_count_same_noise": True}
+DISCLOSED = {"typical_noise": 1.4, "method": "random noise with cell keys", "same_count_same_noise": True}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,22 +72,22 @@ def uniform(reach: int, shared: str = "participants") -> AssumedNoise:
 
 @dataclass(frozen=True, eq=False)
 class Real:
-    """The truth as far as it is asked for here."""
+    """The true values that these tests use."""
 
     bound: float
 
 
-def right(sight: AttackerView, actual: float) -> bool:
-    found = bound_curve(sight)
+def right(attacker: AttackerView, actual: float) -> bool:
+    found = bound_curve(attacker)
     return found is not None and found.last.limit == actual
 
 
 def seen(given: Programme, layout: CellVector, published: Floats, **more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
     """Return what is seen of published cells that are given in the order of their layout."""
-    sight = AttackerView(given, more.pop("told", {}), no_files, **more)
+    attacker = AttackerView(given, more.pop("disclosed", {}), no_files, **more)
     for what in ("view", "unit"):
-        sight.once(what, layout.name, lambda: PopulationCounts(layout, published))
-    return sight
+        attacker.once(what, layout.name, lambda: PopulationCounts(layout, published))
+    return attacker
 
 
 def no_files(table: str) -> pa.Table:
@@ -113,20 +113,20 @@ PUBLISHED = {
     ("_T", "M"): 60,
     ("_T", "_T"): 125,
 }
-"""Gaps by sex -9, 1 and -5, and by area 1, 0 and 4: the widest asks for a bound of 3."""
+"""Gaps by sex -9, 1 and -5, and by area 1, 0 and 4: the widest implies a bound of 3."""
 
 
 def hand_made(**more: Any) -> AttackerView:  # noqa: ANN401 - as in AttackerView
-    return AttackerView(areas(2), more.pop("told", {}), lambda _: by_hand(PUBLISHED), **more)
+    return AttackerView(areas(2), more.pop("disclosed", {}), lambda _: by_hand(PUBLISHED), **more)
 
 
 def test_the_widest_gap_is_the_limit() -> None:
-    sight = hand_made(knowledge=AttackerKnowledge(noise=uniform(3)))
-    (view,) = sight.views()
-    found = additive_tuples(view, same_cells(view, sight.noise), 2)
+    attacker = hand_made(knowledge=AttackerKnowledge(noise=uniform(3)))
+    (view,) = attacker.views()
+    found = additive_tuples(view, same_cells(view, attacker.noise), 2)
     assert sorted(found.gaps.tolist()) == sorted([-9, 1, -5, 1, 0, 4])
     assert sorted(found.smallest.tolist()) == sorted([30, 20, 60, 30, 20, 50])
-    curve = bound_curve(sight)
+    curve = bound_curve(attacker)
     assert curve
     assert (curve.last.tuples, curve.last.limit) == (6, 3)
     # p1 = 20 / 7^3 for uniform noise.
@@ -138,20 +138,17 @@ def test_the_finding_is_one_sentence_that_holds() -> None:
     assert (found.attack, found.subject, found.estimate.tolist()) == ("bound", "the noise bound", [3])
     larger, *_ = bound(hand_made(knowledge=AttackerKnowledge(noise=uniform(6))))
     assert found.sentence
-    for actual, verdict in ((3, "it is right"), (4, "the bound is larger")):
+    for actual, verdict in ((3, "This is correct"), (4, "The actual bound is larger")):
         words = found.sentence(score(found, cast("Truth", Real(actual))))
-        assert words.startswith("The bound of the noise is inferred as 3 from 6 additive tuples, of which the first ")
-        assert (
-            f"with confidence {found.confidence[0]:.0%}: {verdict}. The formula gives the true bound a chance of"
-            in words
-        )
-    # Noise within 6 would hardly have kept all gaps within 9, so she says 3 and does not believe it.
+        assert words.startswith(f"The noise bound is inferred as 3 with confidence {found.confidence[0]:.0%} from 6 ")
+        assert f"suffice. {verdict}. Predicted probability of revealing the bound: " in words
+    # Noise within 6 would rarely keep all gaps within 9: the attacker infers 3 with low confidence.
     assert larger.estimate.tolist() == [3]
     assert larger.confidence[0] < found.confidence[0] == 1
 
 
 def test_a_curve_goes_up_to_all_tuples_and_its_limit_never_falls() -> None:
-    curve = bound_curve(hand_made(told={**TOLD, "bound": "not more than about 5"}))
+    curve = bound_curve(hand_made(disclosed={**DISCLOSED, "bound": "not more than about 5"}))
     assert curve
     assert curve.predicted is None
     used = [point.tuples for point in curve.points]
@@ -163,19 +160,19 @@ def test_a_curve_goes_up_to_all_tuples_and_its_limit_never_falls() -> None:
     assert first.limit == limits[-1] == 3
     assert all(point.limit < 3 for point in curve.points if point.tuples < curve.reached)
     assert all(0 <= point.confidence <= 1 for point in curve.points)
-    again = bound_curve(hand_made(told={**TOLD, "bound": "not more than about 5"}))
+    again = bound_curve(hand_made(disclosed={**DISCLOSED, "bound": "not more than about 5"}))
     assert again == curve
 
 
 def test_of_unbounded_noise_and_of_no_tuples_nothing_is_said() -> None:
-    assert bound(hand_made(told=TOLD)) == []
+    assert bound(hand_made(disclosed=DISCLOSED)) == []
     assert bound(hand_made(knowledge=AttackerKnowledge(noise=replace(uniform(3), bound=math.inf)))) == []
     lonely = programme([SEX], [by(SEX, total=False)])
     table = pa.table({"SEX": ["F", "M"], "value": [3, 4]})
     assert bound(AttackerView(lonely, {}, lambda _: table, AttackerKnowledge(noise=uniform(3)))) == []
 
 
-# --- As often as the formula says ---
+# --- Success as predicted by the formula ---
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
@@ -234,13 +231,13 @@ def test_the_bound_is_found_as_often_as_predicted() -> None:
     assert shown_chance(noise, replace(gaps, smallest=np.full(tuples, 2.0 * reach))) == 0
 
 
-# --- As sure as she may be ---
+# --- Calibrated confidence ---
 
 
 def test_confidence_is_the_share_that_is_right_if_all_bounds_are_equally_likely() -> None:
-    told = {**TOLD, "bound": "not more than about 5"}
-    # Of all sizes that are told as 1.4 that of the laws below.
-    noise, random = replace(belief_told(told), variance=1.96), np.random.default_rng(3)
+    disclosed = {**DISCLOSED, "bound": "not more than about 5"}
+    # Of all sizes disclosed as 1.4, that of the distributions below.
+    noise, random = replace(noise_from_disclosure(disclosed), variance=1.96), np.random.default_rng(3)
     candidates = Candidates(noise, 4)
     laws = {bound: MaxEntropy(variance=1.96, bound=bound).pmf(np.arange(-bound, bound + 1)) for bound in (2, 3, 4)}
     tuples, hits, sure = 40, [], []
@@ -264,7 +261,7 @@ def test_confidence_without_large_tuples_is_a_guess_among_what_is_possible() -> 
     none = TupleGaps(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
     assert Candidates(noise, 6).confidence(3, none) == 1 / 4
     assert Candidates(noise, 6).confidence(6, none) == 1
-    # Beyond what is told apart bounds are counted, not computed.
+    # Beyond MOST_CANDIDATES bounds are counted, not computed.
     assert Candidates(noise, 1002).confidence(3, none) == 1 / 1000
 
 
@@ -278,10 +275,10 @@ def test_other_bounds_have_the_shape_of_a_noise_that_is_known(stay: float) -> No
 
 
 def test_a_bound_without_room_for_the_noise_is_not_believed() -> None:
-    noise = replace(belief_told({**TOLD, "bound": "not more than about 10"}), variance=4.0)
+    noise = replace(noise_from_disclosure({**DISCLOSED, "bound": "not more than about 10"}), variance=4.0)
     gaps = TupleGaps(np.full(50, 2), np.ones(50, dtype=np.int64), np.full(50, 100.0))
     candidates = Candidates(noise, 9)
-    assert [candidates.has_room(bound) for bound in (1, 2, 3)] == [False, False, True]
+    assert [candidates.admits_variance(bound) for bound in (1, 2, 3)] == [False, False, True]
     assert candidates.confidence(1, gaps) == 0
 
 
@@ -290,11 +287,11 @@ def test_a_bound_without_room_for_the_noise_is_not_believed() -> None:
 
 def test_exact_counts_have_the_bound_0_for_certain() -> None:
     release = protect(people(200), TOWN, Exact(), keep_exact=True)
-    found, *_ = bound(sight_of(release))
+    found, *_ = bound(attacker_view(release))
     assert (found.estimate.tolist(), found.confidence.tolist()) == ([0], [1.0])
     outcome, *_ = attack(release, attacks=["bound"]).outcomes
     assert "inferred as 0" in outcome.sentence
-    assert "it is right" in outcome.sentence
+    assert "This is correct" in outcome.sentence
 
 
 def test_noise_of_1_is_found_in_the_town() -> None:
@@ -303,21 +300,21 @@ def test_noise_of_1_is_found_in_the_town() -> None:
     for public_only in (False, True):
         outcome, *_ = attack(release, attacks=["bound"], public_only=public_only).outcomes
         assert "inferred as 1 " in outcome.sentence
-        assert "it is right" in outcome.sentence
+        assert "This is correct" in outcome.sentence
 
 
 def test_tables_with_noise_of_their_own_are_looked_at_one_by_one() -> None:
     fresh = Fresh(PTable.max_entropy(variance=0.6, bound=1), bits=SeededBits(3))
     release = protect(people(400), TOWN, fresh, keep_exact=True)
-    sight = sight_of(release)
-    assert len(single_noises(sight)) == 5
-    assert all((view.published == np.rint(view.published)).all() for view in single_noises(sight))
-    found, *_ = bound(sight)
+    attacker = attacker_view(release)
+    assert len(single_noises(attacker)) == 5
+    assert all((view.published == np.rint(view.published)).all() for view in single_noises(attacker))
+    found, *_ = bound(attacker)
     assert found.estimate.tolist() == [1]
 
 
 def test_the_same_persons_are_counted_once() -> None:
-    # Everybody of a0 lives in its only part b0, and the whole of a1 in one of its two parts.
+    # All persons of a0 live in its only part b0, and all of a1 in one of its two parts.
     area = topic("AREA", {"a0": "", "a1": "", "b0": "a0", "b1": "a1", "b2": "a1"})
     given_ = programme([area, SEX], [by(area), by(SEX)])
     value = {
@@ -342,10 +339,10 @@ def test_the_same_persons_are_counted_once() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[str, int, int | None]] = []
-    sight = replace(sight_of(protect(people(200), TOWN, Exact())), tell=lambda *what: told.append(what))
-    bound(sight)
-    assert told == [("bound", 1, 2), ("bound", 2, 2)]
+    reported: list[tuple[str, int, int | None]] = []
+    attacker = replace(attacker_view(protect(people(200), TOWN, Exact())), progress=lambda *what: reported.append(what))
+    bound(attacker)
+    assert reported == [("bound", 1, 2), ("bound", 2, 2)]
 
 
 @settings(max_examples=up_to(40), deadline=None)
@@ -360,8 +357,8 @@ def test_the_limit_never_passes_the_bound(reach: int, seed: int, scale: int) -> 
     finest: Ints = random.integers(0, scale, 8) + 1
     counts = np.concatenate([np.bincount(above, finest) for above in parent])
     published = counts + random.integers(-reach, reach + 1, len(counts))
-    sight = seen(given_, layout, published.astype(float), knowledge=AttackerKnowledge(noise=uniform(reach)))
-    # Nothing is said where all is published as 0.
-    for found in bound(sight)[:1] if published.any() else ():
+    attacker = seen(given_, layout, published.astype(float), knowledge=AttackerKnowledge(noise=uniform(reach)))
+    # No bound is inferred if all published counts are 0.
+    for found in bound(attacker)[:1] if published.any() else ():
         assert 0 <= found.estimate[0] <= reach
         assert 0 <= found.confidence[0] <= 1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.attack_estimates import CellEstimates, cells_finding, nearest_possible
-from discreet.attacks.attacker_view import AssumedNoise, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, noise_from_record
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -18,7 +18,7 @@ from discreet.mechanisms.fresh import Fresh
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.ptable import PTable
 from discreet.release.record import Record
-from tests.attacks.scenes import KnownTruth, sight_with_law, town_release
+from tests.attacks.scenes import KnownTruth, informed_attacker, town_release
 from tests.protection.town import SECRET
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def belief(mechanism: Mechanism, *, non_negative: bool = False) -> AssumedNoise:
-    return belief_of(Record(programme="x", **mechanism.described(), non_negative=non_negative))
+    return noise_from_record(Record(programme="x", **mechanism.described(), non_negative=non_negative))
 
 
 ZEROS = PTable.max_entropy(variance=2, bound=4, perturb_zeros=True)
@@ -113,15 +113,15 @@ ABOUT = {"attack": "guess", "subject": "counts"}
 
 
 def test_estimates_of_several_populations_are_one_finding(release: Release) -> None:
-    sight = sight_with_law(release)
+    attacker = informed_attacker(release)
     parts = [
         CellEstimates(
             view, places := np.array([0, view.layout.cells - 1]), view.published[places] + 0.1, np.array([0.2, 0.3])
         )
-        for view in sight.views()
+        for view in attacker.views()
     ]
-    found = cells_finding(sight, parts, **ABOUT)
-    first, second = (view.layout for view in sight.views())
+    found = cells_finding(attacker, parts, **ABOUT)
+    first, second = (view.layout for view in attacker.views())
     assert found.groups[0] == "total of persons"
     assert found.groups[-1] == f"{second.names[-1]} of {second.name}"
     assert found.group_of is not None
@@ -130,7 +130,7 @@ def test_estimates_of_several_populations_are_one_finding(release: Release) -> N
     ]
     assert found.confidence.tolist() == [0.2, 0.3, 0.2, 0.3]
     counts = {layout.name: np.arange(layout.cells) + 1000 * number for number, layout in enumerate((first, second))}
-    truth = KnownTruth(sight.noise, counts)
+    truth = KnownTruth(attacker.noise, counts)
     assert found.actual(truth).tolist() == [0, first.cells - 1, 1000, 1000 + second.cells - 1]
     # Cells of two populations are never one unknown here; a total and a cell of the finest statistic are not either.
     assert found.unknown_of is not None
@@ -138,17 +138,19 @@ def test_estimates_of_several_populations_are_one_finding(release: Release) -> N
 
 
 def test_the_naive_estimate_is_what_is_published_made_possible(release: Release) -> None:
-    sight = sight_with_law(release)
-    (view, _) = sight.views()
+    attacker = informed_attacker(release)
+    (view, _) = attacker.views()
     places = np.arange(view.layout.cells)
     found = cells_finding(
-        sight, [CellEstimates(view, places, np.full(len(places), 5.0), np.zeros(len(places)))], **ABOUT
+        attacker, [CellEstimates(view, places, np.full(len(places), 5.0), np.zeros(len(places)))], **ABOUT
     )
     assert found.naive is not None
     assert found.naive.tolist() == np.maximum(view.published, 0).tolist()
-    assert found.estimate.tolist() == nearest_possible(np.full(len(places), 5.0), view.published, sight.noise).tolist()
+    assert (
+        found.estimate.tolist() == nearest_possible(np.full(len(places), 5.0), view.published, attacker.noise).tolist()
+    )
 
 
 def test_nothing_found_is_a_finding_of_nothing(release: Release) -> None:
-    found = cells_finding(sight_with_law(release), [], **ABOUT)
+    found = cells_finding(informed_attacker(release), [], **ABOUT)
     assert (len(found.estimate), len(found.confidence), found.groups) == (0, 0, ())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, attacker_view, noise_from_record
 from discreet.attacks.complement_attack import complement, narrower
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.mechanisms.cell_key import CellKey
@@ -41,9 +41,9 @@ def made(mechanism: Mechanism, size: int = 3000) -> Release:
     return protect(people(size), TABLES, mechanism, id="ID" if mechanism.needs_keys else None, keep_exact=True)
 
 
-def found_in(release: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in sight_of
-    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)), **more)
-    return {finding.variant: finding for finding in complement(sight)}
+def found_in(release: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in attacker_view
+    attacker = attacker_view(release, AttackerKnowledge(noise=noise_from_record(release.record)), **more)
+    return {finding.variant: finding for finding in complement(attacker)}
 
 
 # --- Which universe contains which ---
@@ -57,7 +57,7 @@ def found_in(release: Release, **more: Any) -> dict[str, AttackEstimates]:  # no
         ("EMP != 3", "EMP != 3 and AGE = Y", {(1, 0): "AGE"}),
         ("EMP = 1", "AGE = Y", {}),
         ("EMP != 3", "EMP != 1", {}),
-        # The same persons in other words: nobody is left out.
+        # The same persons in other words: the complement is empty.
         ("EMP != 3", "EMP in (1, 2)", {}),
         ("EMP = 1 or SEX = F", "EMP = 1", {(1, 0): "EMP"}),
         ("EMP = 1 or SEX = F", "EMP = 2", {}),
@@ -104,7 +104,7 @@ def test_under_cell_keys_unequal_values_prove_that_somebody_is_there() -> None:
     assert scored.right[proven].all()
     assert found.sentence is not None
     assert found.sentence(scored) == (
-        f"In {proven.sum()} cells somebody is left out, with certainty: {proven.sum()} of {proven.sum()} right."
+        f"In {proven.sum()} cells the complement certainly contains persons: {proven.sum()} of {proven.sum()} correct."
     )
 
 
@@ -171,22 +171,22 @@ def test_the_report_shows_what_was_expected() -> None:
     counts = next(outcome for outcome in report.outcomes if outcome.finding.variant == "counts")
     shares = {share.name: share for share in counts.by_count()}
     assert shares["21+"].predicted == pytest.approx(shares["21+"].achieved, abs=0.2)
-    assert "counts of those left out above 0 are recovered exactly" in counts.sentence
+    assert "complement counts above 0 are recovered exactly" in counts.sentence
 
 
 def test_one_population_leaves_nobody_out() -> None:
     release = protect(people(50), programme(TOPICS, [by(SEX)]), Exact(), keep_exact=True)
-    assert complement(sight_of(release)) == []
+    assert complement(attacker_view(release)) == []
 
 
 def test_populations_without_common_statistics_say_nothing() -> None:
     tables = programme(TOPICS, [by(SEX, total=False)], [by(AGE, total=False)], universes=[None, WORKERS])
-    assert complement(sight_of(protect(people(50), tables, Exact(), keep_exact=True))) == []
+    assert complement(attacker_view(protect(people(50), tables, Exact(), keep_exact=True))) == []
 
 
 def test_what_universes_tell_by_themselves_is_not_reported() -> None:
-    # Nobody of the part is in a category outside its universe, and nobody is left out of one inside it; the coarse
-    # category Y holds both those of the universe and others.
+    # The part is empty in categories outside its universe, and the complement is empty in those inside it; the coarse
+    # category Y contains persons of the universe and others.
     tables = programme(
         TOPICS,
         [by(GEO), by(AGE), by(SEX)],

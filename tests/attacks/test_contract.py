@@ -1,10 +1,10 @@
-"""One contract for all attacks, ours and a user's: what every one of them must do and must not do.
+"""One contract for all attacks, ours and a user's: requirements that each must satisfy.
 
-- Without noise she learns everything she says.
-- With huge noise she learns no more than without the attack.
-- More noise never helps her (statistically).
-- The truth is not read before the attack is scored.
-- The same seed gives the same findings; estimates of target cells are those of all cells.
+- Without noise all estimates are correct.
+- With huge noise the attack learns no more than without the attack.
+- More noise never helps the attacker (statistically).
+- True counts are not read before the attack is scored.
+- The same seed gives the same estimates; estimates of target cells equal those in a run on all cells.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from discreet.attacks.attacker_view import (
     AttackerKnowledge,
     Overlaps,
     QueryInterface,
-    belief_of,
-    sight_of,
+    attacker_view,
+    noise_from_record,
 )
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import draw_targets
@@ -96,14 +96,14 @@ def persons(size: int = 6000, seed: int = 5) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What an attacker sees of the country, with everything she may know beside, and the truth."""
+    """The attacker's view of the country, with all other knowledge, and the true counts."""
 
-    sight: AttackerView
+    attacker: AttackerView
     truth: Truth
 
 
 class Answered(TrueCounts):
-    """The truth of a release beside which a query interface stands."""
+    """The true counts of a release that also has a query interface."""
 
     @property
     def answer(self) -> int:
@@ -139,20 +139,20 @@ def scene(level: str, *, keys: bool = True, size: int = 6000) -> Scene:
     release = published(now, level, b"a secret for the tests", keys=keys)
     others = now.filter(np.arange(now.num_rows) % 40 != 0)
     later = published(others, level, b"another for the tests", keys=keys)
-    noise = belief_of(release.record)
+    noise = noise_from_record(release.record)
     pairs = sorted({(a, b) for a, b in zip(now["GEO"].to_pylist(), now["GRID"].to_pylist(), strict=True)})
     knowledge = AttackerKnowledge(
         noise=noise,
-        other=sight_of(later, AttackerKnowledge(noise=noise)),
+        other=attacker_view(later, AttackerKnowledge(noise=noise)),
         overlaps=Overlaps(("GEO", "GRID"), pairs),
         interface=interface(noise),
     )
-    return Scene(sight_of(release, knowledge), Answered(release, None, Answered(later)))
+    return Scene(attacker_view(release, knowledge), Answered(release, None, Answered(later)))
 
 
 @cache
 def findings(name: str, level: str, *, keys: bool = True) -> list[AttackEstimates]:
-    return mount(scene(level, keys=keys).sight, ATTACKS.named([name]))
+    return mount(scene(level, keys=keys).attacker, ATTACKS.named([name]))
 
 
 @cache
@@ -162,7 +162,7 @@ def scores(name: str, level: str, *, keys: bool = True) -> list[Score]:
 
 def anew(name: str, **more: Any) -> list[AttackEstimates]:  # noqa: ANN401 - as in AttackerView
     """Return findings in a small country, of which nothing is kept from earlier attacks."""
-    return mount(replace(scene("some", size=600).sight, _kept={}, **more), ATTACKS.named([name]))
+    return mount(replace(scene("some", size=600).attacker, _kept={}, **more), ATTACKS.named([name]))
 
 
 in_small_country = cache(anew)
@@ -187,7 +187,7 @@ WHATEVER_THE_NOISE = frozenset({"complement"})
 """Under cell keys the same persons have the same noise, however large: published differences prove that someone is
 between. The attack gains from that at any level; noise by coordinates leaves it nothing."""
 FEW = frozenset({"bound", "bi-partitions", "margins: certain"})
-"""Findings of a single value, or of cells that are chosen for being certain: their share says nothing by itself."""
+"""Estimates of a single value, or of cells selected for certainty: their share correct is not a success rate."""
 
 
 LONG = frozenset({"bound", "two-releases"})
@@ -286,7 +286,7 @@ def test_the_same_seed_gives_the_same_findings(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
-    alone = replace(scene("some", size=600).sight, knowledge=AttackerKnowledge(), _kept={})
+    alone = replace(scene("some", size=600).attacker, knowledge=AttackerKnowledge(), _kept={})
     for finding in mount(alone, ATTACKS.named([name])):
         assert finding.attack == name
 
@@ -294,7 +294,7 @@ def test_an_attack_without_what_it_needs_does_not_apply(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_target_cells_get_the_estimates_that_they_have_among_all_cells(name: str) -> None:
     small = scene("some", size=600)
-    drawn = draw_targets(small.sight, 300, small.truth)
+    drawn = draw_targets(small.attacker, 300, small.truth)
     assert drawn is not None
     for finding, whole in zip(anew(name, targets=drawn.places), in_small_country(name), strict=True):
         if not finding.sampled:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.attacker_view import belief_of
+from discreet.attacks.attacker_view import noise_from_record
 from discreet.attacks.count_differences import ADDED, Differences, averaged, kinds, predicted, skellam, turnover
 from discreet.attacks.count_prior import empirical_prior
 from discreet.release.record import Record
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints
     from discreet.attacks.attacker_view import AssumedNoise
 
-PTABLE = belief_of(Record(programme="town", parameters={"variance": 2, "bound": 4}))
-GEOMETRIC = belief_of(Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, non_negative=True))
-NOISY_ZEROS = belief_of(Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, perturb_zeros=True))
+PTABLE = noise_from_record(Record(programme="town", parameters={"variance": 2, "bound": 4}))
+GEOMETRIC = noise_from_record(Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, non_negative=True))
+NOISY_ZEROS = noise_from_record(
+    Record(programme="town", law="geometric", parameters={"epsilon": 0.7}, perturb_zeros=True)
+)
 
 
 def generator(seed: int = 1) -> np.random.Generator:
@@ -119,7 +121,7 @@ def test_who_is_added_is_never_negative() -> None:
 
 
 def test_without_noise_every_difference_is_certain() -> None:
-    exact = belief_of(Record(programme="town", mechanism="exact", law="none", parameters={}))
+    exact = noise_from_record(Record(programme="town", mechanism="exact", law="none", parameters={}))
     first, second = np.array([0, 3, 700]), np.array([1, 3, 20])
     guesses = Differences(first, second, exact, exact, generator(), turnover(exact)).guesses()
     assert guesses.estimate.tolist() == [1, 0, -680]

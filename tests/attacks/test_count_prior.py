@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, noise_from_record
 from discreet.attacks.count_prior import SMALL, empirical_prior, kind_priors, kinds, mean_noise
 from discreet.release.record import Record
 from discreet.tabulation.cell_vector import CellVector
@@ -18,7 +18,7 @@ from tests.programme.small import programme
 
 def law(variance: float = 2, bound: int = 5, *, shared: str = "coordinates", **more: bool) -> AssumedNoise:
     """Return the noise of a p-table."""
-    made = belief_of(Record(programme="x", parameters={"variance": variance, "bound": bound, **more}))
+    made = noise_from_record(Record(programme="x", parameters={"variance": variance, "bound": bound, **more}))
     return AssumedNoise(made.laws, made.variance, made.bound, shared=shared)
 
 
@@ -38,7 +38,7 @@ def test_it_finds_the_shares_of_true_counts(noise: AssumedNoise) -> None:
     found = empirical_prior(noise.publish(counts, np.random.default_rng(2)).astype(float), noise)
     actual = np.bincount(counts, minlength=SMALL + 1)[: SMALL + 1] / len(counts)
     assert found[: SMALL + 1] == pytest.approx(actual, abs=0.02)
-    # Counts that are 30 percent fewer are told from these.
+    # Counts that are 30 percent smaller are distinguished from these.
     fewer = np.bincount(np.random.default_rng(3).binomial(counts, 0.7), minlength=4)[:4] / len(counts)
     assert np.abs(found[:4] - actual[:4]).max() < np.abs(found[:4] - fewer).max() / 2
 

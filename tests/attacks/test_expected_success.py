@@ -15,7 +15,7 @@ from discreet.attacks.expected_success import Predictions
 from discreet.attacks.posterior_projection_attack import posterior_projection
 from discreet.attacks.projection_attack import projection
 from discreet.attacks.scoring import TrueCounts, score
-from discreet.attacks.simulated_release import noise_groups, published_again
+from discreet.attacks.simulated_release import noise_groups, simulate_release
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.coordinates import Coordinates
 from discreet.mechanisms.exact import Exact
@@ -30,8 +30,8 @@ from tests.attacks.scenes import (
     SPARSE,
     KnownTruth,
     Scene,
+    informed_attacker,
     residents,
-    sight_with_law,
     town_release,
 )
 from tests.protection.town import SECRET
@@ -49,12 +49,12 @@ ATTACKS = {"averaging": averaging, "projection": projection, "posterior-projecti
 RUNS = 100
 
 
-def first(sight: AttackerView, name: str) -> AttackEstimates:
-    return ATTACKS[name](sight)[-1]
+def first(attacker: AttackerView, name: str) -> AttackEstimates:
+    return ATTACKS[name](attacker)[-1]
 
 
-def model(sight: AttackerView, truth: Truth, name: str) -> Predictions:
-    return Predictions(sight, truth, {name: ATTACKS[name]})
+def model(attacker: AttackerView, truth: Truth, name: str) -> Predictions:
+    return Predictions(attacker, truth, {name: ATTACKS[name]})
 
 
 # --- Predicted and achieved ---
@@ -76,7 +76,7 @@ def law(scene: Scene, noise: PTable) -> AssumedNoise:
 def achieved(scene: Scene, name: str) -> tuple[list[float], Score]:
     """Return the shares that an attack gets right of occupied cells in many releases, and the score of the last."""
     random = np.random.default_rng(5)
-    scores = [score(first(scene.sight(scene.publish(random)), name), scene.truth) for _ in range(RUNS)]
+    scores = [score(first(scene.attacker(scene.publish(random)), name), scene.truth) for _ in range(RUNS)]
     return [each.occupied.achieved for each in scores], scores[-1]
 
 
@@ -89,7 +89,7 @@ def apart(scene: Scene, name: str, noise: PTable, monkeypatch: pytest.MonkeyPatc
     right, scored = achieved(scene, name)
     monkeypatch.setattr(expected_success, "MOST", RUNS)
     truth = KnownTruth(law(scene, noise), {scene.layout.name: scene.counts})
-    found = model(scene.sight(scene.publish(random)), truth, name).predicted(scored)
+    found = model(scene.attacker(scene.publish(random)), truth, name).predicted(scored)
     cells = {share.name: share.cells for share in scored.by_count() if share.name != "0"}
     expected = sum(cells[each] * found[each].share for each in cells) / sum(cells.values())
     # Both are means over as many releases.
@@ -131,7 +131,7 @@ def test_cells_share_their_noise_as_the_mechanism_has_it(
 ) -> None:
     scene = Scene(residents(size), mechanism=mechanism, given=given)
     counts = {scene.layout.name: scene.counts}
-    found = noise_groups(scene.sight(scene.counts.astype(float)), counts, scene.belief)[scene.layout.name]
+    found = noise_groups(scene.attacker(scene.counts.astype(float)), counts, scene.belief)[scene.layout.name]
     occupied = scene.counts > 0
     # Here every table shows all levels of a topic: with fresh noise too the same codes are one row.
     assert partition(found, occupied) == partition(scene.groups, occupied)
@@ -141,10 +141,10 @@ def test_parts_that_hold_everybody_share_under_cell_keys_but_not_under_coordinat
     shared = {}
     for mechanism in (CellKey(PTABLE, secret=SECRET), Coordinates(PTABLE, secret=SECRET)):
         release = town_release(mechanism, engine=engine, programme=SPARSE, data=residents(SMALL))
-        sight, truth = sight_with_law(release), TrueCounts(release)
-        (view,) = sight.views()
+        attacker, truth = informed_attacker(release), TrueCounts(release)
+        (view,) = attacker.views()
         counts = truth.counts(view.layout.name)
-        numbers = noise_groups(sight, {view.layout.name: counts}, sight.noise)[view.layout.name]
+        numbers = noise_groups(attacker, {view.layout.name: counts}, attacker.noise)[view.layout.name]
         groups = [np.array(sorted(group)) for group in partition(numbers, counts > 0) if len(group) > 1]
         noise = view.published - counts
         # What the model takes as one noise is one noise in the release.
@@ -156,12 +156,12 @@ def test_parts_that_hold_everybody_share_under_cell_keys_but_not_under_coordinat
 def test_a_row_that_two_levels_share_has_one_fresh_noise(engine: Engine) -> None:
     # Old persons are one age group of both levels.
     release = town_release(Fresh(PTABLE, bits=SeededBits(1)), engine=engine)
-    sight, truth = sight_with_law(release), TrueCounts(release)
-    counts = {view.layout.name: truth.counts(view.layout.name) for view in sight.views()}
-    groups = noise_groups(sight, counts, sight.noise)
-    again = published_again(sight, counts, sight.noise, groups, np.random.default_rng(1))
+    attacker, truth = informed_attacker(release), TrueCounts(release)
+    counts = {view.layout.name: truth.counts(view.layout.name) for view in attacker.views()}
+    groups = noise_groups(attacker, counts, attacker.noise)
+    again = simulate_release(attacker, counts, attacker.noise, groups, np.random.default_rng(1))
     repeated = 0
-    for seen in (*sight.views(), *again.views()):
+    for seen in (*attacker.views(), *again.views()):
         unknowns = seen.layout.equations.unknowns
         first = np.unique(unknowns, return_index=True)[1][unknowns]
         assert (seen.published == seen.published[first]).all()
@@ -179,9 +179,9 @@ def hamlet() -> Scene:
 
 def test_every_class_that_occurs_has_a_share_with_its_error() -> None:
     scene = TOWNS["small counts, cell keys"]
-    sight = scene.sight(scene.publish(np.random.default_rng(1)))
-    scored = score(first(sight, "averaging"), scene.truth)
-    made = model(sight, scene.truth, "averaging")
+    attacker = scene.attacker(scene.publish(np.random.default_rng(1)))
+    scored = score(first(attacker, "averaging"), scene.truth)
+    made = model(attacker, scene.truth, "averaging")
     found = made.predicted(scored)
     assert list(found) == list(scored.classes())
     for each in found.values():
@@ -191,13 +191,13 @@ def test_every_class_that_occurs_has_a_share_with_its_error() -> None:
     assert found["0"].share == 1
     ((_, places),) = scored.finding.cells
     for name, where in scored.classes().items():
-        assert found[name].noises == len(np.unique(made.groups[scene.layout.name][places[where]]))
+        assert found[name].noise_terms == len(np.unique(made.groups[scene.layout.name][places[where]]))
 
 
 def test_the_same_seed_predicts_the_same(hamlet: Scene) -> None:
-    sight = hamlet.sight(hamlet.publish(np.random.default_rng(1)))
-    scored = score(first(sight, "projection"), hamlet.truth)
-    one, other = (model(sight, hamlet.truth, "projection").predicted(scored) for _ in range(2))
+    attacker = hamlet.attacker(hamlet.publish(np.random.default_rng(1)))
+    scored = score(first(attacker, "projection"), hamlet.truth)
+    one, other = (model(attacker, hamlet.truth, "projection").predicted(scored) for _ in range(2))
     assert one == other
 
 
@@ -205,14 +205,14 @@ def test_predictions_do_not_depend_on_what_was_published() -> None:
     scene = TOWNS["small counts, cell keys"]
     found = []
     for seed in (1, 2):
-        sight = scene.sight(scene.publish(np.random.default_rng(seed)))
-        scored = score(first(sight, "projection"), scene.truth)
-        found.append(model(sight, scene.truth, "projection").predicted(scored))
+        attacker = scene.attacker(scene.publish(np.random.default_rng(seed)))
+        scored = score(first(attacker, "projection"), scene.truth)
+        found.append(model(attacker, scene.truth, "projection").predicted(scored))
     assert found[0] == found[1]
 
 
 def test_an_attack_that_is_not_repeated_predicts_for_itself_or_not_at_all(hamlet: Scene) -> None:
-    sight = hamlet.sight(hamlet.counts.astype(float))
+    attacker = hamlet.attacker(hamlet.counts.astype(float))
 
     def made(**more: object) -> AttackEstimates:
         zeros = np.zeros(3)
@@ -225,11 +225,11 @@ def test_an_attack_that_is_not_repeated_predicts_for_itself_or_not_at_all(hamlet
             **more,  # type: ignore[arg-type]  # fields of a finding
         )
 
-    nothing = Predictions(sight, hamlet.truth, {})
+    nothing = Predictions(attacker, hamlet.truth, {})
     assert nothing.predicted(score(made(), hamlet.truth)) == {}
-    (name, told), *none = nothing.predicted(score(made(predicted={"21+": 0.4}), hamlet.truth)).items()
+    (name, expected), *none = nothing.predicted(score(made(predicted={"21+": 0.4}), hamlet.truth)).items()
     assert not none
-    assert (name, told.share, told.error, told.noises) == ("21+", 0.4, 0.0, None)
+    assert (name, expected.share, expected.error, expected.noise_terms) == ("21+", 0.4, 0.0, None)
 
 
 def test_posteriors_predict_the_share_of_their_own_class_by_weight(hamlet: Scene) -> None:
@@ -242,7 +242,7 @@ def test_posteriors_predict_the_share_of_their_own_class_by_weight(hamlet: Scene
         actual=lambda _: np.array([0, 1]),
         class_chances=chances,
     )
-    found = Predictions(hamlet.sight(hamlet.counts.astype(float)), hamlet.truth, {})
+    found = Predictions(hamlet.attacker(hamlet.counts.astype(float)), hamlet.truth, {})
     plain, weighed = (found.predicted(score(finding, hamlet.truth, each)) for each in (None, np.array([3.0, 1.0])))
     assert {name: each.share for name, each in plain.items()} == pytest.approx({"0": 0.5 / 0.6, "1": 0.9 / 1.4})
     assert {name: each.share for name, each in weighed.items()} == pytest.approx({"0": 1.5 / 1.6, "1": 0.9 / 2.4})
@@ -250,7 +250,7 @@ def test_posteriors_predict_the_share_of_their_own_class_by_weight(hamlet: Scene
 
 def test_without_noise_everything_is_expected_to_be_right(engine: Engine) -> None:
     release = town_release(Exact(), engine=engine)
-    sight, truth = sight_with_law(release), TrueCounts(release)
+    attacker, truth = informed_attacker(release), TrueCounts(release)
     for name in ATTACKS:
-        found = model(sight, truth, name).predicted(score(first(sight, name), truth))
+        found = model(attacker, truth, name).predicted(score(first(attacker, name), truth))
         assert {each.share for each in found.values()} == {1.0}

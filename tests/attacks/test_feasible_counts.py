@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, belief_of
+from discreet.attacks.attacker_view import AssumedNoise, PopulationCounts, noise_from_record
 from discreet.attacks.feasible_counts import SWEEPS, UNBOUNDED, allowed, forced_tuples, intervals, propagated
 from discreet.equations.least_squares import Link
 from discreet.noise.geometric import TwoSidedGeometric
@@ -38,7 +38,7 @@ SHARED = ("participants", "coordinates", "nothing")
 
 def law(name: str = "plain", shared: str = "participants", *, non_negative: bool = False) -> AssumedNoise:
     """Return one of the laws, with noise shared in one of the ways."""
-    made = belief_of(Record(programme="x", parameters=LAWS[name]))
+    made = noise_from_record(Record(programme="x", parameters=LAWS[name]))
     return AssumedNoise(made.laws, made.variance, made.bound, non_negative=non_negative, shared=shared)
 
 
@@ -70,7 +70,7 @@ def drawn_counts(layout: CellVector, random: np.random.Generator, mean: float) -
 
 
 def published(layout: CellVector, counts: Ints, noise: AssumedNoise, random: np.random.Generator) -> PopulationCounts:
-    """Return the counts with noise, shared as the law says."""
+    """Return the counts with noise, shared as the mechanism defines."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -130,7 +130,7 @@ def test_laws_that_take_turns_are_kept_apart() -> None:
 
 
 def test_without_a_bound_only_what_is_there_is_certain() -> None:
-    made = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
+    made = noise_from_record(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     found = allowed(np.array([0.0, 3.0, -2.0]), made)
     assert found.low.tolist() == [0, 1, 1]
     assert (found.high == UNBOUNDED).all()
@@ -183,7 +183,7 @@ def test_one_equation_is_used_up_at_once(parts: list[tuple[int, int]], total: tu
 
 
 def test_a_part_published_otherwise_does_not_hold_everybody() -> None:
-    # Published 1 and 0 with the total 2: somebody is in the second part, or the first has the total's noise.
+    # Published 1 and 0 with the total 2: a person is in the second part, or the first has the total's noise.
     layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = PopulationCounts(layout, np.array([2.0, 1.0, 0.0]))
     by_persons, by_place = (intervals(view, law("tight", shared), {}) for shared in SHARED[:2])
@@ -195,7 +195,7 @@ def test_a_part_published_otherwise_does_not_hold_everybody() -> None:
 
 
 def test_it_ends_where_noise_is_shared_otherwise_than_believed() -> None:
-    # An only child that is published otherwise than its parent: each has somebody more than the other, for ever.
+    # A single child with another published value than its parent: each would need one person more than the other.
     link = Link(1, 0, 1, np.zeros(1, dtype=np.int64))
     low, high = np.ones(2, dtype=np.int64), np.full(2, UNBOUNDED)
     found = propagated(low, high, [link], np.array([3.0, 4.0]))
@@ -205,7 +205,7 @@ def test_it_ends_where_noise_is_shared_otherwise_than_believed() -> None:
 def test_known_totals_are_taken_as_they_are() -> None:
     layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = PopulationCounts(layout, np.array([11.0, 3.0, 2.0]))
-    geometric = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
+    geometric = noise_from_record(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     found = intervals(view, geometric, {"total": np.array([2.0])})
     assert found.low.tolist() == [2, 1, 1]
     assert found.certain.all()
@@ -233,6 +233,6 @@ def test_there_are_no_forced_tuples_without_noise_or_without_a_bound() -> None:
     layout = CellVector("persons", programme([("A",)], {"A": (2,)}), spsn=True)
     view = PopulationCounts(layout, np.array([5.0, 3.0, 2.0]))
     exact = AssumedNoise((np.ones(1),), 0.0, 0.0, shared="participants")
-    endless = belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
+    endless = noise_from_record(Record(programme="x", law="geometric", parameters={"epsilon": 1.0}))
     assert TwoSidedGeometric(epsilon=1.0).bound == endless.bound == np.inf
     assert forced_tuples(view, exact).tuples == forced_tuples(view, endless).tuples == 0

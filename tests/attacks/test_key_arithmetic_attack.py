@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, belief_of, sight_of
+from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, attacker_view, noise_from_record
 from discreet.attacks.key_arithmetic_attack import (
     FINEST,
     GapModel,
@@ -89,7 +89,7 @@ def test_margins_are_the_law(weights: list[int], finest: int) -> None:
         by_noise = np.bincount(model.noise + reach, joint.sum(axis=1), len(law))
         assert by_noise == pytest.approx(law, abs=1e-12)
     assert model.part.sum(axis=0) == pytest.approx(model.total.sum(axis=0), abs=1e-12)
-    # Finer pieces of keys tell the same of one gap.
+    # Finer key intervals give the same posterior for one gap.
     assert model.expected() == pytest.approx(plain_model(law).expected())
 
 
@@ -164,7 +164,7 @@ def test_two_noises_of_1_worked_by_hand() -> None:
 
 
 def persons(seed: int = 1) -> pa.Table:
-    """Return some 50 to 70 persons of each kind in every area: enough for any bound that is told."""
+    """Return some 50 to 70 persons of each kind in every area: enough for any bound in these tests."""
     random = np.random.default_rng(seed)
     times = random.integers(50, 71, (AREAS, 2, 2))
     area, sex, born = (np.repeat(axis.ravel(), times.ravel()) for axis in np.indices(times.shape))
@@ -188,14 +188,14 @@ def releases() -> dict[str, Release]:
 
 
 def scored(release: Release, *, public_only: bool = False) -> dict[str, Score]:
-    knowledge = AttackerKnowledge(noise=None if public_only else belief_of(release.record))
-    found = keys(sight_of(release, knowledge))
+    knowledge = AttackerKnowledge(noise=None if public_only else noise_from_record(release.record))
+    found = keys(attacker_view(release, knowledge))
     return {finding.variant: score(finding, TrueCounts(release)) for finding in found}
 
 
 def areas_of(release: Release) -> Ints:
     """Return for every cell of a release the number of its area; the last for all areas together."""
-    layout = sight_of(release).views()[0].layout
+    layout = attacker_view(release).views()[0].layout
     axis = [axis.name for axis in layout.lattice.axes].index("AREA")
     found = []
     for statistic in layout.equations.statistics.tolist():
@@ -223,21 +223,21 @@ def test_plain_keys_tell_more_than_chance_and_mixed_ones_do_not(releases: dict[s
         more, error = gain(plain[variant], areas)
         assert more > least
         assert more > 6 * error
-    # Under mixed keys the guess for independent noises is the best there is, and she knows that it is.
+    # Under mixed keys the estimate for independent noise is optimal, and its confidence is correct.
     assert list(mixed) == ["one tuple"]
     assert gain(mixed["one tuple"], areas)[0] == 0
     finding = mixed["one tuple"].finding
     assert finding.sentence is not None
-    assert finding.sentence(mixed["one tuple"]).startswith("Nothing: the gaps show that keys do not add up")
+    assert finding.sentence(mixed["one tuple"]).startswith("Keys disclose nothing: the gaps show mixed keys.")
     assert plain["all tuples"].whole.achieved > plain["one tuple"].whole.achieved + 0.03
 
 
 def test_who_insists_on_plain_keys_does_worse_on_mixed_ones(releases: dict[str, Release]) -> None:
-    sight = sight_of(releases["mixed"], AttackerKnowledge(noise=belief_of(releases["mixed"].record)))
-    law = sight.noise.laws[-1]
-    evidence = evidence_of(sight.views()[0], sight, len(law) // 2)
+    attacker = attacker_view(releases["mixed"], AttackerKnowledge(noise=noise_from_record(releases["mixed"].record)))
+    law = attacker.noise.laws[-1]
+    evidence = evidence_of(attacker.views()[0], attacker, len(law) // 2)
     guesses = by_one(evidence, plain_model(law), independent_model(law))
-    actual = TrueCounts(releases["mixed"]).counts(sight.populations[0])[evidence.places]
+    actual = TrueCounts(releases["mixed"]).counts(attacker.populations[0])[evidence.places]
     right = [(guesses.counts(each) == actual).astype(float) for each in (guesses.plain, guesses.independent)]
     more, error = mean(right[0] - right[1], areas_of(releases["mixed"]))
     assert more < -4 * error
@@ -265,12 +265,12 @@ def test_confidence_is_the_share_that_is_right(releases: dict[str, Release]) -> 
 
 def test_whether_keys_are_plain_shows_in_the_gaps(releases: dict[str, Release]) -> None:
     for mode, plain in (("plain", True), ("mixed", False)):
-        sight = sight_of(releases[mode], AttackerKnowledge(noise=belief_of(releases[mode].record)))
-        law = sight.noise.laws[-1]
-        evidence = evidence_of(sight.views()[0], sight, len(law) // 2)
+        attacker = attacker_view(releases[mode], AttackerKnowledge(noise=noise_from_record(releases[mode].record)))
+        law = attacker.noise.laws[-1]
+        evidence = evidence_of(attacker.views()[0], attacker, len(law) // 2)
         assert fit_plain_keys([evidence], plain_model(law), independent_model(law)) == plain
-        for finding in keys(sight):
-            assert ("do not" in finding.method) != plain
+        for finding in keys(attacker):
+            assert ("mixed keys" in finding.method) != plain
 
 
 def test_a_law_that_is_only_told_serves_as_well(releases: dict[str, Release]) -> None:
@@ -304,9 +304,9 @@ def test_exact_counts_are_known_exactly() -> None:
 
 def test_small_counts_are_left_alone() -> None:
     release = protect(people(300), TOWN, CellKey(PTABLE, secret=SECRET, mode="plain"), id="ID", keep_exact=True)
-    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
-    for view in sight.views():
-        evidence = evidence_of(view, sight, 10)
+    attacker = attacker_view(release, AttackerKnowledge(noise=noise_from_record(release.record)))
+    for view in attacker.views():
+        evidence = evidence_of(view, attacker, 10)
         assert (view.published[evidence.places] >= 20).all()
 
 
@@ -321,7 +321,7 @@ def test_small_counts_are_left_alone() -> None:
 )
 def test_nothing_is_said_where_no_keys_add_up(noise: AssumedNoise) -> None:
     release = protect(people(300), TOWN, Coordinates(PTABLE, secret=SECRET))
-    assert keys(sight_of(release, AttackerKnowledge(noise=noise))) == []
+    assert keys(attacker_view(release, AttackerKnowledge(noise=noise))) == []
 
 
 @pytest.mark.slow
@@ -330,15 +330,15 @@ def test_noise_without_bound_is_told_apart_as_far_as_it_matters() -> None:
 
     law: Noise = TwoSidedGeometric(epsilon=0.35)
     release = protect(people(600), TOWN, CellKey(law, secret=SECRET, mode="plain"), id="ID", keep_exact=True)
-    sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
-    assert sight.noise.reach > 60
-    for finding in keys(sight):
+    attacker = attacker_view(release, AttackerKnowledge(noise=noise_from_record(release.record)))
+    assert attacker.noise.reach > 60
+    for finding in keys(attacker):
         assert ((finding.confidence >= 0) & (finding.confidence <= 1 + 1e-9)).all()
 
 
 def test_a_model_knows_what_is_impossible() -> None:
     model: GapModel = plain_model(np.array([0.5, 0, 0.5]))
-    # No gap is even: nothing can be said, and nothing fails.
+    # All gaps are odd here; the impossible gap 0 carries no information and must not fail.
     evidence = np.zeros((1, 2 * model.gaps))
     evidence[0, 3] = 1
     _, sure = model.guess(evidence)

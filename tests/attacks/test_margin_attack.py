@@ -1,4 +1,4 @@
-"""Margins: one tuple against exact enumeration, and confidence that is what it says."""
+"""Margins: one tuple against exact enumeration, and calibrated confidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 import discreet.attacks.margin_posterior as attacked
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import AssumedNoise, AttackerKnowledge, PopulationCounts, belief_of, sight_of
+from discreet.attacks.attacker_view import (
+    PUBLIC_TOTALS,
+    AssumedNoise,
+    AttackerKnowledge,
+    PopulationCounts,
+    attacker_view,
+    noise_from_record,
+)
 from discreet.attacks.count_prior import kind_priors
 from discreet.attacks.feasible_counts import intervals
 from discreet.attacks.margin_attack import margins
@@ -64,7 +71,7 @@ GEOMETRIC = np.power(0.7, np.arange(40)).astype(np.float64)
 
 def believed(name: str, shared: str) -> AssumedNoise:
     """Return the law of one of the tables."""
-    return replace(belief_of(Record(programme="x", parameters=SETTINGS[name])), shared=shared)
+    return replace(noise_from_record(Record(programme="x", parameters=SETTINGS[name])), shared=shared)
 
 
 def posterior(
@@ -133,7 +140,7 @@ def village(noise: AssumedNoise, seed: int, *, tables: int = 1) -> tuple[Populat
 
 
 def likeliest(view: PopulationCounts, noise: AssumedNoise) -> tuple[MarginPosterior, Posteriors]:
-    """Return the attacker and her estimates."""
+    """Return the posterior and its estimates."""
     made, logs = posterior(view, noise)
     return made, made.estimates(logs)
 
@@ -151,7 +158,7 @@ def off(confidence: Floats, right: NDArray[np.bool_]) -> float:
 
 @pytest.mark.parametrize(("shared", "tables"), [("participants", 1), ("coordinates", 1), ("nothing", 2)])
 def test_confidence_is_the_share_that_is_right(shared: str, tables: int) -> None:
-    noise = replace(belief_of(Record(programme="x", parameters={"variance": 2.0, "bound": 5})), shared=shared)
+    noise = replace(noise_from_record(Record(programme="x", parameters={"variance": 2.0, "bound": 5})), shared=shared)
     sure, right, naive = [], [], []
     classes = {str(count): np.zeros(3) for count in range(3)}
     for seed in range(4):
@@ -167,9 +174,9 @@ def test_confidence_is_the_share_that_is_right(shared: str, tables: int) -> None
             kept += [named, found.class_chances[:, int(name)].sum(), were]
     confidence, hit, before = (np.concatenate(parts) for parts in (sure, right, naive))
     assert off(confidence, hit) < 4
-    # Were she right 30 percent more or less often, it would be seen.
+    # A success rate 30 percent higher or lower would be detected.
     assert off(confidence * 0.7, hit) > 4
-    # Sums help: of the cells where one of both is right, more than half are hers, by four standard errors.
+    # Sums help: of the cells where only one estimate is correct, more than half are the attack's, by 4 sigma.
     assert hit.sum() - before.sum() > 4 * np.sqrt((hit != before).sum())
     for named, expected, were in (kept.tolist() for kept in classes.values()):
         assert were == pytest.approx(named, abs=4 * named**0.5)
@@ -178,7 +185,7 @@ def test_confidence_is_the_share_that_is_right(shared: str, tables: int) -> None
 
 def test_noise_that_drowns_everything_leaves_nothing_to_learn() -> None:
     noise = replace(
-        belief_of(Record(programme="x", law="geometric", parameters={"epsilon": 0.15}, perturb_zeros=True)),
+        noise_from_record(Record(programme="x", law="geometric", parameters={"epsilon": 0.15}, perturb_zeros=True)),
         shared="coordinates",
     )
     view, counts = village(noise, 1)
@@ -214,7 +221,7 @@ def test_without_noise_all_is_certain_and_right(engine: Engine) -> None:
         assert outcome.score.right.all()
         assert outcome.finding.certain.all()
     # Every cell of both populations is among what is certain; small ones among the rest.
-    cells = sum(view.layout.cells for view in sight_of(town(Exact(), engine)).views())
+    cells = sum(view.layout.cells for view in attacker_view(town(Exact(), engine)).views())
     assert len(certain.finding.estimate) == cells
     assert [share.predicted for share in likely.by_count()] == pytest.approx([1.0] * len(likely.by_count()))
 
@@ -257,27 +264,29 @@ def test_the_sentence_counts_what_is_certain(engine: Engine) -> None:
     assert certain.score is not None
     truth = certain.score.truth
     ones = sum(int((truth.counts(name) == 1).sum()) for name, _ in certain.finding.cells)
-    assert certain.sentence.startswith(f"{single} of {ones} single-person cells are certain")
-    assert f"single-person cells are certain, and {there} counts in all (all right), beside " in certain.sentence
-    assert "forced tuples (expected " in certain.sentence
+    assert certain.sentence.startswith(f"{single} of {ones} singleton cells are certain")
+    assert f"Certain counts in total: {there} above 0 and " in certain.sentence
+    assert " empty cells (all correct)." in certain.sentence
+    assert "Forced tuples: " in certain.sentence
+    assert " (expected " in certain.sentence
 
 
 def test_a_wrong_law_is_noticed(engine: Engine) -> None:
     release = town(CellKey(PTABLE, secret=SECRET), engine)
-    narrow = belief_of(Record(programme="x", parameters={"variance": 0.6, "bound": 1}))
-    certain, likely = margins(sight_of(release, AttackerKnowledge(noise=narrow)))
+    narrow = noise_from_record(Record(programme="x", parameters={"variance": 0.6, "bound": 1}))
+    certain, likely = margins(attacker_view(release, AttackerKnowledge(noise=narrow)))
     assert len(certain.estimate) == 0
     assert certain.sentence is not None
-    assert certain.sentence(score(certain, TrueCounts(release))).startswith("The published counts contradict the law")
+    assert certain.sentence(score(certain, TrueCounts(release))).startswith("No count is certain: ")
     assert np.isfinite(likely.confidence).all()
 
 
 def test_known_totals_are_not_estimated(engine: Engine) -> None:
     release = town(CellKey(PTABLE, secret=SECRET), engine)
-    layout = sight_of(release).views()[0].layout
+    layout = attacker_view(release).views()[0].layout
     known = layout.names[-2:]
     for outcome, more in zip(_by_variant(release), _by_variant(release, known=known), strict=True):
-        assert "the totals that are given as known are right" in more.finding.assumptions
+        assert PUBLIC_TOTALS in more.finding.assumptions
         named = {f"{name} of {layout.name}" for name in known}
         assert more.finding.group_of is not None
         assert not named & {more.finding.groups[number] for number in more.finding.group_of.tolist()}
@@ -285,10 +294,14 @@ def test_known_totals_are_not_estimated(engine: Engine) -> None:
 
 
 def test_progress_is_told(engine: Engine) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    margins(replace(sight_of(town(CellKey(PTABLE, secret=SECRET), engine)), tell=lambda *what: told.append(what)))
-    assert {stage for stage, _, _ in told} == {"margins"}
-    assert all(total is not None and done <= total for _, done, total in told)
+    reported: list[tuple[str, int, int | None]] = []
+    margins(
+        replace(
+            attacker_view(town(CellKey(PTABLE, secret=SECRET), engine)), progress=lambda *what: reported.append(what)
+        )
+    )
+    assert {stage for stage, _, _ in reported} == {"margins"}
+    assert all(total is not None and done <= total for _, done, total in reported)
 
 
 def test_pieces_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import AttackerKnowledge, Overlaps, belief_of, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, Overlaps, attacker_view, noise_from_record
 from discreet.attacks.overlap_attack import slivers
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.errors import ParameterError, UnknownNameError
@@ -73,9 +73,9 @@ def country() -> Country:
     return Country(40, rings=5)
 
 
-def found_in(release: Release, overlaps: Overlaps, **more: Any) -> AttackEstimates:  # noqa: ANN401 - as in sight_of
-    knowledge = AttackerKnowledge(noise=belief_of(release.record), overlaps=overlaps)
-    (finding,) = slivers(sight_of(release, knowledge, **more))
+def found_in(release: Release, overlaps: Overlaps, **more: Any) -> AttackEstimates:  # noqa: ANN401 - as in attacker_view
+    knowledge = AttackerKnowledge(noise=noise_from_record(release.record), overlaps=overlaps)
+    (finding,) = slivers(attacker_view(release, knowledge, **more))
     return finding
 
 
@@ -112,7 +112,7 @@ def law_of_sum(law: Floats, areas: int) -> Floats:
 
 @pytest.mark.slow
 def test_success_by_number_of_areas_is_that_of_the_formula() -> None:
-    # P(sum of |S| noises = 0) by convolution; slivers are large enough for clipping not to matter.
+    # P(sum of |S| noise terms = 0) by convolution; slivers are large enough for clipping not to matter.
     country = Country(400, largest=6, size=40)
     release = country.release(KEYS, sex=False)
     finding = found_in(release, country.overlaps)
@@ -177,7 +177,7 @@ def test_independent_noise_in_every_table_is_averaged(country: Country) -> None:
 
 
 def test_a_sum_of_many_areas_is_taken_as_normal() -> None:
-    # One municipality of thirty cells beside one of forty: thirty-one areas on the smaller side.
+    # One municipality of thirty cells next to one of forty: thirty-one areas on the smaller side.
     country = Country(1, largest=1, size=30)
     pairs = [*[("a", f"a{n}") for n in range(30)], ("a", "s"), ("b", "s"), *[("b", f"b{n}") for n in range(40)]]
     country.geo, country.grid = topic("GEO", "a b"), topic("GRID", " ".join(dict.fromkeys(cell for _, cell in pairs)))
@@ -195,19 +195,19 @@ def test_a_sum_of_many_areas_is_taken_as_normal() -> None:
 
 def test_without_a_map_there_is_nothing_to_say(country: Country) -> None:
     release = country.keyed
-    assert slivers(sight_of(release)) == []
+    assert slivers(attacker_view(release)) == []
 
 
 def test_without_tables_of_both_topics_there_is_nothing_to_say(country: Country) -> None:
     made = programme([country.geo, country.grid, country.sex], [by(country.geo)])
     release = protect(country.persons, made, Exact(), keep_exact=True)
-    assert slivers(sight_of(release, AttackerKnowledge(overlaps=country.overlaps))) == []
+    assert slivers(attacker_view(release, AttackerKnowledge(overlaps=country.overlaps))) == []
 
 
 def test_an_unknown_code_is_refused_by_name(country: Country) -> None:
     release = country.release(Exact())
     with pytest.raises(UnknownNameError, match="code of topic GRID in the overlaps"):
-        slivers(sight_of(release, AttackerKnowledge(overlaps=Overlaps(("GEO", "GRID"), [("m0A", "nowhere")]))))
+        slivers(attacker_view(release, AttackerKnowledge(overlaps=Overlaps(("GEO", "GRID"), [("m0A", "nowhere")]))))
 
 
 @pytest.mark.parametrize("left_out", [0, -1])
@@ -215,5 +215,5 @@ def test_a_map_that_cannot_be_right_is_refused(country: Country, left_out: int) 
     release = country.keyed
     area = country.pairs[left_out][0]
     pairs = [pair for pair in country.pairs if pair[0] != area]
-    with pytest.raises(ParameterError, match=r"does not fit what is published: around .* of (GEO|GRID), in a part of"):
+    with pytest.raises(ParameterError, match=r"Near .* of (GEO|GRID), in a component of [0-9,]+ areas"):
         found_in(release, Overlaps(("GEO", "GRID"), pairs))

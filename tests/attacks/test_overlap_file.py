@@ -1,4 +1,4 @@
-"""Files of overlaps: pairs as they stand there, and every mistake with its line."""
+"""Files of overlaps: pairs in the order of the file, and every mistake with its line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_header_alone_says_that_nothing_meets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "GEO\n", "GEO,GRID,SEX\n", "GEO;GRID\nn1;g1\n"])
 def test_it_must_begin_with_two_topics(tmp_path: Path, text: str) -> None:
-    with pytest.raises(DataFileError, match=r"map\.csv does not begin with the names of two topics\. Give a CSV with"):
+    with pytest.raises(DataFileError, match=r"map\.csv does not begin with the names of two topics\. Give a CSV file"):
         read_overlaps(put(tmp_path, text), MAP)
 
 
@@ -65,7 +65,7 @@ def test_a_line_must_be_a_pair(tmp_path: Path, line: str, values: int) -> None:
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"none\.csv cannot be read: No such file or directory\."):
         read_overlaps(tmp_path / "none.csv", MAP)
-    with pytest.raises(DataFileError, match=r"map\.csv cannot be read: it is no CSV in UTF-8\."):
+    with pytest.raises(DataFileError, match=r"map\.csv cannot be read: it is not a CSV file in UTF-8\."):
         read_overlaps(put(tmp_path, b"GEO,GRID\n\xff,g1\n"), MAP)
 
 

@@ -41,8 +41,8 @@ ESTIMATED_COUNTS = 0.02
 def scores(data: Data, variance: float, secrets: int) -> dict[str, list[Score]]:
     """Return the scores of attacks on releases with different secrets, by attack."""
     found: dict[str, list[Score]] = {}
-    for sight, truth in published(data, variance, secrets):
-        findings = [*projection(sight), *posterior_projection(sight), *averaging(sight)]
+    for attacker, truth in published(data, variance, secrets):
+        findings = [*projection(attacker), *posterior_projection(attacker), *averaging(attacker)]
         for finding in findings:
             found.setdefault(finding.name, []).append(score(finding, truth))
     return found
@@ -134,14 +134,17 @@ def test_luxembourg(variance: float, plain: float, improved: float, tmp_path: Pa
 @pytest.mark.parametrize("name", ["sparse", pytest.param("ONS", marks=pytest.mark.slow)])
 def test_totals_are_without_bias(name: str) -> None:
     errors: dict[str, list[float]] = {}
-    for sight, truth in published(DATA[name](), 3.0, TOTALS):
-        for number, view in enumerate(sight.units()):
+    for attacker, truth in published(DATA[name](), 3.0, TOTALS):
+        for number, view in enumerate(attacker.units()):
             total = view.views[0].layout.equations.place(view.views[0].layout.lattice.position("total"))
-            fits = {"plain": Projection(sight, view).fitted, "posteriors": PosteriorProjection(sight, view).fitted}
+            fits = {
+                "plain": Projection(attacker, view).fitted,
+                "posteriors": PosteriorProjection(attacker, view).fitted,
+            }
             for kind, fitted in fits.items():
                 error = fitted[total] - truth.counts(view.name)[total]
                 errors.setdefault(f"{kind} {number}", []).append(float(error))
-    assert len(errors) == 2 * len(sight.units())
+    assert len(errors) == 2 * len(attacker.units())
     for each in errors.values():
         assert abs(np.mean(each)) < 3 * np.std(each, ddof=1) / len(each) ** 0.5
 
@@ -150,18 +153,18 @@ def test_totals_are_without_bias(name: str) -> None:
 
 
 def test_sites_are_those_of_the_six_steps() -> None:
-    sight, _ = next(published(sparse_file(), 3.0, 1))
-    (view,) = sight.units()
-    attacker = PosteriorProjection(sight, view)
-    values, precision = attacker.sites()
-    noise, cells = sight.noise, np.bincount(view.statistic_of)
+    attacker, _ = next(published(sparse_file(), 3.0, 1))
+    (view,) = attacker.units()
+    projected = PosteriorProjection(attacker, view)
+    values, precision = projected.sites()
+    noise, cells = attacker.noise, np.bincount(view.statistic_of)
     checked = 0
     for place in np.random.default_rng(2).choice(len(values), 400, replace=False).tolist():
-        y, x = view.published[place], attacker.plain.fitted[place]
+        y, x = view.published[place], projected.plain.fitted[place]
         if y > 10 or cells[view.statistic_of[place]] < FEWEST_CELLS:
             assert (values[place], precision[place]) == (y, pytest.approx(1 / 3))
             continue
-        h = min(attacker.plain.leverages[place], HIGHEST_LEVERAGE)
+        h = min(projected.plain.leverages[place], HIGHEST_LEVERAGE)
         m, v = (x - h * y) / (1 - h), 3 * h / (1 - h)
         counts = np.arange(max(0, int(y) - 5), int(y) + 6)
         weight = np.array([noise.laws[min(n, len(noise.laws) - 1)][noise.reach + int(y) - n] for n in counts.tolist()])
@@ -177,14 +180,14 @@ def test_sites_are_those_of_the_six_steps() -> None:
 
 
 def test_small_statistics_stay_at_the_plain_projection() -> None:
-    sight, _ = next(published(sparse_file(), 3.0, 1))
-    (view,) = sight.units()
-    attacker = PosteriorProjection(sight, view)
+    attacker, _ = next(published(sparse_file(), 3.0, 1))
+    (view,) = attacker.units()
+    projected = PosteriorProjection(attacker, view)
     few = (np.bincount(view.statistic_of) < FEWEST_CELLS)[view.statistic_of]
     assert 0 < few.sum() < len(few)
-    assert attacker.fitted[few].tolist() == attacker.plain.fitted[few].tolist()
-    assert np.abs(attacker.fitted - attacker.plain.fitted)[~few].max() > 0.5
-    assert view.equations.project(attacker.fitted).values == pytest.approx(attacker.fitted, abs=0.01)
+    assert projected.fitted[few].tolist() == projected.plain.fitted[few].tolist()
+    assert np.abs(projected.fitted - projected.plain.fitted)[~few].max() > 0.5
+    assert view.equations.project(projected.fitted).values == pytest.approx(projected.fitted, abs=0.01)
 
 
 # --- Confidence ---
@@ -218,7 +221,7 @@ def test_the_confidence_of_the_plain_projection_would_not_do(variance: float) ->
 def test_noise_by_coordinates_and_fresh_noise_are_attacked_as_well() -> None:
     for mechanism in ("coordinates", "fresh"):
         scene = Scene(residents(SMALL), mechanism=mechanism, given=SPARSE)
-        sight = scene.sight(scene.publish(np.random.default_rng(1)))
-        (finding,) = posterior_projection(sight)
+        attacker = scene.attacker(scene.publish(np.random.default_rng(1)))
+        (finding,) = posterior_projection(attacker)
         assert len(finding.estimate) == scene.layout.cells
         assert np.isfinite(finding.confidence).all()

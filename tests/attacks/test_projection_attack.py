@@ -28,8 +28,8 @@ from tests.attacks.scenes import (
     SPARSE,
     Scene,
     cells_by_hand,
+    informed_attacker,
     residents,
-    sight_with_law,
     town_release,
 )
 from tests.protection.town import SECRET, people
@@ -47,14 +47,14 @@ def hamlet(request: pytest.FixtureRequest) -> Scene:
     return Scene(residents(LARGE), mechanism=request.param)
 
 
-def attacker(scene: Scene, published: Floats, **knowledge: object) -> Projection:
-    sight = scene.sight(published, **knowledge)
-    return Projection(sight, sight.units()[0])
+def projection_of(scene: Scene, published: Floats, **knowledge: object) -> Projection:
+    attacker = scene.attacker(published, **knowledge)
+    return Projection(attacker, attacker.units()[0])
 
 
 def raw(scene: Scene, published: Floats) -> Floats:
     """Return the estimates of all cells, not rounded."""
-    return attacker(scene, published).fitted
+    return projection_of(scene, published).fitted
 
 
 def design(scene: Scene) -> Floats:
@@ -94,7 +94,7 @@ def test_it_is_dense_least_squares(hamlet: Scene) -> None:
         # The gaps fall to a ten-thousandth of what they were.
         assert found == pytest.approx(dense(hamlet, published), abs=5e-3)
         assert np.abs(found - published).max() > 0.5
-        (finding,) = projection(hamlet.sight(published))
+        (finding,) = projection(hamlet.attacker(published))
         assert finding.estimate.tolist() == nearest_possible(found, published, hamlet.belief).tolist()
 
 
@@ -132,7 +132,7 @@ def test_known_totals_are_kept_exactly_and_sharpen_the_rest(hamlet: Scene) -> No
     cells = layout.equations.cells_of(layout.lattice.position(name))
     true = hamlet.counts[cells].astype(float)
     published = hamlet.publish(np.random.default_rng(7))
-    found = attacker(hamlet, published, known={(layout.name, name): true})
+    found = projection_of(hamlet, published, known={(layout.name, name): true})
     values, spread = found.start
     assert values[cells].tolist() == true.tolist()
     assert not spread[cells].any()
@@ -142,7 +142,7 @@ def test_known_totals_are_kept_exactly_and_sharpen_the_rest(hamlet: Scene) -> No
     assert fitted[total] == pytest.approx(true.sum(), abs=5e-3)
     (estimates,) = found.estimates(fitted, found.confidence)
     assert set(range(cells.start, cells.stop)).isdisjoint(estimates.places.tolist())
-    plain = attacker(hamlet, published)
+    plain = projection_of(hamlet, published)
     assert estimates.confidence.mean() > plain.confidence[estimates.places].mean()
     assert estimates.confidence[estimates.places.tolist().index(total)] == pytest.approx(1, abs=2e-6)
 
@@ -150,14 +150,14 @@ def test_known_totals_are_kept_exactly_and_sharpen_the_rest(hamlet: Scene) -> No
 def test_known_totals_of_another_population_change_nothing(hamlet: Scene) -> None:
     published = hamlet.publish(np.random.default_rng(7))
     known = {("dwellings", "total"): np.array([5.0])}
-    one, other = (attacker(hamlet, published, **more).fitted for more in ({}, {"known": known}))
+    one, other = (projection_of(hamlet, published, **more).fitted for more in ({}, {"known": known}))
     assert one.tolist() == other.tolist()
 
 
 def test_that_totals_are_known_is_said(hamlet: Scene) -> None:
     known = {(hamlet.layout.name, "total"): hamlet.counts[:1].astype(float)}
     published = hamlet.publish(np.random.default_rng(7))
-    with_them, without = (projection(hamlet.sight(published, **more))[0] for more in ({"known": known}, {}))
+    with_them, without = (projection(hamlet.attacker(published, **more))[0] for more in ({"known": known}, {}))
     assert any("given as known" in text for text in with_them.assumptions)
     assert not any("given as known" in text for text in without.assumptions)
 
@@ -176,7 +176,7 @@ def test_zeros_weigh_like_any_other_value() -> None:
 
 
 def test_the_confidence_is_that_of_a_normal_error(hamlet: Scene) -> None:
-    found = attacker(hamlet, hamlet.publish(np.random.default_rng(2)))
+    found = projection_of(hamlet, hamlet.publish(np.random.default_rng(2)))
     equations = hamlet.layout.equations
     rows = np.array([equations.row(place) for place in range(equations.cells)])
     if hamlet.spsn:
@@ -196,7 +196,7 @@ def test_the_confidence_is_that_of_a_normal_error(hamlet: Scene) -> None:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_without_noise_everything_is_known(name: str, engine: Engine) -> None:
     release = town_release(Exact(), engine=engine)
-    for finding in ATTACKS[name](sight_with_law(release)):
+    for finding in ATTACKS[name](informed_attacker(release)):
         assert score(finding, TrueCounts(release)).whole.achieved == 1
         assert finding.certain.all()
 
@@ -206,7 +206,7 @@ def test_with_huge_noise_hardly_anything_is(name: str, engine: Engine) -> None:
     release = town_release(
         Coordinates(TwoSidedGeometric(epsilon=0.01), secret=SECRET, perturb_zeros=True), engine=engine
     )
-    for finding in ATTACKS[name](sight_with_law(release)):
+    for finding in ATTACKS[name](informed_attacker(release)):
         large = {share.name: share for share in score(finding, TrueCounts(release)).by_count()}["21+"]
         assert large.achieved < 0.06
         assert finding.confidence.max() < 0.06
@@ -223,14 +223,16 @@ def test_with_huge_noise_hardly_anything_is(name: str, engine: Engine) -> None:
     ids=["cell keys", "fresh", "unbounded"],
 )
 def test_every_cell_of_every_population_is_estimated(name: str, mechanism: Mechanism | None, engine: Engine) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    sight = replace(sight_with_law(town_release(mechanism, engine=engine)), tell=lambda *what: told.append(what))
-    findings = ATTACKS[name](sight)
-    assert told[-1] == (name, 1, 1)
+    reported: list[tuple[str, int, int | None]] = []
+    attacker = replace(
+        informed_attacker(town_release(mechanism, engine=engine)), progress=lambda *what: reported.append(what)
+    )
+    findings = ATTACKS[name](attacker)
+    assert reported[-1] == (name, 1, 1)
     (finding,) = findings
     assert finding.name == name
-    # All but those that nobody can be in.
-    assert len(finding.estimate) == sum(int((unit.equations.spread > 0).sum()) for unit in sight.units())
+    # All cells except those that the universe excludes.
+    assert len(finding.estimate) == sum(int((unit.equations.spread > 0).sum()) for unit in attacker.units())
     assert finding.estimate.min() >= 0
     assert ((finding.confidence >= 0) & (finding.confidence <= 1)).all()
     assert finding.cut_off == ""
@@ -250,8 +252,8 @@ def test_a_constant_bias_protects_nobody(name: str, engine: Engine) -> None:
         found = []
         for secret in (b"one secret for this test", b"and another one beside it"):
             release = town_release(CellKey(ptable, secret=secret), engine=engine, data=people(3000))
-            sight, truth = sight_with_law(release), TrueCounts(release)
-            finding = ({**ATTACKS, "averaging": averaging}[name])(sight)[-1]
+            attacker, truth = informed_attacker(release), TrueCounts(release)
+            finding = ({**ATTACKS, "averaging": averaging}[name])(attacker)[-1]
             actual = finding.actual(truth)
             found.append((finding.estimate == actual)[actual > 0].mean())
         right.append(np.mean(found))
@@ -262,7 +264,7 @@ def test_a_constant_bias_protects_nobody(name: str, engine: Engine) -> None:
 def test_the_same_seed_gives_the_same_confidence(hamlet: Scene) -> None:
     published = hamlet.publish(np.random.default_rng(3))
     one, same, other = (
-        projection(replace(hamlet.sight(published), seed=seed))[0].confidence.tolist() for seed in (1, 1, 2)
+        projection(replace(hamlet.attacker(published), seed=seed))[0].confidence.tolist() for seed in (1, 1, 2)
     )
     assert one == same != other
 

@@ -29,7 +29,7 @@ from discreet.attacks.attack_estimates import AttackEstimates
 from discreet.attacks.attack_estimates import ATTACKS
 
 @ATTACKS.register("seven")
-def seven(sight):
+def seven(attacker):
     return [
         AttackEstimates(
             attack="seven",
@@ -38,7 +38,7 @@ def seven(sight):
             confidence=np.full(view.layout.cells, 0.1),
             actual=lambda truth, name=view.layout.name: truth.counts(name),
         )
-        for view in sight.views()
+        for view in attacker.views()
     ]
 """
 
@@ -64,8 +64,8 @@ def test_a_decorated_function_is_an_attack(monkeypatch: pytest.MonkeyPatch, engi
     monkeypatch.setattr(ATTACKS, "known", ATTACKS.all())
 
     @ATTACKS.register("as published")
-    def as_published(sight: AttackerView) -> list[AttackEstimates]:
-        view = sight.views()[0]
+    def as_published(attacker: AttackerView) -> list[AttackEstimates]:
+        view = attacker.views()[0]
         return [
             AttackEstimates(
                 attack="as published",

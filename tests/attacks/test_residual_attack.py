@@ -15,8 +15,8 @@ from discreet.attacks.attacker_view import (
     AttackerKnowledge,
     AttackerView,
     PopulationCounts,
-    belief_of,
-    sight_of,
+    attacker_view,
+    noise_from_record,
 )
 from discreet.attacks.bound_attack import bound
 from discreet.attacks.residual_attack import large_residuals
@@ -81,10 +81,10 @@ def test_the_bound_is_identified_as_often_as_predicted(releases: int, monkeypatc
         law = noise_within(actual, 6.0).laws[0]
         published = counts + random.choice(np.arange(-actual, actual + 1), layout.cells, p=law)
         # What is known of the noise is the same in both cases.
-        sight = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(4, 6.0)))
+        attacker = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(4, 6.0)))
         for what in ("view", "unit"):
-            sight.once(what, layout.name, lambda published=published: PopulationCounts(layout, published))  # type: ignore[misc]
-        found = next(each for each in bound(sight) if each.variant == "residuals")
+            attacker.once(what, layout.name, lambda published=published: PopulationCounts(layout, published))  # type: ignore[misc]
+        found = next(each for each in bound(attacker) if each.variant == "residuals")
         hits.append(found.estimate[0] == actual)
         predicted.append(found.predicted["21+"])
     assert np.std(predicted) == pytest.approx(0, abs=1e-9)
@@ -103,7 +103,7 @@ def test_the_attack_reports_its_prediction(release: Release) -> None:
     assert outcome.score
     assert outcome.finding.estimate[0] in {2, 3, 4}
     assert 0.5 <= outcome.headline().predicted < 1  # type: ignore[operator]
-    assert "The predicted success is 0." in outcome.sentence
+    assert "Predicted probability of success: 0." in outcome.sentence
 
 
 def test_the_size_of_the_noise_is_measured_where_it_is_not_known(release: Release) -> None:
@@ -121,9 +121,9 @@ def test_residuals_have_the_variance_of_the_model() -> None:
     (layout,) = layouts(given, spsn=True).values()
     law = noise_within(5, 3.0).laws[0]
     published = equal_counts(layout) + np.random.default_rng(1).choice(np.arange(-5, 6), layout.cells, p=law)
-    sight = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(5, 3.0)))
-    sight.once("unit", layout.name, lambda: PopulationCounts(layout, published))
-    found = large_residuals(sight, 6)
+    attacker = AttackerView(given, {}, lambda _: None, AttackerKnowledge(noise=noise_within(5, 3.0)))
+    attacker.once("unit", layout.name, lambda: PopulationCounts(layout, published))
+    found = large_residuals(attacker, 6)
     seen, leverage = found.values, found.leverage
     assert len(seen) == layout.cells
     assert (seen**2 * (1 - leverage)).mean() == pytest.approx(3.0, rel=4 * np.sqrt(2 / len(seen)))
@@ -136,8 +136,8 @@ def test_residuals_do_not_depend_on_a_constant_bias(engine: Engine) -> None:
     seen = []
     for each in (ptable, PTable((ptable.rows[0], *moved), ptable.key_space)):
         release = protect(people(3000), TOWN, CellKey(each, secret=SECRET), id="ID", engine=engine)
-        sight = sight_of(release, AttackerKnowledge(noise=belief_of(release.record)))
-        seen.append(large_residuals(sight, 9).values)
+        attacker = attacker_view(release, AttackerKnowledge(noise=noise_from_record(release.record)))
+        seen.append(large_residuals(attacker, 9).values)
     # The bias is part of the noise that a residual shows; counts that it moves to 0 change others a little.
     assert len(seen[0]) == len(seen[1]) > 20
     assert np.abs(seen[1] - seen[0] - 2).mean() < 0.1

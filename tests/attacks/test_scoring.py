@@ -114,7 +114,7 @@ def test_a_row_of_json() -> None:
         "interval": pytest.approx([0.31267, 0.83182], abs=1e-5),
         "predicted": None,
         "predicted_error": None,
-        "noises": None,
+        "noise_terms": None,
         "confidence": pytest.approx(0.6),
         "without_attack": 0.6,
         "certain": 2,

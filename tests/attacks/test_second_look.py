@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, attacker_view, noise_from_record
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.two_release_attack import MORE, two_releases
 from discreet.mechanisms.cell_key import CellKey
@@ -21,9 +21,11 @@ def looked_twice(variance: float, bound: int) -> tuple[float, float, float, int]
         protect(persons(), COUNTRY, CellKey(law, secret=secret), id="ID", keep_exact=True)
         for secret in (b"a secret for the tests", b"another for the tests")
     )
-    noise = belief_of(first.record)
-    sight = sight_of(first, AttackerKnowledge(noise=noise, other=sight_of(second, AttackerKnowledge(noise=noise))))
-    (finding,) = [each for each in two_releases(sight) if each.variant == "mean"]
+    noise = noise_from_record(first.record)
+    attacker = attacker_view(
+        first, AttackerKnowledge(noise=noise, other=attacker_view(second, AttackerKnowledge(noise=noise)))
+    )
+    (finding,) = [each for each in two_releases(attacker) if each.variant == "mean"]
     assert MORE in finding.assumptions
     found = score(finding, TrueCounts(first))
     large = next(share for share in found.by_count() if share.name == "21+")

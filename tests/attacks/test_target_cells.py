@@ -37,12 +37,12 @@ def ons() -> Release:
 
 
 def test_weights_give_back_the_number_of_cells_of_every_class(ons: Release) -> None:
-    sight, truth = ons
-    drawn = draw_targets(sight, 3000, truth)
+    attacker, truth = ons
+    drawn = draw_targets(attacker, 3000, truth)
     assert drawn is not None
     assert sum(len(places) for places in drawn.places.values()) == 3000
     weight, drawn_from = np.zeros(len(CLASSES)), np.zeros(len(CLASSES))
-    for joint in sight.units():
+    for joint in attacker.units():
         first = np.unique(joint.equations.unknowns, return_index=True)[1]
         first = first[joint.equations.spread[first] > 0]
         counts = np.concatenate([truth.counts(view.layout.name) for view, _ in joint.parts()])
@@ -51,19 +51,19 @@ def test_weights_give_back_the_number_of_cells_of_every_class(ons: Release) -> N
         numbers = class_numbers(truth.counts(name)[places])
         weight += np.bincount(numbers, drawn.weights[name], len(CLASSES))
     assert weight == pytest.approx(drawn_from)
-    assert draw_targets(sight, None, truth) is None
-    assert draw_targets(sight, 10**6, truth) is None
+    assert draw_targets(attacker, None, truth) is None
+    assert draw_targets(attacker, 10**6, truth) is None
 
 
 @pytest.mark.slow
 def test_rates_of_samples_are_those_of_all_cells_within_their_intervals(ons: Release) -> None:
-    sight, truth = ons
-    whole = {share.name: share for share in score(margins(sight)[1], truth).by_count()}
+    attacker, truth = ons
+    whole = {share.name: share for share in score(margins(attacker)[1], truth).by_count()}
     inside = checked = 0
     for seed in range(2):
-        drawn = draw_targets(replace(sight, seed=seed), 3000, truth)
+        drawn = draw_targets(replace(attacker, seed=seed), 3000, truth)
         assert drawn is not None
-        finding = margins(replace(sight, targets=drawn.places))[1]
+        finding = margins(replace(attacker, targets=drawn.places))[1]
         for share in score(finding, truth, drawn.weights_of(finding)).by_count():
             low, high = share.recall.interval
             inside += low <= whole[share.name].achieved <= high
@@ -76,8 +76,8 @@ def test_rates_of_samples_are_those_of_all_cells_within_their_intervals(ons: Rel
 
 
 def test_without_true_counts_all_cells_are_one_stratum(ons: Release) -> None:
-    sight, _ = ons
-    drawn = draw_targets(sight, 1000, None)
+    attacker, _ = ons
+    drawn = draw_targets(attacker, 1000, None)
     assert drawn is not None
     weights = np.concatenate(list(drawn.weights.values()))
     assert len(weights) == 1000

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def made(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a release with its true counts beside it."""
+    """Return the folder of a release with its true counts next to it."""
     out = tmp_path_factory.mktemp("office") / "out"
     town_release(engine=engine, out=out)
     return out
@@ -142,7 +142,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "negative": (lambda folder: rewrite(folder, negative), r"has a file 2\.parquet that .* it has negative counts"),
     "too far": (
         lambda folder: rewrite(folder, lambda values: values + 9),
-        r"has a file 2\.parquet that does not fit the release: it differs from the published table by more than",
+        r"2\.parquet that is inconsistent with the release: it differs from the published table by more than",
     ),
     "another table": (lambda folder: shutil.copy(folder / "5.parquet", folder / "2.parquet"), "2"),
 }
@@ -169,7 +169,7 @@ def test_a_named_folder_with_a_wrong_file_is_refused_with_its_name(out: Path, tm
     [
         ("missing", r"exact has no file 2\.parquet with the true counts of 2"),
         ("damaged", r"out\.curator/exact has a file 2\.parquet that is damaged"),
-        ("negative", r"2\.parquet that does not fit the release: it has negative counts"),
+        ("negative", r"2\.parquet that is inconsistent with the release: it has negative counts"),
     ],
 )
 def test_so_is_the_curators_own(out: Path, damage: str, message: str) -> None:
@@ -180,7 +180,8 @@ def test_so_is_the_curators_own(out: Path, damage: str, message: str) -> None:
 
 def test_a_folder_that_is_not_there_is_refused_by_name(out: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        ReleaseError, match=r"nowhere has no file 1\.parquet .* Take it from a copy, make the release with --keep-exact"
+        ReleaseError,
+        match=r"nowhere has no file 1\.parquet .* Restore it from a backup, make the release with --keep-exact",
     ):
         TrueCounts(open_release(out), tmp_path / "nowhere").counts("persons")
 
@@ -189,14 +190,14 @@ def test_an_empty_csv_is_no_table(out: Path, tmp_path: Path) -> None:
     named = tmp_path / "named"
     named.mkdir()
     (named / "1.csv").write_text("")
-    with pytest.raises(ReleaseError, match=r"has a file 1\.csv that is damaged or no table"):
+    with pytest.raises(ReleaseError, match=r"has a file 1\.csv that is damaged or not a table"):
         TrueCounts(open_release(out), named).counts("persons")
 
 
 def test_the_truth_of_another_release_is_refused(out: Path, tmp_path: Path, engine: Engine) -> None:
     other = town_release(engine=engine, out=tmp_path / "other", data=people(400, seed=2))
     assert other.path
-    with pytest.raises(ReleaseError, match=r"has a file 1\.parquet that does not fit the release"):
+    with pytest.raises(ReleaseError, match=r"has a file 1\.parquet that is inconsistent with the release"):
         TrueCounts(open_release(out), tmp_path / "other.curator" / "exact").counts("persons")
 
 
@@ -205,7 +206,7 @@ def test_where_zeros_stay_zeros_nobody_can_be_published_who_is_not_there(out: Pa
     published = release.table("2")
     small = np.abs(published["value"].to_numpy()) <= PTABLE.bound
     assert small.any()
-    # Every cell within the bound of 0 is emptied: the size of the noise alone would not tell.
+    # Every cell within the bound of 0 is emptied: the size of the noise alone would not reveal it.
     kept = read_table(exact(out) / "2.parquet").to_pylist()
     codes = {tuple(row.values())[:-1] for row in published.filter(pa.array(small)).to_pylist()}
     left = [row for row in kept if tuple(row.values())[:-1] not in codes]
@@ -213,7 +214,7 @@ def test_where_zeros_stay_zeros_nobody_can_be_published_who_is_not_there(out: Pa
     write_table(
         "2", pa.Table.from_pylist(left, schema=read_table(exact(out) / "2.parquet").schema), exact(out), "parquet"
     )
-    with pytest.raises(ReleaseError, match="it is empty where the published table is not"):
+    with pytest.raises(ReleaseError, match="it has empty cells that are not 0 in the published table"):
         TrueCounts(release).counts("persons")
 
 
@@ -228,16 +229,16 @@ def test_no_message_shows_a_true_count(out: Path, tmp_path: Path) -> None:
 
 def test_there_is_no_second_release_and_nothing_to_ask_unless_given(out: Path) -> None:
     truth = TrueCounts(open_release(out))
-    with pytest.raises(ReleaseError, match="was not given a second release with true counts"):
+    with pytest.raises(ReleaseError, match="has no second release with true counts"):
         _ = truth.other
-    with pytest.raises(ReleaseError, match="was not given the true answer of the interface"):
+    with pytest.raises(ReleaseError, match="has no true total of the query interface"):
         _ = truth.answer
     assert TrueCounts(open_release(out), other=truth).other is truth
 
 
 def test_a_release_in_memory_without_its_true_counts_has_none(engine: Engine) -> None:
     release = replace(town_release(engine=engine), held_exact=None)
-    with pytest.raises(ReleaseError, match="in memory has no true counts of table 1 beside it"):
+    with pytest.raises(ReleaseError, match="in memory has no stored true counts of table 1"):
         TrueCounts(release).counts("persons")
 
 
@@ -253,7 +254,7 @@ def test_a_file_without_counts_is_refused(tmp_path: Path, engine: Engine, what: 
         "fractions": rows.set_column(place, "value", pa.array([count + 0.4 for count in counts])),
     }[what]
     write_table("2", changed, folder, "parquet")
-    with pytest.raises(ReleaseError, match=r"2\.parquet that does not fit .* has no column value of whole numbers"):
+    with pytest.raises(ReleaseError, match=r"2\.parquet that is inconsistent .* has no column value of whole numbers"):
         TrueCounts(open_release(tmp_path / "out")).counts("persons")
 
 
@@ -261,7 +262,9 @@ def test_a_file_of_another_table_is_named(tmp_path: Path, engine: Engine) -> Non
     town_release(engine=engine, out=tmp_path / "out")
     folder = tmp_path / "out.curator" / "exact"
     shutil.copy(folder / "5.parquet", folder / "2.parquet")
-    with pytest.raises(ReleaseError, match=r"out\.curator/exact has a file 2\.parquet that does not fit the release"):
+    with pytest.raises(
+        ReleaseError, match=r"out\.curator/exact has a file 2\.parquet that is inconsistent with the release"
+    ):
         TrueCounts(open_release(tmp_path / "out")).counts("persons")
 
 
@@ -271,12 +274,12 @@ def test_memory_has_no_folder(engine: Engine) -> None:
     rows = release.held_exact["2"]
     more = pa.array(rows["value"].to_numpy() + 50)
     bad = {**release.held_exact, "2": rows.set_column(rows.column_names.index("value"), "value", more)}
-    with pytest.raises(ReleaseError, match=r"^memory has a file table 2 that does not fit"):
+    with pytest.raises(ReleaseError, match=r"^memory has a file table 2 that is inconsistent"):
         TrueCounts(replace(release, held_exact=bad)).counts("persons")
 
 
 def test_the_published_tables_are_no_truth(tmp_path: Path, engine: Engine) -> None:
     release = town_release(engine=engine, out=tmp_path / "out", data=people(3000))
     truth = TrueCounts(release, tmp_path / "out" / "tables")
-    with pytest.raises(ReleaseError, match=r"is the published table itself, noise and all"):
+    with pytest.raises(ReleaseError, match=r"it is the published table, with its noise"):
         truth.counts("persons")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.attack_run import attack
-from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, belief_of, sight_of
+from discreet.attacks.attacker_view import AttackerKnowledge, AttackerView, attacker_view, noise_from_record
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.two_release_attack import ReleasePair, regime, two_releases
 from discreet.mechanisms.cell_key import CellKey
@@ -39,7 +39,7 @@ BEFORE = people(4000)
 
 
 def without(persons: pa.Table, share: float, seed: int = 2) -> pa.Table:
-    """Return the persons of whom a share has left."""
+    """Return the persons without a random share of them."""
     return persons.filter(pa.array(np.random.default_rng(seed).random(len(persons)) >= share))
 
 
@@ -87,12 +87,14 @@ def office(engine: DuckDB) -> Office:
     return Office(engine)
 
 
-def sight_on(first: Release, second: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in sight_of
-    return sight_of(first, AttackerKnowledge(noise=belief_of(first.record), other=sight_of(second)), **more)
+def attacker_on(first: Release, second: Release, **more: Any) -> AttackerView:  # noqa: ANN401 - as in attacker_view
+    return attacker_view(
+        first, AttackerKnowledge(noise=noise_from_record(first.record), other=attacker_view(second)), **more
+    )
 
 
-def found_in(first: Release, second: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in sight_of
-    return {finding.variant: finding for finding in two_releases(sight_on(first, second, **more))}
+def found_in(first: Release, second: Release, **more: Any) -> dict[str, AttackEstimates]:  # noqa: ANN401 - as in attacker_view
+    return {finding.variant: finding for finding in two_releases(attacker_on(first, second, **more))}
 
 
 def truth_of(first: Release, second: Release) -> TrueCounts:
@@ -100,8 +102,8 @@ def truth_of(first: Release, second: Release) -> TrueCounts:
 
 
 def compared(first: Release, second: Release) -> list[ReleasePair]:
-    noise = belief_of(first.record)
-    mine, other = sight_of(first), sight_of(second)
+    noise = noise_from_record(first.record)
+    mine, other = attacker_view(first), attacker_view(second)
     return [ReleasePair(mine.view(name), other.view(name), noise, noise) for name in mine.populations]
 
 
@@ -128,7 +130,7 @@ def test_the_regime_is_seen_from_what_is_published_alike(
     office: Office, first: str, second: str, share: float, wanted: str
 ) -> None:
     one, two = office.pair(first, second, share)
-    assert regime(compared(one, two), sight_on(one, two)) == wanted
+    assert regime(compared(one, two), attacker_on(one, two)) == wanted
 
 
 # --- The same keys ---
@@ -145,9 +147,9 @@ def test_under_the_same_keys_a_difference_proves_a_change(office: Office, keys: 
     assert found["changed"].sentence is not None
     total = f"{certain.sum():,}"
     assert found["changed"].sentence(scored) == (
-        f"In {total} cells somebody came or went, with certainty: {total} of {total} right."
+        f"In {total} cells the participants changed with certainty: {total} of {total} correct."
     )
-    # All who left are found or hidden by two noises that cancel.
+    # All departures are found, or hidden by two noise terms that cancel.
     assert scored.right.mean() > 0.9
 
 
@@ -160,14 +162,12 @@ def test_an_exchange_that_true_counts_do_not_show_is_told(office: Office) -> Non
     scored = score(found, truth_of(first, second))
     assert found.sentence is not None
     assert "0 of" in found.sentence(scored)
-    assert found.sentence(scored).endswith(
-        "; in the others true counts do not show it, as when one comes for one who goes."
-    )
+    assert found.sentence(scored).endswith("; true counts do not show the others, e.g. if one person replaces another.")
 
 
 def test_a_part_that_changed_shows_that_the_whole_did(office: Office) -> None:
     rows = BEFORE.to_pylist()
-    # Who goes and who comes differ in age alone: the counts by area and sex stay what they were.
+    # Arrivals and departures differ only in age: the counts by area and sex stay the same.
     place = next(n for n, row in enumerate(rows) if row["AGE"] == "O")
     rows[place] = {**rows[place], "ID": "newcomer", "AGE": "Y1"}
     first, second = office.pair("keys", "keys")[0], office.release("keys", pa.Table.from_pylist(rows))
@@ -187,7 +187,7 @@ def test_under_one_label_a_difference_proves_another_count(office: Office) -> No
     certain = found["changed"].certain & (found["changed"].estimate == 1)
     assert scored.right[certain].all()
     assert found["changed"].sentence is not None
-    assert "cells the count changed, with certainty" in found["changed"].sentence(scored)
+    assert "cells the count changed with certainty" in found["changed"].sentence(scored)
     changes = found["changes"]
     assert (changes.estimate[certain] != 0).all()
 
@@ -213,7 +213,7 @@ def test_confidence_is_the_share_that_is_right(office: Office, first: str, secon
     found = found_in(one, two)["changes"]
     scored = score(found, truth_of(one, two))
     assert found.confidence.mean() == pytest.approx(scored.right.mean(), abs=0.08)
-    # The attack is not worse than to say that nothing changed.
+    # The attack is not worse than assuming no change.
     assert scored.right.mean() > (scored.actual == 0).mean() - 0.03
 
 
@@ -256,11 +256,13 @@ def test_noise_that_sticks_to_a_cell_hides_no_change(office: Office) -> None:
     noise: dict[tuple[str, ...], int] = {}
     first, second = (office.release("fresh", persons, tables) for persons in (BEFORE, without(BEFORE, 0.02)))
     seen, then = sticking(first, noise), sticking(second, noise)
-    told = {**seen.told, "same_count_same_noise": True}
-    then = replace(then, told=told)
-    sight = replace(seen, told=told, knowledge=AttackerKnowledge(noise=belief_of(first.record), other=then))
-    (found,) = two_releases(sight)
-    assert found.method.startswith("the difference of two releases in which every cell has one noise")
+    disclosed = {**seen.disclosed, "same_count_same_noise": True}
+    then = replace(then, disclosed=disclosed)
+    attacker = replace(
+        seen, disclosed=disclosed, knowledge=AttackerKnowledge(noise=noise_from_record(first.record), other=then)
+    )
+    (found,) = two_releases(attacker)
+    assert found.method.startswith("the difference of two releases in which every cell keeps its noise")
     assert found.certain.sum() > 20
     right = score(found, truth_of(first, second)).right
     assert right[found.certain].all()
@@ -284,24 +286,24 @@ def test_several_populations_are_compared_each_with_itself(office: Office) -> No
     assert any("of persons where" in name for name in found["changes"].groups)
     scored = score(found["changed"], truth_of(first, second))
     assert scored.right[found["changed"].certain].all()
-    assert len(found["changes"].estimate) == sum(view.layout.cells for view in sight_of(first).views())
+    assert len(found["changes"].estimate) == sum(view.layout.cells for view in attacker_view(first).views())
 
 
 def test_without_a_second_release_there_is_nothing_to_say(office: Office) -> None:
-    assert two_releases(sight_of(office.pair("keys", "keys")[0])) == []
+    assert two_releases(attacker_view(office.pair("keys", "keys")[0])) == []
 
 
 def test_without_common_statistics_there_is_nothing_to_say(office: Office) -> None:
     first = office.release("exact", people(50), programme(TOPICS, [by(SEX, total=False)]))
     second = office.release("exact", people(50), programme(TOPICS, [by(AGE, total=False)]))
-    assert two_releases(sight_on(first, second)) == []
+    assert two_releases(attacker_on(first, second)) == []
 
 
 def test_the_report_compares_two_releases(office: Office) -> None:
     first, second = office.pair("keys", "keys")
     report = attack(first, attacks=["two-releases"], budget=None, other=second)
     outcomes = {outcome.finding.variant: outcome for outcome in report.outcomes}
-    assert "somebody came or went, with certainty" in outcomes["changed"].sentence
+    assert "the participants changed with certainty" in outcomes["changed"].sentence
     shares = {share.name: share for share in outcomes["changes"].by_count()}
     assert shares["0"].predicted == pytest.approx(shares["0"].achieved, abs=0.05)
     assert shares["1"].predicted == pytest.approx(shares["1"].achieved, abs=0.2)

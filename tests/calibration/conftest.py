@@ -1,4 +1,4 @@
-"""Designs of small programmes: few probes tell how residuals share noise, which changes nothing that is tested."""
+"""Designs of small programmes: few probes estimate how residuals share noise, which does not affect the tests."""
 
 from __future__ import annotations
 

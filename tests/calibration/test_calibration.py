@@ -41,7 +41,7 @@ def test_a_larger_variance_is_a_wider_law(law: str, variance: float) -> None:
 
 
 def test_more_than_a_bound_leaves_room_for_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"within bound 5 has a variance below 10, .* Give a larger"):
+    with pytest.raises(ParameterError, match=r"with bound 5 has a variance below 10, .* Give a larger"):
         with_variance("truncated-laplace", 10, 5)
 
 

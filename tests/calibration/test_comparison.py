@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 SHARING = programme([GEO, AGE, SEX, EMP], [by(GEO, 4), by(SEX)], [by(GEO, 4), by(AGE, 1, 1)], [by(SEX), by(AGE, 1, 1)])
-"""Three tables of which any two share a margin, so that noise of its own in each tells more."""
+"""Three tables of which any two share a margin, so that independent noise in each discloses more."""
 PERSONS = people(200)
 NAMES = ["cell-key", "geometric", "fresh", "eps-dp", "coordinates:truncated-laplace", "fresh:laplace"]
 
@@ -116,11 +116,13 @@ def test_the_first_is_what_the_others_are_made_equal_to() -> None:
 
 
 def test_a_law_whose_variance_goes_in_steps_is_noted() -> None:
-    # Within bounds 2 and 3 all noises equally likely have variances 2 and 4.
+    # Uniform noise with bounds 2 and 3 has variances 2 and 4.
     found = run(["cell-key", "uniform"], variance=2.5, attacks=())
     assert found.compared[1].record.variance == pytest.approx(2)
-    assert found.warnings == (
-        "uniform has variance 2 instead of 2.5: that of its law goes in steps, and this is the nearest.",
+    (warning,) = found.warnings
+    assert warning == (
+        "uniform has variance 2 instead of 2.5, because its noise distribution has discrete variances. "
+        "This is the nearest."
     )
     assert run(["cell-key", "uniform"], variance=2.0, attacks=()).warnings == ()
 
@@ -217,23 +219,27 @@ def test_results_bear_the_names_of_their_mechanisms(equal_variance: Comparison) 
 
 
 def test_sentences_have_the_figures(equal_variance: Comparison, equal_risk: Comparison) -> None:
-    assert equal_variance.opening().startswith("6 mechanisms on small, at noise of variance 2.5 on every large count")
-    assert "succeeds as often as on cell-key with variance 2.5" in equal_risk.opening()
+    assert equal_variance.opening().startswith(
+        "6 mechanisms on small, at equal variance 2.5 of the noise of large counts"
+    )
+    assert "optimal linear attack, that on cell-key with variance 2.5" in equal_risk.opening()
     told = " ".join(equal_variance.sentences())
     # Over all draws of the noise: one draw would rank laws that are the same.
     shares = {each.name: each.value("expected_relative_distance") or 0.0 for each in equal_variance.compared}
-    for word, pick in (("off least", min), ("most", max)):
+    for word, pick in (("smallest", min), ("largest", max)):
         name = pick(shares, key=lambda each: shares[each])
-        assert f"{word} under {name}, by {shares[name]:.1%}" in told
+        assert f"{word} under {name} ({shares[name]:.1%})" in told
     right = equal_variance.figures("projection")
     assert right
-    assert f"names {min(right):.1%} of" in told
+    assert f"recovers {min(right):.1%} of" in told
     assert f"{max(right):.1%} under" in told
     (private,) = (each for each in equal_variance.compared if each.name == "eps-dp")
     assert private.record.privacy
-    assert f"eps-dp spends an epsilon of {private.record.privacy['epsilon']:.3g} on the whole output" in told
-    assert "Without a bound: geometric, eps-dp, fresh:laplace;" in told
-    # Without attacks nothing is said of them.
+    assert (
+        f"eps-dp uses a privacy budget of epsilon {private.record.privacy['epsilon']:.3g} for the whole output" in told
+    )
+    assert "Unbounded noise: geometric, eps-dp, fresh:laplace." in told
+    # Without attacks the sentences do not mention them.
     assert not [each for each in equal_risk.sentences() if "linear attack" in each]
 
 
@@ -243,9 +249,7 @@ def test_laws_that_are_the_same_are_not_ranked() -> None:
     assert distances
     assert len(set(distances)) > 1
     share = found.compared[0].value("expected_relative_distance")
-    assert (
-        f"Published counts are off by {share:.1%} of the true count on average under all of them." in found.sentences()
-    )
+    assert f"The mean relative error of published counts is {share:.1%} under all mechanisms." in found.sentences()
 
 
 def test_json_has_the_record_and_both_lists(equal_variance: Comparison) -> None:
@@ -259,7 +263,7 @@ def test_json_has_the_record_and_both_lists(equal_variance: Comparison) -> None:
         assert len(told["risk"]) == len(each.risk)
 
 
-# --- What can be asked for ---
+# --- Options ---
 
 
 def test_attacks_can_be_left_out_or_chosen(equal_risk: Comparison) -> None:
@@ -307,11 +311,15 @@ def test_progress_is_told_mechanism_by_mechanism() -> None:
 @pytest.mark.parametrize(
     ("names", "how", "message"),
     [
-        (["cell-key", "truncated-laplace"], {"variance": 14.0, "bound": 6}, r"^truncated-laplace: .*within bound 6"),
-        (["geometric", "fresh"], {"variance": 15.0, "bound": 6}, r"^fresh: The law max-entropy within bound 6 has"),
+        (["cell-key", "truncated-laplace"], {"variance": 14.0, "bound": 6}, r"^truncated-laplace: .*with bound 6"),
+        (
+            ["geometric", "fresh"],
+            {"variance": 15.0, "bound": 6},
+            r"^fresh: The noise distribution max-entropy with bound 6 has",
+        ),
         (["cell-key"], {"seed": -1}, "seed must be a whole number from 0 on"),
-        (["cell-key"], {"id": None}, "give --id or --key"),
-        ([], {}, "There is no mechanism to compare"),
+        (["cell-key"], {"id": None}, "Give --id or --key"),
+        ([], {}, "No mechanism to compare is given"),
     ],
 )
 def test_what_cannot_be_is_refused(names: list[str], how: dict[str, Any], message: str) -> None:
@@ -322,7 +330,7 @@ def test_what_cannot_be_is_refused(names: list[str], how: dict[str, Any], messag
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"at": "equal-variances"}, "no way to compare 'equal-variances'. Did you mean equal-variance"),
+        ({"at": "equal-variances"}, "no condition of a comparison 'equal-variances'. Did you mean equal-variance"),
         ({"attacks": ["projektion"]}, "no attack 'projektion'. Did you mean projection"),
         ({"tables": ["7"]}, "7"),
         ({"names": ["cel-key"]}, "Did you mean cell-key"),

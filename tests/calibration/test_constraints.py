@@ -22,7 +22,7 @@ from discreet.calibration.constraints import (
     variance_limit,
 )
 from discreet.noise.max_entropy import MaxEntropy
-from discreet.risk.bound_disclosure import disclosure_at, disclosures_at, largest_variance, reached_together
+from discreet.risk.bound_disclosure import combined_confidence, disclosure_at, disclosures_at, largest_variance
 from tests.quick import up_to
 
 ONE_SIGMA = 0.6827
@@ -86,7 +86,9 @@ def test_a_hidden_bound_stays_hidden_from_sets_of_all_sizes_together(
         assert found == pytest.approx(min(alone), rel=1e-8)
     for way in ways:
         sure = confidence if way == "gap" else max(confidence, 0.55)
-        together = reached_together(disclosures_at(found * 0.999, bound, tuples, confidence=confidence, attacker=way))
+        together = combined_confidence(
+            disclosures_at(found * 0.999, bound, tuples, confidence=confidence, attacker=way)
+        )
         assert together < sure
 
 
@@ -154,8 +156,8 @@ def test_every_constraint_tells_its_formula_and_why() -> None:
         assert any(sign in each.formula for sign in ("<=", ">=", "<"))
         assert each.reason
         assert each.about in {"variance", "bound", "epsilon"}
-    assert "a count of AGE.M in at most 68%" in every[0].reason
-    assert "no total of 68 areas is more than 20 off" in every[-1].reason
+    assert "counts of AGE.M exactly in at most 68%" in every[0].reason
+    assert "the totals of all 68 areas have an error of at most 20" in every[-1].reason
 
 
 def test_a_closed_form_for_even_levels_says_so() -> None:
@@ -176,5 +178,5 @@ def test_counts_are_published_as_they_are_as_often_as_is_accepted_at_most(confid
 
 
 def test_the_reason_names_the_attacker() -> None:
-    assert "who takes the paper's averages" in averaging_variance(0.1, "total", ONE_SIGMA, attacker=PAPER).reason
-    assert "who combines everything published" in averaging_epsilon(0.1, "total", ONE_SIGMA).reason
+    assert "the paper's averaging attack" in averaging_variance(0.1, "total", ONE_SIGMA, attacker=PAPER).reason
+    assert "the optimal linear attack" in averaging_epsilon(0.1, "total", ONE_SIGMA).reason

@@ -134,7 +134,7 @@ def test_the_most_exposed_statistic_is_the_one_with_that_ratio(attacker: str) ->
 
 
 def test_a_breakdown_without_a_total_goes_with_its_tables() -> None:
-    """Who takes off its only level has no total to fall back to, and a cut adds nothing."""
+    """A breakdown without its only level has no total instead, and a cut adds no statistic."""
     first, second = SMALL.tables[1:]
     by_area = replace(first, breakdowns=(first.breakdowns[0], replace(first.breakdowns[1], total=False)))
     made = replace(SMALL, tables=(by_area, second))
@@ -146,11 +146,11 @@ def test_a_breakdown_without_a_total_goes_with_its_tables() -> None:
 def test_a_breakdown_is_coarsened_level_by_level_and_then_left_out() -> None:
     output = output_of(SMALL, rule="levels", population=None)
     words = {(kind, name): said for kind, name, said, _ in output.cuts()}
-    assert words[TABLE, "2"] == "leave out table 2"
-    assert words[BREAKDOWN, "A"] == "take its finest level, A2, off breakdown A"
-    assert words[BREAKDOWN, "C"] == "leave out breakdown C"
+    assert words[TABLE, "2"] == "omit table 2"
+    assert words[BREAKDOWN, "A"] == "remove the finest level, A2, of breakdown A"
+    assert words[BREAKDOWN, "C"] == "omit breakdown C"
     once = output.coarsened("A")
-    assert {name: said for kind, name, said, _ in once.cuts() if kind == BREAKDOWN}["A"] == "leave out breakdown A"
+    assert {name: said for kind, name, said, _ in once.cuts() if kind == BREAKDOWN}["A"] == "omit breakdown A"
     assert "A" not in [name for _, name, _, _ in once.coarsened("A").cuts()]
     # It is the breakdown that is cut, not the topic: the other table has the first level still.
     left = once.coarsened("A").lattice
@@ -172,7 +172,7 @@ def test_every_cut_costs_cells_and_none_leaves_nothing(made: Programme, rule: st
 @given(programmes(), st.sampled_from(RULES))
 @settings(max_examples=up_to(30), deadline=None)
 def test_no_cut_helps_the_optimal_attacker(made: Programme, rule: str) -> None:
-    """Of fewer noises she cannot know more: of the statistics that stay, the most exposed is no more exposed."""
+    """Fewer noise terms do not help the attacker: the remaining statistics are not more exposed."""
     found = run(made, rule=rule)
     assert all(cut.variance <= found.whole.variance * (1 + 1e-9) for cut in (*found.alone, *found.path))
 
@@ -233,15 +233,15 @@ def test_cuts_go_on_until_something_is_left_but_not_without_end() -> None:
     assert len(all_steps) > 4
     goal = all_steps[3].variance
     found = run(SMALL, steps=1, least=goal, farthest=20)
-    assert found.path == found.enough
+    assert found.path == found.sufficient
     assert [cut.feasible for cut in found.path] == [False] * (len(found.path) - 1) + [True]
     assert found.path[-1].variance <= goal < found.path[-2].variance
-    # Where something is left from the start, as many steps are taken as were asked for.
+    # If the whole output is feasible, the sequence has the requested length.
     assert len(run(SMALL, steps=5, least=100.0).path) == 5
     # It is not reached within the limit.
     short = run(SMALL, steps=1, least=goal, farthest=2)
     assert len(short.path) == 2
-    assert short.enough == ()
+    assert short.sufficient == ()
     none = run(SMALL, steps=0)
     assert none.alone == none.path == ()
 
@@ -253,7 +253,7 @@ def test_no_single_cut_on_the_way_would_have_ended_it_with_more_cells(
 ) -> None:
     least = share * run(made, attacker=attacker, steps=0).whole.variance
     found = run(made, attacker=attacker, steps=1, least=least, farthest=20)
-    assume(found.enough)
+    assume(found.sufficient)
     at = output_of(made, rule="levels", population=None)
     for cut in found.path:
         for *_, left in at.cuts():
@@ -263,10 +263,13 @@ def test_no_single_cut_on_the_way_would_have_ended_it_with_more_cells(
         at = at.without_table(cut.name) if cut.kind == "table" else at.coarsened(cut.name)
 
 
-def test_progress_is_told() -> None:
-    told: list[int] = []
-    found = run(SMALL, progress=lambda _, done, __: told.append(done))
-    assert told == list(range(1, len(found.path) + 1))
+def test_progress_counts_steps_and_the_cuts_weighed_in_each() -> None:
+    calls: list[tuple[str, int, int | None]] = []
+    found = run(SMALL, progress=lambda *call: calls.append(call))
+    assert [done for stage, done, _ in calls if stage == "cutting"] == list(range(1, len(found.path) + 1))
+    weighed = [(done, total) for stage, done, total in calls if stage == "cuts"]
+    assert weighed.count((len(found.alone), len(found.alone))) >= 1
+    assert all(total is not None and 0 <= done <= total for done, total in weighed)
 
 
 # --- Frontier ---

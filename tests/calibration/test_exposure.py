@@ -43,8 +43,6 @@ def test_nobody_is_right_less_often_than_who_takes_counts_as_they_stand() -> Non
 def test_the_success_is_told_with_its_assumptions() -> None:
     told = Exposure("AGE.M", 0.1).result(2.5, "optimal")
     assert told.value == success(2.5, 0.1)
-    assert told.sentence == (
-        "An attacker who combines everything published is right about a count of AGE.M in 68.3% of cases."
-    )
+    assert told.sentence == ("The optimal linear attack recovers counts of AGE.M exactly in 68.3% of cases.")
     assert "counts well above the bound" in told.assumptions
-    assert "takes the paper's averages" in Exposure("AGE.M", 0.1).result(2.5, "paper").sentence
+    assert "The paper's averaging attack" in Exposure("AGE.M", 0.1).result(2.5, "paper").sentence

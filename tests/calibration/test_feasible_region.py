@@ -16,7 +16,7 @@ from discreet.calibration.constraints import (
     bound_disclosure_limit,
     variance_limit,
 )
-from discreet.calibration.feasible_region import FeasibleRegion, allowed
+from discreet.calibration.feasible_region import FeasibleRegion, allowed_range
 from discreet.risk.averaging import variance_needed
 from discreet.risk.bound_disclosure import largest_variance
 from tests.quick import examples
@@ -38,7 +38,7 @@ def test_the_edges_of_the_region_are_the_closed_formulas() -> None:
     for row in plane().rows:
         assert row.low == variance_needed(0.0867, ONE_SIGMA)
         assert row.high == largest_variance(row.bound, tuples=28_000_000, confidence=ONE_SIGMA).value
-        assert (row.low_by, row.high_by) == ("averaging", "hidden bound")
+        assert (row.low_by, row.high_by) == ("averaging", "bound disclosure")
         assert row.feasible == (row.low <= row.high)
 
 
@@ -49,7 +49,7 @@ def test_from_the_published_ratios_something_is_left_from_7_on_for_germany_and_f
 
 def test_few_tuples_leave_the_room_of_a_bound_as_its_limit() -> None:
     row = plane(tuples=0).at(3)
-    assert (row.high, row.high_by) in {(4.0, "hidden bound"), (4.0, "room")}
+    assert (row.high, row.high_by) in {(4.0, "bound disclosure"), (4.0, "room")}
 
 
 @pytest.mark.slow
@@ -85,7 +85,7 @@ def test_no_bound_that_is_looked_at_may_do() -> None:
 
 def test_the_line_of_the_published_ratios_leaves_something_for_malta_and_nothing_for_france() -> None:
     averaging = averaging_epsilon(0.0118, "total", ONE_SIGMA)
-    malta, france = (allowed((averaging, accurate_areas(areas, 0.68)), "epsilon") for areas in (68, 37_000))
+    malta, france = (allowed_range((averaging, accurate_areas(areas, 0.68)), "epsilon") for areas in (68, 37_000))
     assert malta.feasible
     assert not france.feasible
     assert (malta.low_by, malta.high_by) == ("accurate areas", "averaging")
@@ -94,7 +94,7 @@ def test_the_line_of_the_published_ratios_leaves_something_for_malta_and_nothing
 
 
 def test_without_constraints_everything_is_left() -> None:
-    found = allowed((), "variance")
+    found = allowed_range((), "variance")
     assert (found.low, found.high) == (0, float("inf"))
     assert (found.low_by, found.high_by) == ("", "")
 
@@ -103,7 +103,7 @@ def test_of_equal_limits_the_first_constraint_binds() -> None:
     def at_most(name: str) -> Constraint:
         return Constraint(name, "variance", "at most", lambda _: 2.0, "V <= 2", "a test")
 
-    assert allowed((at_most("one"), at_most("another")), "variance").high_by == "one"
+    assert allowed_range((at_most("one"), at_most("another")), "variance").high_by == "one"
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Mechanisms by name, each with the noise that was asked for, and with a seed the same again."""
+"""Mechanisms by name, each with the requested noise, and reproducible with a seed."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def test_by_default_there_is_every_mechanism_and_every_law_once() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["cel-key"], r"no mechanism or law to compare 'cel-key'\. Did you mean cell-key"),
-        (["geometrik"], r"no mechanism or law to compare 'geometrik'\. Did you mean geometric"),
-        (["exact"], r"no mechanism or law to compare 'exact'\. .*There are: cell-key, coordinates, fresh, eps-dp"),
-        (["fresh:laplac"], r"no law of fresh 'laplac'\. Did you mean laplace"),
-        (["fresh:"], r"no law of fresh ''\. There are: max-entropy"),
-        ([":laplace"], r"no mechanism or law to compare ''"),
-        (["cell-key", "frehs:laplace"], r"no mechanism or law to compare 'frehs'\. Did you mean fresh"),
+        (["cel-key"], r"no mechanism or noise distribution 'cel-key'\. Did you mean cell-key"),
+        (["geometrik"], r"no mechanism or noise distribution 'geometrik'\. Did you mean geometric"),
+        (["exact"], r"no mechanism or noise distribution 'exact'\. .*Available: cell-key, coordinates, fresh, eps-dp"),
+        (["fresh:laplac"], r"no noise distribution of fresh 'laplac'\. Did you mean laplace"),
+        (["fresh:"], r"no noise distribution of fresh ''\. Available: max-entropy"),
+        ([":laplace"], r"no mechanism or noise distribution ''"),
+        (["cell-key", "frehs:laplace"], r"no mechanism or noise distribution 'frehs'\. Did you mean fresh"),
     ],
 )
 def test_unknown_names_are_refused_with_the_nearest(names: list[str], message: str) -> None:
@@ -101,12 +101,16 @@ def test_unknown_names_are_refused_with_the_nearest(names: list[str], message: s
 @pytest.mark.parametrize(
     ("names", "keyed", "message"),
     [
-        ([], True, "There is no mechanism to compare. Name some"),
-        (["fresh", "geometric", "fresh"], True, "fresh is named twice"),
-        (["cell-key"], False, "give --id or --key, or compare coordinates"),
-        (["cell-key:laplace"], False, "give --id or --key, or compare coordinates"),
-        (["eps-dp:laplace"], True, "eps-dp has the law geometric, not laplace"),
-        (["geometric:fresh"], True, "geometric is a law: name the mechanism before it, as in fresh:geometric"),
+        ([], True, "No mechanism to compare is given"),
+        (["fresh", "geometric", "fresh"], True, "fresh is given twice"),
+        (["cell-key"], False, "Give --id or --key, or compare coordinates"),
+        (["cell-key:laplace"], False, "Give --id or --key, or compare coordinates"),
+        (["eps-dp:laplace"], True, "eps-dp has the noise distribution geometric, not laplace"),
+        (
+            ["geometric:fresh"],
+            True,
+            "geometric is a noise distribution. Put the mechanism before it, as in fresh:geometric",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(names: list[str], *, keyed: bool, message: str) -> None:
@@ -160,8 +164,10 @@ def test_without_keys_a_law_goes_by_coordinates(engine: Engine) -> None:
 
 @pytest.mark.parametrize("name", ["truncated-laplace", "fresh:truncated-gaussian", "cell-key", "coordinates"])
 def test_a_variance_that_does_not_fit_in_the_bound_is_refused_by_name(name: str) -> None:
-    # Within bound 7 all noises equally likely have variance 7 * 8 / 3.
-    with pytest.raises(ParameterError, match=rf"^{name}: The law .* within bound 7 has a variance below 18\.7, .*; 19"):
+    # Uniform noise with bound 7 has variance 7 * 8 / 3.
+    with pytest.raises(
+        ParameterError, match=rf"^{name}: The noise distribution .* with bound 7 has a variance below 18\.7, .* 19"
+    ):
         made(named(name), variance=19.0)
 
 
@@ -188,7 +194,7 @@ def test_a_bound_that_no_table_has_is_refused(bound: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounded(Laplace):
-    """A law that nobody has heard of."""
+    """A noise distribution that is not part of the package."""
 
     name: ClassVar[str] = "unheard-of"
 

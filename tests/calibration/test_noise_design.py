@@ -58,27 +58,32 @@ def found_by_gap(sets: dict[int, int], variance: float, bound: int) -> float:
 
 
 def hides(found: NoiseDesign, here: Lattice, variance: float, bound: int) -> bool:
-    """Say whether the bound is identified less often than is accepted, computed from the programme anew."""
+    """Return whether bound disclosure meets the target, recomputed from the programme."""
     if found.question.attacker == "paper":
         sets = {parts: many for parts, (_, many) in tuples_by_size(here, spsn=True).items()}
-        return found_by_gap(sets, variance, bound) < found.question.confidence + 1e-9
+        return found_by_gap(sets, variance, bound) < found.question.bound_target + 1e-9
     success = assess(
         found.question.programme, rule=found.question.rule, measures=["bound"], variance=variance, bound=bound
     ).results[0]
-    return success.value < max(found.question.confidence, 0.55) + 1e-9
+    return success.value < max(found.question.bound_target, 0.55) + 1e-9
 
 
 def keeps_all(found: NoiseDesign, spec: Programme, variance: float, bound: int) -> bool:
-    """Say whether a setting keeps all constraints, each computed from the programme anew."""
+    """Return whether a setting satisfies all constraints, each recomputed from the programme."""
     if variance > bound * (bound + 1) / 3 or bound > found.question.max_bound:
         return False
     here = lattice(spec, found.question.rule)
     ratios = averaging(here)
     worst = {"optimal": ratios.optimal, "paper": ratios.greedy}[found.question.attacker].min()
-    if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.question.confidence + 1e-9:
+    if MaxEntropy(variance=variance, bound=bound).pmf(0) > found.question.averaging_target + 1e-9:
         return False
-    enough = variance >= variance_needed(float(worst), found.question.confidence) * (1 - 1e-9)
+    enough = variance >= variance_needed(float(worst), found.question.averaging_target) * (1 - 1e-9)
     return enough and hides(found, here, variance, bound)
+
+
+def rates(share: float) -> dict[str, float]:
+    """Return one target for both rates of an attacker."""
+    return {"averaging": share, "bound": share}
 
 
 @settings(max_examples=up_to(60), deadline=None)
@@ -92,7 +97,16 @@ def keeps_all(found: NoiseDesign, spec: Programme, variance: float, bound: int) 
 def test_a_recommendation_satisfies_all_constraints_and_no_smaller_bound_does(
     spec: Programme, confidence: float, max_bound: int, attacker: str, rule: str
 ) -> None:
-    found = design(spec, confidence=confidence, max_bound=max_bound, attacker=attacker, rule=rule, cuts=0)
+    found = design(
+        spec,
+        targets=rates(confidence),
+        max_bound=max_bound,
+        attacker=attacker,
+        rule=rule,
+        cuts=0,
+        # The closed form, as in the oracle.
+        closed_form=True,
+    )
     needed = found.region.plane.needed
     if found.recommended is None:
         assert found.region.relaxations
@@ -125,7 +139,7 @@ def nothing_left(place: str) -> NoiseDesign:
 
 
 def again(place: str, **other: Any) -> NoiseDesign:  # noqa: ANN401 - of a design
-    """Return the design with something else asked for; what residuals reveal depends on the tables alone."""
+    """Return the design with other arguments; the noise terms of residuals depend only on the tables."""
     return design(**{**ASKED[place], "cuts": 0, "terms": nothing_left(place).exposure.terms, **other})
 
 
@@ -140,11 +154,13 @@ def test_nothing_is_left_against_everything_published(place: str) -> None:
     found = nothing_left(place)
     assert not found.feasible
     assert found.settings == {}
-    assert found.answer.startswith(f"Nothing is left for {found.question.programme.name}: averaging asks for")
+    assert found.answer.startswith(
+        f"No setting satisfies all constraints for {found.question.programme.name}: averaging needs"
+    )
     assert {each.constraint for each in found.region.relaxations} == {
         "acceptable bound",
         "averaging",
-        "hidden bound",
+        "bound disclosure",
         "programme",
     }
 
@@ -160,16 +176,18 @@ def test_a_relaxed_bound_leaves_something(place: str) -> None:
 @both
 def test_a_relaxed_success_leaves_something(place: str) -> None:
     share = next(each.value for each in nothing_left(place).region.relaxations if each.constraint == "averaging")
-    assert again(place, confidence=share).feasible
-    assert not again(place, confidence=share - 0.001).feasible
+    assert again(place, targets=rates(share)).feasible
+    assert not again(place, targets=rates(share - 0.001)).feasible
 
 
 @both
 def test_a_bound_that_may_be_known_leaves_something(place: str) -> None:
-    told = next(each.sentence for each in nothing_left(place).region.relaxations if each.constraint == "hidden bound")
+    told = next(
+        each.sentence for each in nothing_left(place).region.relaxations if each.constraint == "bound disclosure"
+    )
     found = again(place, hide_bound=False)
     assert found.recommended
-    assert f"a bound of {found.recommended.bound} then has room" in told
+    assert f"A bound of {found.recommended.bound} then allows" in told
 
 
 def without(breakdown: Breakdown, coarser: Counter[str]) -> Breakdown:
@@ -180,7 +198,7 @@ def without(breakdown: Breakdown, coarser: Counter[str]) -> Breakdown:
 
 @both
 def test_the_cuts_that_are_told_leave_something(place: str) -> None:
-    cuts = nothing_left(place).region.curation.enough
+    cuts = nothing_left(place).region.curation.sufficient
     assert [cut.feasible for cut in cuts] == [False] * (len(cuts) - 1) + [True]
     gone = {cut.name for cut in cuts if cut.kind == "table"}
     coarser = Counter(cut.name for cut in cuts if cut.kind == "breakdown")
@@ -209,7 +227,7 @@ def test_the_answer_tells_both_attackers(place: str) -> None:
 
 @both
 def test_every_figure_of_risk_has_its_assumptions(place: str) -> None:
-    plain = {"room_variance", "acceptable_bound_bound", "typical_noise", "single_person_vanishes", "reliable_from"}
+    plain = {"room_variance", "acceptable_bound_bound", "typical_noise", "singleton_lost", "reliable_from"}
     assert {each.name for each in held(place).results if not each.assumptions} <= plain
 
 
@@ -248,7 +266,7 @@ def test_the_total_that_is_known_helps_the_attacker(place: str) -> None:
 
 def test_the_papers_averages_make_no_use_of_what_is_known() -> None:
     found = design(TOWN, attacker="paper", known="total", cuts=0)
-    assert found.warnings[-1].startswith("The paper's averages make no use of what is known")
+    assert found.warnings[-1].startswith("The paper's averaging attack does not use known counts")
     assert found.region.plane.needed == design(TOWN, attacker="paper", cuts=0).region.plane.needed
 
 
@@ -271,7 +289,7 @@ def test_a_given_ptable_is_checked_against_every_constraint(tmp_path: Path) -> N
 
 def test_everything_known_is_refused() -> None:
     only = programme([["SEX"]], {"SEX": [2]})
-    with pytest.raises(ParameterError, match="Nothing is left to hide"):
+    with pytest.raises(ParameterError, match="All published statistics follow from the known statistic"):
         design(only, known="SEX1")
 
 
@@ -279,18 +297,18 @@ def test_a_programme_without_sexes_has_no_sets_but_residuals() -> None:
     spec = programme([["AGE", "GEO"]], {"AGE": [12], "GEO": [40]})
     paper, optimal = (design(spec, max_bound=20, attacker=who, cuts=0) for who in ("paper", "optimal"))
     assert paper.exposure.sets["paper"] == {}
-    assert any("such as sexes. Sets of more parts were not looked at" in warning for warning in paper.warnings)
+    assert any("as sex has. Sets of more parts were not examined" in warning for warning in paper.warnings)
     assert {row.high_by for row in paper.region.plane.rows} == {"room"}
     assert not any(each.name == "bound_found_by_paper_attacker" for each in paper.results)
     # Residuals need no sets of few parts.
-    assert "hidden bound" in {row.high_by for row in optimal.region.plane.rows}
-    assert not any("such as sexes" in warning for warning in optimal.warnings)
+    assert "bound disclosure" in {row.high_by for row in optimal.region.plane.rows}
+    assert not any("as sex has" in warning for warning in optimal.warnings)
 
 
 def test_one_table_can_be_designed_for() -> None:
     found = design(programme([["SEX"]], {"SEX": [2]}))
     assert found.feasible
-    assert [cut.words for cut in found.region.curation.alone] == ["leave out breakdown SEX"]
+    assert [cut.words for cut in found.region.curation.alone] == ["omit breakdown SEX"]
 
 
 def test_a_table_of_the_total_alone_can_be_designed_for() -> None:
@@ -306,8 +324,8 @@ def test_constraints_that_contradict_each_other_say_what_to_relax() -> None:
     assert not found.feasible
     sentences = [each.sentence for each in found.region.relaxations]
     assert any(sentence.startswith("Accept a bound of ") for sentence in sentences)
-    assert any(sentence.startswith("Accept that the attacker is right in ") for sentence in sentences)
-    with pytest.raises(ParameterError, match=r"There is no noise to recommend\. .*Accept a bound of "):
+    assert any(sentence.startswith("Raise the target for averaging ") for sentence in sentences)
+    with pytest.raises(ParameterError, match=r"No noise can be recommended\. .*Accept a bound of "):
         _ = found.noise
 
 
@@ -323,14 +341,14 @@ def test_the_noise_goes_into_a_mechanism_and_is_assessed() -> None:
 def test_noise_without_a_bound_is_told_with_what_to_relax(place: str) -> None:
     found = design(COUNTRY, closed_form=True, cuts=0) if place == "country" else nothing_left(place)
     assert not found.region.line.feasible
-    assert found.line_answer.startswith("Noise without a bound: nothing is left. Accurate areas ask for")
+    assert found.line_answer.startswith("Unbounded noise: no epsilon satisfies all constraints. Accurate areas need")
     assert {each.constraint for each in found.region.line_relaxations} == {"accurate areas", "averaging"}
 
 
 def test_noise_without_a_bound_has_its_epsilon_told() -> None:
     found = design(TOWN, cuts=0)
     if found.region.line.feasible:
-        assert found.line_answer.startswith("Noise without a bound could have an epsilon of")
+        assert found.line_answer.startswith("Unbounded noise: the constraints allow an epsilon of")
         assert found.region.line_relaxations == ()
 
 
@@ -341,11 +359,29 @@ def test_no_cuts_are_tried_if_none_are_asked_for() -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
 def test_a_confidence_outside_0_and_1_is_refused(confidence: float) -> None:
-    with pytest.raises(
-        ParameterError,
-        match=r"design: confidence must be a share from 0\.01 to 0\.999999, which an attacker may be right in",
+    for name in ("averaging", "bound"):
+        with pytest.raises(ParameterError, match=rf"{name} .* from 0\.01 to 0\.999999") as caught:
+            design(TOWN, targets={name: confidence})
+        assert caught.value.parameter == "target"
+
+
+def test_each_target_moves_its_own_constraint() -> None:
+    def limits(**targets: float) -> dict[str, float]:
+        named = {name.replace("_", "-"): value for name, value in targets.items()}
+        found = design(TOWN, cuts=0, areas="GEO", targets=named)
+        return {f"{each.name} {each.about}": each.limit(5) for each in found.region.constraints}
+
+    default = limits()
+    for target, moved in (
+        (
+            {"averaging": 0.9},
+            {"averaging variance", "as published variance", "averaging epsilon", "accurate areas epsilon"},
+        ),
+        ({"bound": 0.9}, {"bound disclosure variance"}),
+        ({"area_error": 10.0}, {"accurate areas epsilon"}),
     ):
-        design(TOWN, confidence=confidence)
+        found = limits(**target)
+        assert {name for name in default if found[name] != default[name]} == moved
 
 
 def test_other_mistakes_are_told() -> None:
@@ -370,17 +406,17 @@ def test_only_areas_need_an_epsilon() -> None:
     (averaging,) = (each for each in found.region.constraints if each.about == "epsilon")
     assert (found.region.line.low, found.region.line.high) == (0, averaging.limit(1))
     assert NO_AREAS in found.warnings
-    assert found.line_answer.endswith(f"could have an epsilon of at most {found.region.line.high:.3g} a count.")
+    assert found.line_answer.endswith(f"allow an epsilon of at most {found.region.line.high:.3g} per count.")
     named = design(ages, areas="AGE", cuts=0)
     assert named.exposure.areas == 91
-    assert named.region.line.low == pytest.approx(math.log(91 / (1 - named.question.confidence)) / 20)
+    assert named.region.line.low == pytest.approx(math.log(91 / (1 - named.question.averaging_target)) / 20)
     assert NO_AREAS not in named.warnings
 
 
 @pytest.mark.slow
 def test_a_stricter_demand_never_gets_a_looser_limit() -> None:
     shares, terms = (0.3, 0.5, 0.52, 0.6, 0.8, 0.95), noise_terms(TOWN)
-    found = [design(TOWN, confidence=share, closed_form=True, cuts=0, terms=terms) for share in shares]
+    found = [design(TOWN, targets=rates(share), closed_form=True, cuts=0, terms=terms) for share in shares]
     for strict, loose in itertools.pairwise(found):
         for less, more in zip(strict.region.plane.rows, loose.region.plane.rows, strict=True):
             assert less.high <= more.high * (1 + 1e-9)
@@ -420,13 +456,13 @@ def test_tables_with_a_universe_are_designed_for_too() -> None:
 @pytest.mark.slow
 def test_tables_of_luxembourg_that_count_something_else_are_named() -> None:
     warnings = held("Luxembourg").warnings
-    assert any("Not designed for: tables that count something else (7 of occupied" in each for each in warnings)
+    assert any("excludes tables of other populations (7 of occupied" in each for each in warnings)
 
 
 def test_tables_that_count_something_else_are_named() -> None:
     tables = (*TOWN.tables, Table("4", TOWN.tables[1].breakdowns, "dwellings"))
     found = design(replace(TOWN, tables=tables), attacker="paper", cuts=0)
-    assert any("Not designed for: tables that count something else (1 of dwellings" in each for each in found.warnings)
+    assert any("excludes tables of other populations (1 of dwellings" in each for each in found.warnings)
 
 
 def test_who_just_reads_a_count_is_not_right_more_often_than_is_accepted() -> None:
@@ -435,5 +471,5 @@ def test_who_just_reads_a_count_is_not_right_more_often_than_is_accepted() -> No
     assert found.region.plane.at(1).low_by == "as published"
     assert (
         MaxEntropy(variance=found.recommended.variance, bound=found.recommended.bound).pmf(0)
-        <= found.question.confidence
+        <= found.question.averaging_target
     )

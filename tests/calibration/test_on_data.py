@@ -25,7 +25,7 @@ def people() -> pa.Table:
 def test_a_release_is_attacked_and_measured(people: pa.Table) -> None:
     found = try_on_data(people, TOWN, Setting(2.0, 5), id="id")
     assert found.mechanism == "cell-key"
-    told = [each.name for each in found.told()]
+    told = [each.name for each in found.headlines()]
     # The better of the two attacks on all counts comes first.
     best = {each.name: each.value for each in found.results if each.name.endswith("projection")}
     assert told[0] == max(best, key=best.__getitem__)
@@ -61,6 +61,6 @@ def test_a_design_tries_what_it_recommends(people: pa.Table) -> None:
 
 
 def test_nothing_is_tried_where_nothing_is_left(people: pa.Table) -> None:
-    found = design(TOWN, data=people, id="id", cuts=0, max_bound=1, confidence=0.5)
+    found = design(TOWN, data=people, id="id", cuts=0, max_bound=1, targets={"averaging": 0.5, "bound": 0.5})
     assert found.recommendation is None
-    assert found.warnings[-1] == "Nothing was tried on the data, because no setting is left to try."
+    assert found.warnings[-1] == "The data were not used, because no setting satisfies all constraints."

@@ -66,12 +66,12 @@ def test_where_nothing_is_left_nothing_is_recommended() -> None:
 
 def test_the_reasons_tell_the_limits_on_both_sides() -> None:
     found = reasons(Setting(2.9, 7), plane())
-    below = "At a bound of 6 averaging asks for a variance of at least 2.88, and a hidden bound allows at most 2.84."
+    below = "At bound 6, averaging needs a variance of at least 2.88, and bound disclosure allows at most 2.84."
     assert found == (
-        f"The bound is the smallest that leaves something. {below}",
-        "The variance is the least that averaging asks for there (2.88); a hidden bound would allow up to 4.13.",
+        f"7 is the smallest bound for which the constraints are compatible. {below}",
+        "The variance is the minimum that averaging needs at this bound (2.88); bound disclosure allows up to 4.13.",
     )
-    assert "No bound is smaller." in reasons(Setting(0.5, 1), plane(ratio=0.9, tuples=0))[0]
+    assert "A bound cannot be smaller than 1." in reasons(Setting(0.5, 1), plane(ratio=0.9, tuples=0))[0]
 
 
 def test_risks_are_told_of_both_attackers() -> None:

@@ -14,7 +14,13 @@ from discreet.calibration.constraints import (
 )
 from discreet.calibration.curation import Curation, Cut
 from discreet.calibration.exposed_statistics import Exposure
-from discreet.calibration.feasible_region import Allowed, FeasibleRegion, allowed, of_line, of_plane
+from discreet.calibration.feasible_region import (
+    AllowedRange,
+    FeasibleRegion,
+    allowed_range,
+    epsilon_relaxations,
+    plane_relaxations,
+)
 
 ONE_SIGMA = 0.6827
 EXPOSED = Exposure("AGE.M", 0.0867)
@@ -28,7 +34,7 @@ def plane(largest: int, confidence: float = ONE_SIGMA, tuples: int = 28_000_000)
 
 def relaxed(largest: int, cuts: tuple[Cut, ...] = ()) -> dict[str, tuple[str, float]]:
     whole = Cut("", "", "publish everything", 2.88, "AGE.M", 0.0867, 200)
-    found = of_plane(plane(largest), lambda alpha: plane(largest, alpha), ONE_SIGMA, Curation(whole, (), cuts))
+    found = plane_relaxations(plane(largest), lambda alpha: plane(largest, alpha), ONE_SIGMA, Curation(whole, (), cuts))
     return {each.constraint: (each.sentence, each.value) for each in found}
 
 
@@ -40,7 +46,7 @@ def test_each_relaxation_leaves_something_and_a_little_less_does_not() -> None:
     sentence, share = found["averaging"]
     assert plane(5, share).feasible
     assert not plane(5, share - 1e-3).feasible
-    assert f"(--confidence {share:g})" in sentence
+    assert f"--target averaging={share:g} " in sentence
     assert f"(--max-bound {wider})" in found["acceptable bound"][0]
 
 
@@ -49,44 +55,44 @@ def test_no_success_is_told_that_would_not_do() -> None:
 
 
 def test_a_bound_that_need_not_be_hidden_needs_room_only() -> None:
-    sentence, variance = relaxed(5)["hidden bound"]
-    assert "a bound of 3 then has room for a variance of 2.88" in sentence
+    sentence, variance = relaxed(5)["bound disclosure"]
+    assert "A bound of 3 then allows a variance of 2.88" in sentence
     assert 2 < variance <= 4
-    assert "tell true counts for certain" in sentence
+    assert "disclose true counts with certainty" in sentence
 
 
 def test_a_bound_without_room_is_no_way_out() -> None:
-    assert "hidden bound" not in relaxed(2)
+    assert "bound disclosure" not in relaxed(2)
 
 
 def test_cuts_that_lead_to_something_are_told_in_their_order() -> None:
     cuts = tuple(
-        Cut("table", name, f"leave out table {name}", 1.7, "total", 0.14, 100, feasible=name == "3.1")
+        Cut("table", name, f"omit table {name}", 1.7, "total", 0.14, 100, feasible=name == "3.1")
         for name in ("9.2", "3.1", "4")
     )
     sentence, cells = relaxed(5, cuts)["programme"]
     assert sentence == (
-        "Publish less: leave out table 9.2; leave out table 3.1. A variance of 1.7 is then enough."
+        "Publish less: omit table 9.2; omit table 3.1. A variance of 1.7 is then sufficient."
     )  # fmt: skip
     assert cells == 100
     assert "programme" not in relaxed(5)
 
 
 def test_cuts_that_do_not_lead_there_are_told_too() -> None:
-    cuts = (Cut("table", "9.2", "leave out table 9.2", 2.5, "total", 0.1, 50),)
+    cuts = (Cut("table", "9.2", "omit table 9.2", 2.5, "total", 0.1, 50),)
     sentence, _ = relaxed(5, cuts)["programme"]
-    assert sentence == ("Publish far less: after 1 cut, keeping 25% of the cells, a variance of 2.5 is still needed.")
+    assert sentence == ("Publish far less: after 1 cut, with 25% of the cells kept, a variance of 2.5 is still needed.")
 
 
 @pytest.mark.parametrize("areas", [37_000, 5_000_000])
 def test_the_line_is_relaxed_on_either_side(areas: int) -> None:
     exposed = Exposure("total", 0.0118)
 
-    def line(within: float = 20, confidence: float = ONE_SIGMA) -> Allowed:
+    def line(within: float = 20, confidence: float = ONE_SIGMA) -> AllowedRange:
         averaging = averaging_epsilon(exposed.ratio, exposed.statistic, confidence)
-        return allowed((averaging, accurate_areas(areas, ONE_SIGMA, within)), "epsilon")
+        return allowed_range((averaging, accurate_areas(areas, ONE_SIGMA, within)), "epsilon")
 
-    found = {each.constraint: each.value for each in of_line(line(), areas, 20, exposed, ONE_SIGMA)}
+    found = {each.constraint: each.value for each in epsilon_relaxations(line(), areas, 20, exposed, ONE_SIGMA)}
     off, share = found["accurate areas"], found["averaging"]
     assert line(within=off).feasible
     assert not line(within=off - 1).feasible

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.bar_charts import Bar, BarChart, ChartColumn, ColumnChart, CountRange, RangeChart
+from discreet.charts.bar_charts import Bar, BarChart, ChartColumn, ColumnChart, CountRange, DotPlot, RangeChart
+from discreet.charts.chart import MEETS, MISSES
 from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit, LimitChart
 from discreet.charts.frontier_chart import FrontierChart, FrontierPoint
 from discreet.charts.panel_charts import ComparePanel, PTableChart, PTablePanel, compare_chart
@@ -16,27 +17,27 @@ if TYPE_CHECKING:
 
 BOUNDS = range(1, 8)
 PLANE = PlaneChart(
-    title="Variance 3 with bound 5 is within what the constraints leave",
+    title="Variance 3 with bound 5 is feasible",
     rows=tuple(PlaneRow(bound, 2.0, bound * (bound + 1) / 6) for bound in BOUNDS),
     edges=(
         PlaneEdge("averaging: at least", tuple((bound, 2.0) for bound in BOUNDS), is_lower=True),
         PlaneEdge("room: at most", tuple((bound, bound * (bound + 1) / 6) for bound in BOUNDS), is_lower=False),
         PlaneEdge("nothing: at most", tuple((bound, float("inf")) for bound in BOUNDS), is_lower=False),
     ),
-    chosen=(PlanePoint(3.0, 5, "you are here"),),
+    chosen=(PlanePoint(3.0, 5, "this release"), PlanePoint(6.0, 7, "nearest feasible", is_open=True)),
 )
 LINE = EpsilonChart(
-    "An epsilon of 0.1 to 0.4 a count keeps to all limits",
+    "All constraints allow an epsilon per count of 0.1 to 0.4",
     (EpsilonLimit("averaging", 0.4, is_lower=False), EpsilonLimit("accurate areas", 0.1, is_lower=True)),
-    (0.2, "you are here"),
+    (0.2, "this release"),
 )
 BARS = BarChart(
     name="bars",
     title="Bars",
-    bars=(Bar("a < b", 0.9, "90%", 0.5), Bar("c", 0.25, "25%", None, is_marked=False)),
+    bars=(Bar("a < b", 0.9, "90 %", 0.5, MISSES), Bar("c", 0.25, "25 %", None, MEETS)),
     axis="share of cells",
-    said="Bars: shares.",
-    limit=(0.68, "to be held to 68%"),
+    meaning="shares",
+    limit=(0.68, "target: at most 68 %"),
     other_label="predicted",
 )
 COLUMNS = ColumnChart(
@@ -45,13 +46,14 @@ COLUMNS = ColumnChart(
     columns=tuple(ChartColumn(f"{low}-{low + 9}", low / 100, f"{low}%") for low in range(0, 60, 10)),
     across="true count, persons",
     axis="share of cells",
-    said="Columns: shares.",
+    meaning="shares",
 )
 RANGES = RangeChart(
     "A published 3 stands for 1 to 5", tuple(CountRange(n, max(n - 2, 0), n + 2, n == 3) for n in range(8))
 )
+DOTS = DotPlot("A count of 3 is published as 2 to 4", 3, (1, *[2] * 5, *[3] * 8, *[4] * 6), (2, 4))
 CROSSED = TopicMatrix(
-    "Age by sex comes back most often: in 4 tables",
+    "Age by sex is the most repeated crossing",
     ("SEX", "AGE"),
     (
         Crossing("SEX", "SEX", "sex", 5),
@@ -70,7 +72,7 @@ COMPARE = compare_chart(
     "equal-risk",
     ["coordinates:truncated-gaussian", "fresh:discrete-gaussian"],
     [
-        ComparePanel("Singletons", "share of singleton cells", (0.551, 0.784), said="{} recovered", is_risk=True),
+        ComparePanel("Singletons", "share of singleton cells", (0.551, 0.784), message="{} recovered", is_risk=True),
         ComparePanel("At worst", "persons that a count is off", (5.0, 1234.0), ",.0f"),
     ],
 )
@@ -79,7 +81,7 @@ PTABLE = PTableChart(
     1,
     tuple(PTablePanel(f"count {n}: sd 0.71", (-1, 0, 1), (0.25, 0.5, 0.25)) for n in range(1, 5)),
 )
-ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, CROSSED, LIMIT, ONE_LIMIT, FRONTIER)
+ALL: tuple[Chart, ...] = (PLANE, LINE, BARS, COLUMNS, RANGES, DOTS, CROSSED, LIMIT, ONE_LIMIT, FRONTIER)
 PANELS: tuple[Chart, ...] = (COMPARE, PTABLE)
 """Rows of panels, which have a width of their own."""
 

@@ -8,15 +8,16 @@ from dataclasses import replace
 import pytest
 
 from discreet.charts.bar_charts import ACROSS, Bar, named_lines
+from discreet.charts.chart import MEETS, MISSES
 from tests.charts.samples import BARS, data_of, layers
 from tests.quick import rows_in
 
 
 def test_bars_are_as_long_as_their_values() -> None:
     (data,) = data_of(BARS.spec(), "bar")
-    assert [(row["name"], row["value"], row["told"]) for row in data] == [
-        ("a < b", 0.9, "90%"),
-        ("c", 0.25, "25%"),
+    assert [(row["name"], row["value"], row["text"], row["colour"]) for row in data] == [
+        ("a < b", 0.9, "90 %", MISSES),
+        ("c", 0.25, "25 %", MEETS),
     ]
 
 
@@ -26,10 +27,17 @@ def test_there_is_room_for_the_value_of_the_longest() -> None:
     assert replace(BARS, bars=(Bar("none", 0.0, "0%"),)).top > 0
 
 
-def test_words_tell_values_other_values_and_the_limit() -> None:
-    assert BARS.alternative == (
-        "Bars: shares. a < b: 90%, predicted 50%; c: 25%. A line stands at 68%: to be held to 68%."
-    )
+def test_the_alternative_states_the_ends_and_the_target() -> None:
+    assert BARS.alternative == ("Bar chart of shares (2 bars): 90 % for a < b to 25 % for c; target: at most 68 %.")
+
+
+def test_tooltips_have_names_of_quantities() -> None:
+    titles = {
+        each["title"] if isinstance(each, dict) and "title" in each else each["field"]
+        for layer in layers(BARS.spec())
+        for each in layer["encoding"].get("tooltip", ())
+    }
+    assert titles == {"name", "share of cells", "predicted"}
 
 
 def test_dots_are_drawn_where_there_is_another_value() -> None:
@@ -58,12 +66,12 @@ def test_values_are_written_beyond_bar_mark_and_limit(
     chart = replace(BARS, bars=(bar,), longest=1.19, limit=None if limit is None else (limit, "limit"))
     assert chart.beside(bar) == begins
     spec = chart.spec()
-    (written,) = [data for data in data_of(spec, "text") if "told" in data[0]][:1]
+    (written,) = [data for data in data_of(spec, "text") if "text" in data[0]][:1]
     assert written[0]["value"] == begins
 
 
 def test_what_marks_mean_stands_over_the_bars_and_not_on_the_axis() -> None:
-    assert BARS.key.split("\u2003") == ["○ predicted", "| to be held to 68%"]
+    assert BARS.key.split("\u2003") == ["○ predicted", "| target: at most 68 %"]
     spec = BARS.spec()
     (place,) = {
         json.dumps(layer["encoding"]["y"])

@@ -12,7 +12,7 @@ import altair as alt
 import pytest
 from altair.utils.schemapi import SchemaValidationError
 
-from discreet.charts.chart import ACCENT
+from discreet.charts.chart import MEETS, MISSES
 from discreet.charts.rendering import png, save_chart, svg, titled
 from discreet.errors import FileWriteError
 from tests.charts import samples
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from discreet.charts.chart import Chart, Spec
 
-ACCENTS = (ACCENT, f"rgb({', '.join(str(int(ACCENT[n : n + 2], 16)) for n in (1, 3, 5))})")
-"""The accent as a colour of its own, and as the end of a scale."""
+VERDICTS = {"plane", "epsilon-line", "bars", "frontier"}
+"""Charts with a chosen setting or a target."""
 EVERY = (*samples.ALL, *samples.PANELS)
 wide = pytest.mark.parametrize("chart", one_in(5, samples.ALL, ids=lambda chart: chart.name))
 some = pytest.mark.parametrize("chart", one_in(5, EVERY, ids=lambda chart: chart.name))
@@ -80,14 +80,17 @@ def test_it_is_as_wide_as_its_place_and_asks_for_nothing(chart: Chart) -> None:
 def test_words_stand_for_it(chart: Chart) -> None:
     assert specified(chart)["description"] == chart.alternative
     assert len(chart.alternative) > 40
+    # One sentence, however long.
+    assert re.fullmatch(r"[^.]*(?:\.\S[^.]*)*\.", chart.alternative)
 
 
 @some
 def test_it_is_drawn_with_marks_and_axes(chart: Chart) -> None:
     shapes = [each for each in drawn(chart).iter() if each.tag.rpartition("}")[2] in {"path", "line", "rect"}]
     assert len(shapes) > 5
-    if chart.name not in {"limit", "one-limit"}:
-        assert any(each.get(paint) in ACCENTS for each in shapes for paint in ("fill", "stroke"))
+    # Colour states a verdict; everything else is grey.
+    colours = {each.get(paint) for each in shapes for paint in ("fill", "stroke")} & {MEETS, MISSES}
+    assert bool(colours) == (chart.name in VERDICTS)
 
 
 @wide

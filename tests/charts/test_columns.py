@@ -20,9 +20,9 @@ def test_columns_stand_in_their_order() -> None:
 
 def test_of_many_the_highest_alone_has_its_value_written() -> None:
     few, many = (labels_of(chart.spec()) for chart in (COLUMNS, MANY))
-    assert few == {column.told for column in COLUMNS.columns}
+    assert few == {column.text for column in COLUMNS.columns}
     assert many == {f"{DENSE + 4}%"}
 
 
-def test_words_tell_every_value() -> None:
-    assert COLUMNS.alternative.endswith("0-9: 0%; 10-19: 10%; 20-29: 20%; 30-39: 30%; 40-49: 40%; 50-59: 50%.")
+def test_the_alternative_states_the_ends() -> None:
+    assert COLUMNS.alternative == "Column chart of shares (6 columns): 0% for 0-9 to 50% for 50-59."

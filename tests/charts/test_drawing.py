@@ -22,4 +22,4 @@ def test_data_cannot_end_their_element() -> None:
 
 def test_a_chart_is_drawn_beforehand() -> None:
     assert static_svg(BARS.spec()).startswith("<svg")
-    assert "to be held to 68%" in static_svg(BARS.spec())
+    assert "target: at most 68 %" in static_svg(BARS.spec())

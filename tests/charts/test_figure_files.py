@@ -19,7 +19,7 @@ def test_figures_for_everybody_do_not_join_others(tmp_path: Path) -> None:
     draw_figures([BARS, PLANE], tmp_path, private=True)
     check_none_left([BARS, PLANE], tmp_path)
     check_none_left([BARS], tmp_path / "new")
-    with pytest.raises(FileWriteError, match=r"it holds plane\.png, which would stand among the figures for everybody"):
+    with pytest.raises(FileWriteError, match=r"it contains plane\.png"):
         check_none_left([BARS], tmp_path)
 
 

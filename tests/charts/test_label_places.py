@@ -41,8 +41,8 @@ def test_labels_are_on_no_line_no_mark_and_no_other_label(variance: float, bound
     places = LabelPlacer(FRAME, [FLAT, STEEP], [(bound, variance)])
     labels = [
         places.of_mark("you are here", (bound, variance)),
-        places.of_line("averaging: at least", FLAT[::-1]),
-        places.of_line("hidden bound: at most", STEEP[::-1]),
+        places.of_line("averaging: V ≥", FLAT[::-1]),
+        places.of_line("bound disclosure: V ≤", STEEP[::-1]),
     ]
     # Where the picture is narrow and the mark on a line there may be no room beside that line.
     for width in WIDTHS if abs(variance - 3) > 1.5 else [max(WIDTHS)]:

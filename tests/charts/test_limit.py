@@ -11,12 +11,11 @@ if TYPE_CHECKING:
     from discreet.charts.constraint_charts import LimitChart
 
 
-def test_the_words_tell_every_limit() -> None:
+def test_the_alternative_states_the_limits() -> None:
     assert CURVE.alternative == (
-        "What the constraint V <= E (E + 1) / 3 allows of the variance V. bound 1: at most 0.667; bound 2: at most 2; "
-        "bound 3: at most 4."
+        "Constraint V <= E (E + 1) / 3 on the variance V: at most 0.667 at bound 1 to 4 at bound 3."
     )
-    assert LINE.alternative.endswith("of the epsilon. at least 0.25.")
+    assert LINE.alternative.endswith("on the epsilon: at least 0.25.")
 
 
 @pytest.mark.parametrize("chart", [CURVE, LINE])

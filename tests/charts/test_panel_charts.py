@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from discreet.charts.chart import ACCENT, GREY
+from discreet.charts.chart import DARK, GREY
 from discreet.charts.panel_charts import ComparePanel, compare_chart
 from discreet.charts.rendering import png
 from tests.charts.samples import layers
 
-SAID = "an attacker names {} of persons alone"
-RISK = ComparePanel("Persons alone", "share of the cells of one person", (0.551, 0.784), said=SAID, is_risk=True)
-ERROR = ComparePanel("At worst", "persons that a count is off", (5.0, 1234.0), ",.0f")
+MESSAGE = "attacks recover {} of singleton cells"
+RISK = ComparePanel("Singletons", "exact recovery rate", (0.551, 0.784), message=MESSAGE, is_risk=True)
+ERROR = ComparePanel("Largest error", "persons that a count is off", (5.0, 1234.0), ",.0f")
 NAMES = ["cell-key", "geometric"]
 
 
@@ -19,24 +19,24 @@ NAMES = ["cell-key", "geometric"]
 def test_the_title_is_made_from_the_data() -> None:
     chart = compare_chart("equal-risk", NAMES, [RISK, ERROR])
     assert chart.title == (
-        "At equal risk an attacker names 55% to 78% of persons alone; the worst count is 5 (cell-key) to "
-        "1,234 (geometric) off"
+        "At equal risk, attacks recover 55.1 % to 78.4 % of singleton cells; largest error 5 (cell-key) to "
+        "1,234 (geometric)"
     )
     assert chart.names == ("cell-key", "geometric")
     assert chart.panels == (RISK, ERROR)
 
 
 def test_the_title_names_who_is_best_and_worst_in_whatever_order() -> None:
-    turned = ComparePanel("At worst", "persons", (9.0, 4.0, 7.0), ",.0f")
-    risk = ComparePanel("An attacker is right", "", (0.3, 0.1, 0.2), said="she is right in {}", is_risk=True)
+    turned = ComparePanel("Largest error", "persons", (9.0, 4.0, 7.0), ",.0f")
+    risk = ComparePanel("An attacker is right", "", (0.3, 0.1, 0.2), message="averaging recovers {}", is_risk=True)
     title = compare_chart("equal-variance", ["a", "b", "c"], [risk, turned]).title
-    assert title == "At equal variance she is right in 10% to 30%; the worst count is 4 (b) to 9 (a) off"
+    assert title == "At equal variance, averaging recovers 10.0 % to 30.0 %; largest error 4 (b) to 9 (a)"
 
 
 def test_what_is_equal_is_said_once() -> None:
-    same = [ComparePanel("An attacker is right", "", (0.641, 0.6411)), ComparePanel("At worst", "", (5.0, 5.0), ".0f")]
+    same = [ComparePanel("Averaging", "", (0.641, 0.6411)), ComparePanel("Largest error", "", (5.0, 5.0), ".0f")]
     title = compare_chart("equal-risk", NAMES, same).title
-    assert title == "At equal risk 64%; the worst count is 5 off under each"
+    assert title == "At equal risk, 64.1 %; largest error 5"
 
 
 # --- Specification ---
@@ -44,11 +44,11 @@ def test_what_is_equal_is_said_once() -> None:
 
 def test_every_value_has_a_bar_with_its_number() -> None:
     spec = compare_chart("equal-risk", NAMES, [RISK, ERROR]).spec()
-    numbers = (["55%", "78%"], ["5", "1,234"])
-    for panel, drawn, colour, told in zip((RISK, ERROR), spec["concat"], (ACCENT, GREY), numbers, strict=True):
+    numbers = (["55.1 %", "78.4 %"], ["5", "1,234"])
+    for panel, drawn, colour, told in zip((RISK, ERROR), spec["concat"], (DARK, GREY), numbers, strict=True):
         bars = next(layer for layer in layers(drawn) if layer["mark"]["type"] == "bar")
         data = spec["datasets"][bars["data"]["name"]]
-        assert [(row["name"], row["value"], row["told"]) for row in data] == list(
+        assert [(row["name"], row["value"], row["text"]) for row in data] == list(
             zip(NAMES, panel.values, told, strict=True)
         )
         assert bars["mark"]["color"] == colour
@@ -59,8 +59,8 @@ def test_every_value_has_a_bar_with_its_number() -> None:
 
 
 def test_words_tell_every_value() -> None:
-    told = compare_chart("equal-risk", NAMES, [RISK, ERROR]).alternative
-    assert "At worst (persons that a count is off): cell-key 5; geometric 1,234." in told
+    text = compare_chart("equal-risk", NAMES, [RISK, ERROR]).alternative
+    assert text == "Bar charts of 2 figures of cell-key, geometric; singletons between 55.1 % and 78.4 %."
 
 
 def test_one_mechanism_and_nothing_learnt_can_be_drawn() -> None:

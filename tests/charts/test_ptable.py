@@ -12,7 +12,7 @@ from tests.charts.samples import PTABLE, data_of, layers
 def test_there_is_a_panel_for_every_row_with_noise() -> None:
     made = PTable.max_entropy(variance=2, bound=5)
     chart = ptable_chart(made)
-    assert chart.title == "Counts change by about ±1.4 and never by more than 5; zeros stay zero"
+    assert chart.title == "Counts change by about ±1.4 and at most by 5; zeros stay 0"
     assert [panel.label.split(":")[0] for panel in chart.panels] == [
         "count 1",
         "count 2",

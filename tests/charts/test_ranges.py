@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.charts.samples import RANGES, data_of
+from tests.charts.samples import DOTS, RANGES, data_of
 
 
 def test_bars_reach_from_the_smallest_to_the_largest_true_count() -> None:
@@ -13,5 +13,13 @@ def test_bars_reach_from_the_smallest_to_the_largest_true_count() -> None:
     assert [bar["published"] for bar in bars if bar["colour"] != bars[0]["colour"]] == [3]
 
 
-def test_words_tell_every_range() -> None:
-    assert "3: 1 to 5" in RANGES.alternative
+def test_the_alternative_states_the_marked_range() -> None:
+    assert "a published 3 has a true count from 1 to 5" in RANGES.alternative
+
+
+def test_every_possible_release_is_one_dot() -> None:
+    (dots,) = data_of(DOTS.spec(), "point")
+    assert [dot["published"] for dot in dots] == list(DOTS.values)
+    assert len({(dot["published"], dot["height"]) for dot in dots}) == len(DOTS.values) == 20
+    usual = {dot["published"] for dot in dots if dot["colour"] == dots[-1]["colour"]}
+    assert usual == {2, 3, 4}

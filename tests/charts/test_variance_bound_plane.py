@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from discreet.charts.chart import MEETS, MISSES
 from discreet.charts.variance_bound_plane import PlanePoint
-from tests.charts.samples import PLANE, data_of
+from tests.charts.samples import PLANE, data_of, layers
 
 
 def test_bars_are_what_is_left() -> None:
@@ -37,7 +38,18 @@ def test_the_axis_reaches_all_that_is_asked_for_and_chosen() -> None:
     assert replace(PLANE, chosen=(PlanePoint(1.0, 20, "wide"),)).last == 20
 
 
-def test_words_tell_what_is_left_and_where_one_stands() -> None:
-    assert "bound 1: nothing" in PLANE.alternative
-    assert "bound 6: 2 to 7" in PLANE.alternative
-    assert "you are here: variance 3, bound 5." in PLANE.alternative
+def test_the_alternative_states_the_region_and_the_settings() -> None:
+    assert "feasible bounds 3 to 7" in PLANE.alternative
+    assert PLANE.alternative.endswith("this release: V 3, E 5; nearest feasible: V 6, E 7.")
+
+
+@pytest.mark.parametrize(("variance", "colour"), [(3.0, MEETS), (1.9, MISSES), (5.1, MISSES)])
+def test_the_mark_has_the_colour_of_its_verdict(variance: float, colour: str) -> None:
+    spec = replace(PLANE, chosen=(PlanePoint(variance, 5, "x"),)).spec()
+    (fill,) = [layer["mark"]["fill"] for layer in layers(spec) if layer["mark"]["type"] == "point"]
+    assert fill == colour
+
+
+def test_the_bound_is_on_the_horizontal_axis() -> None:
+    for layer in layers(PLANE.spec()):
+        assert (layer["encoding"]["x"]["field"], layer["encoding"]["y"]["field"]) == ("bound", "variance")

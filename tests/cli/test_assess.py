@@ -34,27 +34,29 @@ columns = ["SEX", "AGE"]
 
 @pytest.mark.parametrize("chosen", [("--measures", "averaging"), pytest.param((), marks=pytest.mark.slow)])
 def test_the_answer_names_what_is_most_at_risk_first(discreet: Run, chosen: tuple[str, ...]) -> None:
-    done = discreet("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", *chosen)
+    done = discreet("assess", "eu2021:LU", "--closed-form", "--variance", "3", "--bound", "5", "--details", *chosen)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "Luxembourg, EU census 2021: 103 tables of persons."
+    assert lines[0].endswith("Luxembourg, EU census 2021: 103 tables of persons")
+    averaging = next(line for line in lines if line.startswith("✗ Averaging"))
+    assert averaging.split()[2:4] == ["93.5", "%"]
     text = " ".join(done.stdout.split())
     assert "averaging The optimal linear attack recovers counts of AGE.L CAS.L:1 exactly in 93.5% of cases" in text
-    assert "(Assumes: closed form for equal blocks:" in text
+    assert "(Assumptions: closed form for equal blocks:" in text
     if not chosen:
         assert NOT_SHOWN in text
 
 
-NOT_SHOWN = "Not shown: composition, projection, reconstruction (--measures all, or --json)."
+NOT_SHOWN = "Not taken: composition, projection, reconstruction (--measures all, or --json)."
 
 
 def test_people_get_the_shorter_measures_and_machines_all(discreet: Run, tmp_path: Path) -> None:
     (tmp_path / "town.toml").write_text(TOWN)
     base = ("assess", "town.toml", "--variance", "2", "--bound", "5")
-    done = discreet(*base)
+    done = discreet(*base, "--details")
     assert done.returncode == 0, done.stderr
-    shown, _, _ = done.stdout.partition("Worst statistics")
-    assert [line.split()[0] for line in shown.splitlines()[1:] if line[:1].strip()] == list(SHORT)
+    shown, _, _ = done.stdout.partition("\n\n")[2].partition("Most exposed statistics")
+    assert [line.split()[0] for line in shown.splitlines() if line[:1].strip()] == list(SHORT)
     assert NOT_SHOWN in " ".join(done.stdout.split())
     assert json.loads(discreet(*base, "--json").stdout)["settings"]["measures"] == list(MEASURES.all())
 
@@ -119,7 +121,7 @@ def test_a_record_says_its_noise_itself(discreet: Run, tmp_path: Path) -> None:
     )
     done = discreet("assess", "record.json", "--variance", "3", "--bound", "5")
     assert done.returncode == 2
-    assert "A record says its noise itself" in done.stderr
+    assert "A record defines the noise" in done.stderr
 
 
 LU = ("eu2021:LU", "--variance", "3", "--bound", "5")
@@ -137,13 +139,14 @@ def test_countries_with_one_category_levels_can_be_counted_as_the_paper_did(
 
 
 def test_what_is_left_out_or_does_not_apply_is_said(discreet: Run, tmp_path: Path) -> None:
-    done = discreet("assess", "eu2021:LU", "--closed-form", "--law", "laplace", "--scale", "2")
-    assert "does not apply here: the noise has no bound" in done.stdout
-    assert "Not in these figures: 7 of occupied" in done.stdout
+    done = discreet("assess", "eu2021:LU", "--closed-form", "--law", "laplace", "--scale", "2", "--details")
+    assert "does not apply: the noise has no bound" in done.stdout
+    assert "Tables excluded from these figures: 7 of occupied" in done.stdout
     (tmp_path / "wide.toml").write_text('[topics.A]\nsize = 21\n[[tables]]\nid = "1"\ncolumns = ["A"]\n')
-    done = discreet("assess", "wide.toml", "--variance", "3", "--bound", "5", "--measures", "margins")
-    assert "no level next to the total has 2 to 4 categories" in done.stdout
-    assert "1 table of persons" in done.stdout
+    done = discreet("assess", "wide.toml", "--variance", "3", "--bound", "5", "--measures", "margins", "--details")
+    text = " ".join(done.stdout.split())
+    assert "no level next to the total has 2 to 4 categories" in text
+    assert "1 table of persons" in text
 
 
 @pytest.mark.parametrize("law", [("laplace", "--scale"), ("gaussian", "--sigma"), ("discrete-gaussian", "--sigma")])
@@ -165,19 +168,19 @@ MISTAKES = {
     "law": ([*LU, "--law", "gauss"], "Did you mean gaussian"),
     "population": ([*LU, "--population", "family"], "Did you mean families"),
     "known": ([*SMALL, "--known", "SEXX"], "no statistic 'SEXX'. Did you mean SEX"),
-    "confidence": ([*LU, "--confidence", "1"], "confidence must be between 0 and 0.999999"),
+    "target": ([*LU, "--target", "averaging=1.5"], "The target averaging is 1.5; it must be from 0.01 to"),
     "variance": (["eu2021:LU", "--variance", "0", "--bound", "5"], "variance must be a positive number"),
     "vintage": (["eu2021:LU:lau1999", "--variance", "3", "--bound", "5"], "lau must be one of 2020, 2019, 2018, 2010"),
     "no total": (["grid2021:DE:100", *LU[1:], "--exact", "total"], "no statistic 'total'"),
     "unused variance": (
         ["eu2021:LU", "--law", "uniform", "--bound", "5", "--variance", "3"],
-        "parameter of the law uniform",
+        "parameter of the noise distribution uniform",
     ),
     "unused threshold": (
         ["eu2021:LU", "--epsilon", "1", "--threshold", "2"],
-        "parameter of the law geometric 'threshold'",
+        "parameter of the noise distribution geometric 'threshold'",
     ),
-    "no scale": (["eu2021:LU", "--law", "laplace"], "The law laplace needs --scale. Example: --scale 2"),
+    "no scale": (["eu2021:LU", "--law", "laplace"], "The noise distribution laplace needs --scale. Example: --scale 2"),
     "projection of nothing": ([*LU, "--measures", "projection"], "The measure projection needs --exact STAT"),
     "records 0": ([*SMALL, "--records", "0"], "records must be a whole number from 3 on"),
 }
@@ -252,7 +255,7 @@ def test_who_has_the_release_alone_cannot_assess_it(office: town.Command, tmp_pa
     done = office("assess", "out")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: out has no out.curator/record.json beside it. Only the curator who made a release can assess it.\n"
+        "error: out has no out.curator/record.json next to it. Only the curator who made a release can assess it.\n"
     )
     assert office("assess", "elsewhere.json").code == 0
 
@@ -262,7 +265,7 @@ def test_a_folder_that_is_no_release_is_refused(office: town.Command, tmp_path: 
     for folder, more in (("photos", ()), ("photos", ("--variance", "3", "--bound", "5")), ("out.curator", ())):
         done = office("assess", folder, *more)
         assert (done.code, done.out) == (2, "")
-        assert f"error: {folder} holds no release.json. Give the folder of a release" in done.err
+        assert f"error: {folder} contains no release.json. Specify the folder of a release" in done.err
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,7 @@ def test_a_release_says_its_noise_itself(office: town.Command, flags: tuple[str,
         done = office("assess", source, *flags)
         assert (done.code, done.out) == (2, "")
         name = flags[0].removeprefix("--").removeprefix("no-")
-        assert f"says its noise itself; {name} cannot be given too. Leave them out." in done.err
+        assert f"defines the noise; {name} cannot be given too. Leave them out." in done.err
 
 
 def test_an_exact_release_is_refused_with_the_reason(office: town.Command) -> None:
@@ -285,5 +288,6 @@ def test_an_exact_release_is_refused_with_the_reason(office: town.Command) -> No
         done = office("assess", source)
         assert (done.code, done.out) == (2, "")
         assert done.err == (
-            "error: This release is exact: it has no noise to assess. Publish it nowhere, and assess one with noise.\n"
+            "error: This release contains true counts without noise, so there is no noise to assess. "
+            "Do not publish it. Assess a release with noise.\n"
         )

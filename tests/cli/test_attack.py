@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from tests.cli.town import Command, Done
 
-ATTACK = ("attack", "out", "--quiet")
+ATTACK = ("attack", "out", "--details")
 QUICK = (*ATTACK, "--attacks", "averaging")
 BOTH = (*ATTACK, "--attacks", "averaging,projection")
 
@@ -59,21 +59,22 @@ def test_the_worst_is_told_first_then_figures_by_count_and_statistic(discreet: C
     done = discreet(*BOTH)
     assert (done.code, done.err) == (0, "")
     text = " ".join(done.out.split())
-    assert text.startswith("What an attacker learns from out (true counts from out.curator/exact; she knows the law of")
+    assert "Attacks on out, scored against true counts from out.curator/exact. Attacker model: " in text
     lines = done.out.splitlines()
     ranked = [line for line in lines if line[:2].strip().isdigit() and "recovered exactly" in text]
     assert [int(line[:2]) for line in ranked[:4]] == [1, 2, 3, 4]
     assert "Recall by true count, in percent: achieved (predicted); below 100 cases [95 % interval]" in lines
-    assert any(line.startswith("Best known statistics (") for line in lines)
-    assert "Assumed:" in lines
-    assert max(map(len, lines)) <= 128
+    assert any(line.startswith("Most exposed statistics (") for line in lines)
+    assert "Assumptions:" in lines
+    assert max(map(len, lines)) <= 120
 
 
 def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command) -> None:
     done = discreet(*BOTH, "--json", "--seed", "3", "--budget", "2000")
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
-    assert list(found) == ["schema", "command", "settings", "results", "warnings", "statistics", "cells", "attacks"]
+    common = ["schema", "command", "settings", "results", "warnings"]
+    assert list(found) == [*common, "statistics", "cells", "attacks", "targets", "decision"]
     assert (found["schema"], found["command"], found["warnings"]) == ("discreet/1", "attack", [])
     assert found["settings"] == {
         "release": "out",
@@ -106,7 +107,7 @@ def test_without_true_counts_it_is_said_that_nothing_is_scored(discreet: Command
     done = discreet(*QUICK)
     assert done.code == 0
     text = " ".join(done.out.split())
-    assert "(without true counts;" in text
+    assert "Attacks on out, without true counts." in text
     assert "Note: Not scored: no true counts were given" in text
     assert "Recall by true count" not in text
     found = json.loads(discreet(*QUICK, "--json").out)
@@ -119,12 +120,12 @@ def test_a_truth_may_be_named(discreet: Command, office: Path) -> None:
     (office / "out.curator" / "exact").rename(office / "truth")
     done = discreet(*QUICK, "--truth", "truth")
     assert done.code == 0
-    assert "(true counts from truth;" in done.out
+    assert "true counts from truth." in " ".join(done.out.split())
 
 
 def test_what_she_knows_is_said(discreet: Command) -> None:
     text = " ".join(discreet(*QUICK, "--public-only", "--known", "total", "--known", "SEX").out.split())
-    assert "she knows the true counts of total and SEX, and what the release tells of its noise)" in text
+    assert "Attacker model: knows the true counts of total and SEX, and the disclosed noise parameters only." in text
     settings = json.loads(discreet(*QUICK, "--public-only", "--known", "total", "--json").out)["settings"]
     assert (settings["public_only"], settings["known"]) == (True, ["total"])
 
@@ -138,12 +139,13 @@ def test_the_budget_is_a_number_of_cells(discreet: Command, given: str, cells: i
 @pytest.mark.parametrize("given", ["60s", "1.5", "0", "-5", "all", "", "NONE"])
 def test_a_budget_that_is_not_a_number_of_cells_is_refused(discreet: Command, given: str) -> None:
     check_refused(
-        discreet(*QUICK, f"--budget={given}"), f"--budget is {given!r}. It counts target cells, not time: give"
+        discreet(*QUICK, f"--budget={given}"),
+        f"--budget is {given!r}. It is a number of target cells, not a time: give",
     )
 
 
 def test_a_sample_is_noted(discreet: Command) -> None:
-    asked = ("attack", "out", "--attacks", "margins", "--budget", "20")
+    asked = (*ATTACK, "--attacks", "margins", "--budget", "20")
     text = " ".join(discreet(*asked).out.split())
     assert "Note: margins: posterior: rates from a sample of 20 cells, stratified by true count." in text
     found = json.loads(discreet(*asked, "--json").out)["attacks"]
@@ -192,7 +194,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "a truth that does not fit": (
         lambda office: more(office / "out.curator" / "exact", "1.1"),
         (),
-        "out.curator/exact has a file 1.1.parquet that does not fit the release",
+        "out.curator/exact has a file 1.1.parquet that is inconsistent with the release",
     ),
     "a damaged truth": (
         lambda office: (office / "out.curator" / "exact" / "2.parquet").write_bytes(b"x"),
@@ -211,7 +213,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "no record": (
         lambda office: (office / "out.curator" / "record.json").unlink(),
         (),
-        "out has no record of its noise beside it. Give --public-only",
+        "out has no noise record next to it. Use --public-only",
     ),
     "no release": (lambda office: shutil.rmtree(office / "out"), (), "out"),
 }

@@ -42,7 +42,7 @@ def test_options_are_handed_on(discreet: Command, tmp_path: Path) -> None:
 @each(
     ("arguments", "message"),
     [
-        (("none", "new", "--to", "csv"), "none holds no release.json"),
+        (("none", "new", "--to", "csv"), "none contains no release.json"),
         (("out", "new", "--to", "cvs"), "cvs"),
         (("out", "new", "--to", "xlsx"), "new is written as one file. Choose a name that ends with .xlsx."),
         (("out", "out", "--to", "csv"), "out"),

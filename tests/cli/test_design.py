@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from discreet.calibration import noise_design
 from discreet.calibration.noise_design import design
-from discreet.cli import design as command_module
 from tests.charts.pictures import all_alike
 from tests.cli import town
 
 if TYPE_CHECKING:
     from tests.cli.town import Command
 
-DESIGN = ("design", "town.toml", "--quiet")
+DESIGN = ("design", "town.toml", "--details")
 DATA = ("--data", "town.csv", "--id", "PERSON_ID")
 
 
@@ -35,7 +35,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def designed(*_: object, **__: object) -> None:
         raise AssertionError("something was designed")
 
-    monkeypatch.setattr(command_module, "choose_noise", designed)
+    monkeypatch.setattr(noise_design, "design", designed)
 
 
 def test_the_answer_comes_first_and_the_next_step_last(discreet: Command, tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_the_answer_comes_first_and_the_next_step_last(discreet: Command, tmp_pa
     assert done.code == 0
     assert found.recommended
     lines = done.out.splitlines()
-    assert lines[0] == found.answer
+    assert lines[0] == f"✓ {found.answer}"
     assert lines[-1].strip().endswith("--out release")
     assert f"--variance {found.recommended.variance:g} --bound {found.recommended.bound}" in done.out
-    for head in ("What an attacker gets:", "What users get:", "What a person is promised:", "What publishing less"):
+    for head in ("Risk:", "Data users:", "Privacy guarantees:", "Effect of publishing less"):
         assert head in done.out
     assert f"{found.recommended.bound:>5} " in next(line for line in lines if line.endswith("<- recommended"))
 
@@ -88,9 +88,9 @@ def test_the_settings_feed_protect(discreet: Command, tmp_path: Path) -> None:
 def test_no_settings_are_written_where_nothing_is_left(discreet: Command, tmp_path: Path) -> None:
     done = discreet(*DESIGN, "--max-bound", "1", "--out-settings", "design.toml")
     assert done.code == 2
-    assert done.out.startswith("Nothing is left for Town: ")
-    assert "To go on, relax one of these:" in done.out
-    assert done.err.endswith("design.toml was not written: the constraints leave no setting. Relax one.\n")
+    assert done.out.startswith("✗ No setting satisfies all constraints for Town: ")
+    assert "Options, one of:" in done.out
+    assert done.err.endswith("design.toml was not written: no setting satisfies all constraints. Relax one.\n")
     assert not (tmp_path / "design.toml").exists()
 
 
@@ -106,7 +106,7 @@ def test_nothing_left_is_an_answer(discreet: Command) -> None:
 def test_it_is_tried_on_data(discreet: Command) -> None:
     done = discreet(*DESIGN, *DATA)
     assert done.code == 0, done.err
-    assert "Tried on the data, with noise by cell key:" in done.out
+    assert "Trial release of the data, with the mechanism cell-key:" in done.out
     assert "recovered exactly" in done.out
 
 
@@ -119,12 +119,12 @@ def test_no_true_count_is_printed(discreet: Command) -> None:
     ("flags", "message"),
     [
         (
-            ("--confidence", "1.5"),
-            "design: confidence must be a share from 0.01 to 0.999999, which an attacker may be right in, not 1.5.",
+            ("--target", "averaging=1.5"),
+            "The target averaging is 1.5; it must be from 0.01 to 0.999999.",
         ),
         (
-            ("--confidence", "0"),
-            "design: confidence must be a share from 0.01 to 0.999999, which an attacker may be right in, not 0.0.",
+            ("--target", "bound=0"),
+            "The target bound is 0; it must be from 0.01 to",
         ),
         (("--max-bound", "0"), "design: max-bound must be from 1 to 50, not 0."),
         (("--attacker", "papre"), "paper"),
@@ -149,9 +149,9 @@ def test_a_mistake_is_one_message(discreet: Command, flags: tuple[str, ...], mes
         (("--out-settings", "missing/design.toml"), "its folder does not exist"),
         (("--out-settings", "town.toml"), "town.toml"),
         (("--plot", "plane.jpg"), "--plot writes PNG or SVG; plane.jpg has another ending"),
-        (("--id", "PERSON_ID"), "--id is about records, and there are none. Give --data too."),
-        (("--count", "N"), "--count is about records, and there are none. Give --data too."),
-        (("--missing", "drop"), "--missing is about records, and there are none. Give --data too."),
+        (("--id", "PERSON_ID"), "--id is about records, and none are given. Add --data."),
+        (("--count", "N"), "--count is about records, and none are given. Add --data."),
+        (("--missing", "drop"), "--missing is about records, and none are given. Add --data."),
     ],
 )
 @pytest.mark.usefixtures("no_work")
@@ -175,7 +175,7 @@ def test_the_picture_is_drawn(discreet: Command, tmp_path: Path) -> None:
     done = discreet(*DESIGN, "--plot", "plane.png")
     assert done.code == 0
     assert (tmp_path / "plane.png").read_bytes().startswith(b"\x89PNG")
-    assert "Pictures: plane.png" in done.out
+    assert "Charts: plane.png" in done.out
 
 
 @pytest.mark.slow
@@ -206,10 +206,10 @@ def test_settings_that_lie_elsewhere_lead_to_the_programme(
 
 
 def test_the_settings_tell_what_was_asked_for(discreet: Command, tmp_path: Path) -> None:
-    flags = ("--known", "SEX", "--confidence", "0.7", "--out-settings", "design.toml")
+    flags = ("--known", "SEX", "--target", "averaging=0.7", "--out-settings", "design.toml")
     assert discreet(*DESIGN, *flags).code == 0
     text = " ".join((tmp_path / "design.toml").read_text().replace("# ", "").split())
-    assert "confidence 0.7" in text
+    assert "averaging 70.0 % (chosen)" in text
     assert "known SEX" in text
 
 

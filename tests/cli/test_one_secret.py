@@ -82,7 +82,7 @@ def test_the_secret_of_the_environment_is_that_of_the_file(run: Command, monkeyp
 def test_a_release_of_the_old_rule_is_verified_and_repeated_by_the_command(old: bytes, run: Command) -> None:
     done = run(*VERIFY)
     assert (done.code, done.err) == (0, "")
-    assert "the data give the same bytes again" in done.out
+    assert "repeating the release from the data gives the same bytes" in done.out
     assert run(*AGAIN).code == 0
     assert files(Path("again")) == files(Path("old"))
     Path("office.secret").write_bytes(old + b"another")

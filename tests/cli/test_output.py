@@ -78,7 +78,7 @@ def test_paths_are_text_in_json_and_other_objects_are_refused(capsys: pytest.Cap
         "warnings": ["take care"],
         "files": 2,
     }
-    with pytest.raises(TypeError, match="object is no value of JSON"):
+    with pytest.raises(TypeError, match="object is not a JSON value"):
         output.answer("verify", {"release": object()}, [], [])
 
 

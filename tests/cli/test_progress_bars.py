@@ -72,7 +72,7 @@ def test_a_failure_is_logged_by_its_kind_alone(tmp_path: Path) -> None:
 def test_what_is_no_log_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     (tmp_path / "log").write_text(content)
     with (
-        pytest.raises(FileWriteError, match=r"log cannot be written: it holds something else than a log\. Choose"),
+        pytest.raises(FileWriteError, match=r"log cannot be written: it contains something other than a log\. Choose"),
         ProgressBars(shown=False, log=tmp_path / "log"),
     ):
         pass
@@ -161,15 +161,16 @@ def test_a_bar_shows_how_many_how_fast_and_how_long_still(monkeypatch: pytest.Mo
         stages("reading", RECORDS // 2, RECORDS)
 
     text = shown(half, monkeypatch)
-    assert re.search(rf"reading +\S+ {RECORDS // 2}/{RECORDS} [\d,]+ records/s (\d+:\d\d:\d\d|-:--:--)", text)
+    done = rf"{RECORDS // 2:,} of {RECORDS:,}, [\d,]+ records/s"
+    assert re.search(rf"reading +\S+ {done} left (\d+:\d\d:\d\d|-:--:--)", text)
 
 
 def test_every_stage_has_a_bar_and_none_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     for total in (RECORDS, None):
         last = shown(partial(all_stages, total=total), monkeypatch)
-        assert f"{RECORDS}/{RECORDS}" in last
+        assert f"{RECORDS:,} of {RECORDS:,}" in last
         for stage in ("counting", "noise", "writing"):
-            assert re.search(rf"{stage} +\S+ +{TABLES}/{TABLES}", last)
+            assert re.search(rf"{stage} +\S+ +{TABLES} of {TABLES}", last)
 
 
 def test_no_bar_without_a_terminal_or_if_not_wanted(
@@ -208,6 +209,6 @@ def test_protect_shows_bars_on_a_terminal_and_keeps_its_output_clean(
         pass  # The other end is closed: everything has been read.
     os.close(ours)
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode())
-    assert bool(re.search(rf"reading +\S+ {town.PERSONS}/{town.PERSONS} [\d,]+ records/s \d+:\d\d:\d\d", text)) is bars
+    assert bool(re.search(rf"reading +\S+ {town.PERSONS} of {town.PERSONS} left +\d+:\d\d:\d\d", text)) is bars
     assert (text == "") is not bars
     assert json.loads(done.stdout)["read"]["records"] == town.PERSONS

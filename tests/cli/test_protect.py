@@ -61,17 +61,18 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 # --- What it makes and says ---
 
 
-def test_it_says_what_it_read_counted_and_wrote(office: Town) -> None:
+def test_it_says_what_it_read_counted_and_wrote(office: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     done = office.protect()
     assert done.err == ""
     lines = done.out.splitlines()
     patterns = [
         r"reading    250 records, 3 topics, \d+\.\d s, [\d,]+ a second",
         r"counting   3 tables, 12 statistics, 42 cells, \d+\.\d s",
-        r"noise      standard deviation 1\.73, never more than 5, \d+\.\d s",
+        r"noise      standard deviation 1\.73, at most 5, \d+\.\d s",
         r"writing    39 published rows, \d\.\d kB, \d+\.\d s",
-        r"out/ is complete after \d+\.\d s and holds nothing secret: publish it as a whole\.",
-        r"out\.curator/ is yours alone: never publish it\.",
+        r"out/ is complete after \d+\.\d s. It contains no confidential data. Publish it as a whole\.",
+        r"out\.curator/ contains confidential data. Do not publish it\.",
         r"Next: discreet assess out",
     ]
     assert len(lines) == len(patterns)
@@ -197,7 +198,7 @@ def test_every_law_can_be_asked_for(office: Town, flags: list[str], law: str, pa
     record = office.record()
     assert record["law"] == law
     assert parameters.items() <= record["parameters"].items()
-    assert ("without a bound" in done.out) == (law in {"geometric", "laplace", "gaussian", "discrete-gaussian"})
+    assert (", unbounded" in done.text) == (law in {"geometric", "laplace", "gaussian", "discrete-gaussian"})
 
 
 def test_a_ptable_from_a_file(office: Town) -> None:
@@ -242,7 +243,7 @@ def test_warnings_of_a_ptable_are_told_by_protect_assess_and_the_record(office: 
     told = json.loads(office.protect("--json", noise=("--ptable", "odd.toml")).out)["warnings"]
     assessed = json.loads(office.run("assess", "out", "--measures", "redundancy", "--json").out)["warnings"]
     for part in (
-        "does not average 0; most for a count of 3: 0.38.",
+        "The largest is 0.38, for a count of 3.",
         "of row 1 may be published as negative",
         "only 256 keys",
     ):
@@ -257,13 +258,13 @@ def test_exact_counts_are_true_and_said_to_be(office: Town) -> None:
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["results"] == []
-    assert found["warnings"] == ["These are true counts, without noise: keep them, and publish them nowhere."]
+    assert found["warnings"] == ["The tables contain true counts, without noise. Do not publish them."]
     sexes = Counter(person["SEX"] for person in people())
     assert published(office.folder / "out")["2"]["_T", "F"] == sexes["F"]
-    text = office.run(*BARE, "--mechanism", "exact", "--replace").out
+    text = office.run(*BARE, "--mechanism", "exact", "--replace").text
     assert "out/ is complete after" in text
-    assert "holds true counts: publish it nowhere." in text
-    assert "nothing secret" not in text
+    assert "It contains true counts. Do not publish it." in text
+    assert "no confidential data" not in text
     assert "Next" not in text
 
 
@@ -311,12 +312,12 @@ def test_a_budget_is_split_evenly_and_told(office: Town, flag: str, counts: int)
     promise = office.record()["privacy"]
     assert (promise["epsilon"], promise["delta"], promise["sensitivity"]) == (pytest.approx(6), 0, counts)
     assert office.record()["parameters"]["epsilon"] == pytest.approx(6 / counts)
-    told = f"The output keeps epsilon 6 with delta 0: a person changes {counts} counts. That holds for one person more"
-    assert told in done.out
+    told = f"The output satisfies epsilon 6 with delta 0: a person changes {counts} counts."
+    assert f"{told} This holds for one person added" in " ".join(done.out.split())
     description = json.loads((office.folder / "out" / "release.json").read_text())
     assert set(description["noise"]["privacy"]) == {"epsilon", "delta", "condition"}
-    answer = office.run("assess", "out", "--measures", "epsilon_delta")
-    assert "The whole output keeps epsilon 6 with delta 0." in " ".join(answer.out.split())
+    answer = office.run("assess", "out", "--measures", "epsilon_delta", "--details")
+    assert "The whole output satisfies epsilon 6 with delta 0." in " ".join(answer.out.split())
 
 
 @pytest.mark.parametrize(
@@ -347,7 +348,8 @@ def test_nothing_negative_is_published_where_that_is_asked_for_and_the_bias_is_s
         assert shown[table] == {cell: value for cell, value in cells.items() if value > 0}
     # q / ((1 + q) (1 - q)) with q = e^-0.5, and so on.
     assert (
-        "Because nothing negative is published, counts are too high on average: of 0 by 0.96, of 1 by 0.58" in done.out
+        "Because negative values are published as 0, counts are too high on average: of 0 by 0.96, of 1 by 0.58"
+        in done.text
     )
     found = json.loads(office.protect(*flags, "--non-negative", "--replace", "--json", noise=("--epsilon", "0.5")).out)
     (bias,) = [result for result in found["results"] if result["name"] == "bias"]
@@ -415,8 +417,8 @@ def test_another_label_gives_other_noise(office: Town) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 def test_a_secret_that_its_group_can_read_is_used_with_a_warning(office: Town) -> None:
     (office.folder / "office.secret").chmod(0o640)
-    warning = "office.secret holds the secret, and its group can read it. Run: chmod 600 office.secret"
-    assert f"\nWarning: {warning}\n" in office.protect().out
+    warning = "office.secret contains the secret, but its group has access to it. Run: chmod 600 office.secret"
+    assert f"Warning: {warning}" in office.protect().text
     assert json.loads(office.protect("--replace", "--json").out)["warnings"] == [warning]
 
 
@@ -476,13 +478,15 @@ def test_missing_values_are_refused_counted_or_dropped(office: Town) -> None:
         done = office.run(*BARE, *KEYS, *NOISE, *more)
         assert done.code == 2
         assert f"AREA: {lacking} records without a value\n" in done.err
-        assert "choose --missing category or --missing drop" in done.err
+        assert "use --missing category or --missing drop" in done.err
     assert office.made() == set()
     category = office.protect("--missing", "category", "--keep-exact", "--json")
     assert json.loads(category.out)["read"] == {"records": PERSONS, "dropped": 0, "margins": 0, "topics": 3}
     assert exact(office.folder / "out")["2"]["_U", "_T"] == lacking
     text = office.protect("--missing", "drop", "--keep-exact", "--replace").out
-    assert f"reading    {PERSONS - lacking} records, {lacking} others dropped for lack of a value, 3 topics" in text
+    assert (
+        f"reading    {PERSONS - lacking} records, {lacking} others dropped because of a missing value, 3 topics" in text
+    )
     assert exact(office.folder / "out")["2"]["_T", "_T"] == PERSONS - lacking
     assert office.record()["missing"] == "drop"
 
@@ -512,7 +516,7 @@ def test_a_release_is_replaced_only_when_asked(office: Town) -> None:
     before = (office.folder / "out" / "release.json").read_bytes()
     done = office.run(*BARE, *KEYS, *NOISE, "--tables", "2")
     assert done.code == 2
-    assert "exists already and was left as it is. Choose another name, or add --replace." in done.err
+    assert "exists already and was not changed. Choose another name, or add --replace." in done.err
     assert (office.folder / "out" / "release.json").read_bytes() == before
     office.protect("--tables", "2", "--replace")
     assert list(published(office.folder / "out")) == ["2"]
@@ -567,7 +571,7 @@ def test_a_dry_run_says_what_it_would_take_and_makes_nothing(office: Town) -> No
     done = office.run(*BARE, "--dry-run")
     assert (done.code, done.err) == (0, "")
     first, data, programme, memory, disk, time = done.out.splitlines()
-    assert first == "Dry run: nothing was counted, nothing was written."
+    assert first == "Dry run: nothing was counted or written."
     assert re.fullmatch(r"data       about \d+ records", data)
     assert programme == "programme  3 tables (all counted from the records), 12 statistics, 42 cells"
     assert re.fullmatch(r"memory     about \d+ MB", memory)
@@ -612,39 +616,39 @@ def test_a_dry_run_leaves_what_a_killed_run_left(office: Town) -> None:
 
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "noise": (["--variance", "0", "--bound", "5"], "variance must be a positive number"),
-    "no noise": ([], "The law max-entropy needs --variance and --bound. Example: --variance 3 --bound 5"),
-    "no bound": (["--variance", "3"], "The law max-entropy needs --bound. Example: --variance 3 --bound 5"),
-    "no scale": (["--law", "laplace"], "The law laplace needs --scale. Example: --scale 2"),
-    "law": (["--law", "gauss"], "There is no law 'gauss'. Did you mean gaussian?"),
-    "other law": (["--epsilon", "1", "--variance", "3"], "--epsilon is for the law geometric, --variance for"),
+    "no noise": ([], "max-entropy needs --variance and --bound. Example: --variance 3 --bound 5"),
+    "no bound": (["--variance", "3"], "max-entropy needs --bound. Example: --variance 3 --bound 5"),
+    "no scale": (["--law", "laplace"], "The noise distribution laplace needs --scale. Example: --scale 2"),
+    "law": (["--law", "gauss"], "There is no noise distribution 'gauss'. Did you mean gaussian?"),
+    "other law": (["--epsilon", "1", "--variance", "3"], "geometric, --variance for"),
     "infeasible": ([*NOISE, "--threshold", "3"], "No p-table exists: row 1 is infeasible."),
     "ptable": (["--ptable", "no.csv"], "no.csv: cannot be read: No such file or directory."),
-    "ptable and law": (["--ptable", "no.csv", *NOISE], "says its noise itself; --variance cannot be given too."),
+    "ptable and law": (["--ptable", "no.csv", *NOISE], "defines the noise; --variance cannot be given too."),
     "delta and bound": (["--law", "truncated-laplace", "--epsilon", "1", "--delta", "0.1", "--bound", "5"],
-                        "takes --epsilon and --delta and finds its bound; --bound cannot be given too."),
+                        "takes --epsilon and --delta and computes its bound; --bound cannot be given too."),
     "spsn": ([*NOISE, "--no-spsn"], "The mechanism cell-key always gives the same participants the same noise."),
     "fresh spsn": ([*NOISE, "--mechanism", "fresh", "--spsn"], "The mechanism fresh never gives the same participants"),
     "budget": ([*NOISE, "--budget", "b.csv"], "--budget is for the mechanism eps-dp, not for cell-key."),
-    "no budget": (["--mechanism", "eps-dp"], "A budget needs --epsilon, or an epsilon for every table."),
-    "eps-dp law": (["--mechanism", "eps-dp", "--epsilon", "1", "--variance", "3"], "--variance cannot be given too."),
+    "no budget": (["--mechanism", "eps-dp"], "The budget is missing. Give --epsilon, or an epsilon per table."),
+    "eps-dp law": (["--mechanism", "eps-dp", "--epsilon", "1", "--variance", "3"], "Remove --variance."),
     "budget file": (["--mechanism", "eps-dp", "--budget", "b.csv"], "b.csv cannot be read (No such file or directory)"),
-    "small budget": (["--mechanism", "eps-dp", "--epsilon", "1e-6"], "too small to draw from"),
+    "small budget": (["--mechanism", "eps-dp", "--epsilon", "1e-6"], "is too small: values beyond"),
     "mechanism": (["--mechanism", "cellkey"], "There is no mechanism 'cellkey'. Did you mean cell-key"),
     "key mode": ([*NOISE, "--key-mode", "mix"], "There is no key mode 'mix'. Did you mean mixed?"),
-    "id and key": ([*NOISE, "--key", "AGE"], "Give an id to make keys from or a ready-made key, not both."),
+    "id and key": ([*NOISE, "--key", "AGE"], "Specify either --id or --key, not both."),
     "id": ([*NOISE, "--id", "PERSONID"], "There is no column in town.csv 'PERSONID'. Did you mean PERSON_ID?"),
-    "shared id": ([*NOISE, "--id", "SEX"], "Column SEX is named as id of a record, and the programme takes it"),
+    "shared id": ([*NOISE, "--id", "SEX"], "Column SEX is specified as id, but the programme uses it"),
     "table": ([*NOISE, "--tables", "1.1,7.*"], "There is no table '7.*'."),
     "unit": ([*NOISE, "--unit", "person"], "There is no unit 'person'. Did you mean persons?"),
-    "missing": ([*NOISE, "--missing", "drops"], "There is no way with missing values 'drops'. Did you mean drop?"),
-    "format": ([*NOISE, "--format", "xlsx"], "There is no format of tables 'xlsx'. There are: parquet, csv."),
+    "missing": ([*NOISE, "--missing", "drops"], "There is no treatment of missing values 'drops'. Did you mean drop?"),
+    "format": ([*NOISE, "--format", "xlsx"], "There is no table format 'xlsx'. Available: parquet, csv."),
     "programme": ([*NOISE, "--programme", "twon.toml"], "twon.toml: cannot be read: No such file or directory."),
     "country": ([*NOISE, "--programme", "eu2021:LX"], "There is no country for eu2021 'LX'."),
-    "label": ([*NOISE, "--version-label", ""], "The version label of record keys must be a text such as 1."),
+    "label": ([*NOISE, "--version-label", ""], "The version label of record keys must be a non-empty text, such as 1."),
     "no secret file": ([*NOISE, "--secret-file", "none"], "none cannot be read as the file of a secret"),
     "folder": ([*NOISE, "--out", "none/out"], "none/out cannot be written: its folder does not exist."),
     "log": ([*NOISE, "--log", "none/log"], "none/log cannot be written: No such file or directory."),
-    "log on data": ([*NOISE, "--log", "town.csv"], "town.csv cannot be written: it holds something else than a log."),
+    "log on data": ([*NOISE, "--log", "town.csv"], "town.csv cannot be written: it contains something other"),
     "settings": ([*NOISE, "--settings", "no.toml"], "no.toml cannot be read: No such file or directory."),
 }  # fmt: skip
 
@@ -696,7 +700,7 @@ def test_a_short_secret_is_refused_wherever_it_comes_from(office: Town, monkeypa
     (office.folder / "office.secret").write_text("short")
     done = office.run(*BARE, *KEYS, *NOISE)
     assert done.code == 2
-    assert "office.secret is too short for a secret: one has from 16 to 4096 bytes." in done.err
+    assert "office.secret is too short for a secret: it must have 16 to 4096 bytes." in done.err
     monkeypatch.setenv("DISCREET_SECRET", "short")
     done = office.run(*BARE, *KEYS[:2], *NOISE)
     assert done.code == 2
@@ -709,6 +713,6 @@ def test_the_help_fits_a_screen(office: Town, monkeypatch: pytest.MonkeyPatch) -
     done = office.run("protect", "--help")
     lines = done.out.splitlines()
     flags = [line for line in lines if line.startswith("  --")]
-    # A line each, but for the one that lists all laws.
-    assert len(lines) - lines.index("Options:") - 1 <= len(flags) + 1
-    assert max(map(len, lines)) <= 80
+    # Two lines each on average, and a head and an empty line per panel.
+    assert len(lines) - lines.index("Input:") <= 2 * len(flags) + 2 * 4
+    assert max(len(line) for line in lines if not line.startswith("  Example: ")) <= 80

@@ -53,8 +53,8 @@ def test_a_run_is_repeated_from_its_record(made: Command, office: Path) -> None:
     (office / "town.toml").unlink()
     done = made(*AGAIN, *SECRET)
     assert (done.code, done.err) == (0, "")
-    assert "second/ is complete" in done.out
-    assert "Warning" not in done.out
+    assert "second/ is complete" in done.text
+    assert "Warning" not in done.text
     assert files(office / "second") == files(office / "out")
     records = [json.loads((office / name / "record.json").read_text()) for name in ("second.curator", "out.curator")]
     # The programme's file is not read again: the record holds all of it, and what it is called.
@@ -82,11 +82,11 @@ def test_json_tells_what_was_repeated(made: Command) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--programme", "town.toml"), "takes everything from its record; --programme cannot be given too."),
-        (("--variance", "3"), "takes everything from its record; --variance cannot be given too."),
-        (("--version-label", "2"), "takes everything from its record; --version-label cannot be given too."),
-        (("--keep-exact",), "takes everything from its record; --keep-exact cannot be given too."),
-        (("--dry-run",), "A run that is repeated has no dry run. Leave out one of them."),
+        (("--programme", "town.toml"), "takes all settings from its record; --programme cannot be given too."),
+        (("--variance", "3"), "takes all settings from its record; --variance cannot be given too."),
+        (("--version-label", "2"), "takes all settings from its record; --version-label cannot be given too."),
+        (("--keep-exact",), "takes all settings from its record; --keep-exact cannot be given too."),
+        (("--dry-run",), "A repeated run has no dry run. Leave out --again or --dry-run."),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
@@ -102,15 +102,15 @@ def test_flags_that_the_record_holds_are_refused(
 def test_what_is_missing_for_a_repetition_is_said(made: Command, office: Path) -> None:
     for given, message in (
         (AGAIN[:3], "--out is missing: the folder of the release."),
-        (AGAIN, "The secret is missing: give --secret-file or set DISCREET_SECRET, the one that this release was made"),
+        (AGAIN, "The secret of this release is missing. Specify it with --secret-file, or set DISCREET_SECRET"),
         (("protect", "--again", "absent", "--out", "second"), "absent cannot be read: No such file or directory."),
-        (("protect", "--again", "out.curator", "--out", "out", *SECRET), "out exists already and was left as it is"),
+        (("protect", "--again", "out.curator", "--out", "out", *SECRET), "out exists already and was not changed"),
     ):
         done = made(*given)
         assert done.code == 2
         assert message in done.err
     (office / "office.secret").write_text("another secret, long enough")
-    assert "This is not the secret that the release was made with." in made(*AGAIN, *SECRET).err
+    assert "This is not the secret of the release." in made(*AGAIN, *SECRET).err
     assert not (office / "second").exists()
 
 
@@ -126,9 +126,8 @@ def test_a_repetition_into_its_own_place_replaces_it(made: Command, office: Path
 
 def test_other_noise_for_the_same_data_is_warned_about(made: Command) -> None:
     done = made(*BARE, *NOISE, "--version-label", "2", "--out", "second")
-    line = next(line for line in done.out.splitlines() if line.startswith("Warning: "))
-    assert line.startswith("Warning: out was made from the same data with another version label.")
-    assert "variance 1.50 instead of 3.00" in line
+    assert "Warning: out was made from the same data with another version label." in done.text
+    assert "variance 1.50 instead of 3.00" in done.text
     found = json.loads(made(*BARE, *NOISE, "--version-label", "3", "--out", "third", "--json").out)
     assert [text.split()[0] for text in found["warnings"]] == ["second", "out"]
 
@@ -143,7 +142,7 @@ def test_the_same_keys_for_other_data_are_warned_about(made: Command, office: Pa
     either = old.keys() | new.keys()
     differ = sum(old.get(cell, 0) != new.get(cell, 0) for cell in either)
     assert differ
-    assert f"of {len(either)} published cells, {differ} ({differ / len(either):.2%}) differ" in done.out
+    assert f"Of {len(either)} published cells, {differ} ({differ / len(either):.2%}) differ" in done.text
 
 
 # --- Resume ---
@@ -165,8 +164,7 @@ def test_a_run_goes_on_from_the_tables_that_are_there(discreet: Command, office:
     assert len(hidden(office)) == 1
     done = discreet(*BARE, *NOISE, "--out", "out", "--resume")
     assert done.code == 0
-    counting = next(line for line in done.out.splitlines() if line.startswith("counting"))
-    assert "; 3 tables of an earlier run taken over, " in counting
+    assert "; 3 tables of an earlier run reused, " in done.text.partition("noise ")[0]
     assert hidden(office) == []
     assert discreet(*BARE, *NOISE, "--out", "whole").code == 0
     assert files(office / "out") == files(office / "whole")
@@ -207,7 +205,7 @@ def test_shared_noise_that_is_written_nowhere_cannot_be_resumed(discreet: Comman
     flags = ("protect", "town.csv", "--programme", "town.toml", "--mechanism", "eps-dp", "--epsilon", "9")
     done = discreet(*flags, "--out", "out", "--resume")
     assert done.code == 2
-    assert "Leave --resume out, or give every table noise of its own (--no-spsn)." in done.err
+    assert "Remove --resume, or draw independent noise for every table (--no-spsn)." in done.err
     assert not (office / "out").exists()
 
 

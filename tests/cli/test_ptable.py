@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from discreet import read_ptable
+from discreet.noise.parameters import parameters
+from discreet.noise.ptable_settings import PTableSettings
 from tests.quick import one_in
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -21,12 +23,13 @@ def test_the_answer_comes_as_sentences_table_and_picture(discreet: Run) -> None:
     done = discreet("ptable", "--variance", "2", "--bound", "5")
     assert done.returncode == 0
     assert done.stderr == ""
+    text = " ".join(done.stdout.split())
     assert (
-        "variance up to 2, bound ±5, zeros stay zero. 6 rows; the last serves every count of 5 or more" in done.stdout
+        "variance up to 2, bound ±5, empty cells stay 0. 6 rows; the last applies to every count of 5 or more" in text
     )
     assert "█" in done.stdout
-    assert "Row 1 reaches variance 1.72 of 2" in done.stdout
-    header, *rows = (line.split() for line in done.stdout.splitlines()[1:8])
+    assert "Row 1 has variance 1.72 instead of 2" in done.stdout
+    header, *rows = (line.split() for line in done.stdout.splitlines()[2:9])
     assert header[:6] == ["count", "mean", "variance", "short", "of", "sd"]
     assert rows[1][:4] == ["1", "0", "1.7215", "0.2785"]
     assert rows[-1][0] == "5+"
@@ -81,7 +84,7 @@ def test_every_format_is_written_shown_and_converted(discreet: Run, tmp_path: Pa
     assert discreet("ptable", "--variance", "2", "--bound", "5", "--out", "t", "--format", name).returncode == 0
     shown = discreet("ptable", "show", "t")
     assert shown.returncode == 0
-    assert "zeros stay zero" in shown.stdout
+    assert "empty cells stay 0" in shown.stdout
     done = discreet("ptable", "convert", "t", "--to", "tauargus", "u")
     assert done.returncode == 0, done.stderr
     assert "on 100000000 keys" in done.stdout
@@ -143,20 +146,20 @@ MISTAKES = {
     "infeasible threshold": (
         ["--variance", "2", "--bound", "5", "--threshold", "2"],
         (
-            "row 1 is infeasible. Because a count of 1 must become 0 or 3 and more, its variance is above 2; 2 was "
-            "asked for. Use a variance above 2, or a threshold of at most 1."
+            "row 1 is infeasible. Because a count of 1 must become 0 or at least 3, its variance is above 2. The "
+            "requested variance is 2. Use a variance above 2, or a threshold of at most 1."
         ),
     ),
     "threshold above bound": (
         ["--variance", "9", "--bound", "2", "--threshold", "2"],
         (
-            "row 3 is infeasible. With threshold 2 and bound 2 a count of 3 can only stay or rise, so its noise cannot "
-            "average 0. Use a bound of at least 3, or a threshold of at most 1."
+            "row 3 is infeasible. With threshold 2 and bound 2 a count of 3 can only stay unchanged or increase, so "
+            "that its noise cannot have mean 0. Use a bound of at least 3, or a threshold of at most 1."
         ),
     ),
     "infeasible equality": (
         ["--variance", "6", "--bound", "5", "--equality"],
-        "its variance stays below 5; exactly 6 was asked for. Use a variance below 5, or a bound of at least 7",
+        "The requested variance is exactly 6. Use a variance below 5, or a bound of at least 7",
     ),
     "objective": (["--variance", "2", "--bound", "5", "--objective", "entropi"], "Did you mean entropy?"),
     "objective with stay": (
@@ -166,7 +169,7 @@ MISTAKES = {
     "format without file": (["--variance", "2", "--bound", "5", "--format", "csv"], "no file is named. Add --out FILE"),
     "unknown ending": (
         ["--variance", "2", "--bound", "5", "--out", "t.txt"],
-        "does not say the format. Name it (--format, or --to in convert)",
+        "does not determine the format. Give the format (--format, or --to in convert)",
     ),
     "unknown format": (["--variance", "2", "--bound", "5", "--out", "t", "--format", "yml"], "no p-table format 'yml'"),
     "grid of the format": (
@@ -175,7 +178,7 @@ MISTAKES = {
     ),
     "no folder": (
         ["--variance", "2", "--bound", "5", "--out", "no/t.csv"],
-        "no/t.csv cannot be written: its folder does not exist. Make the folder",
+        "no/t.csv cannot be written: its folder does not exist. Create the folder",
     ),
     "bound 1000": (["--variance", "2", "--bound", "1000"], "bound must be a positive whole number (1 to 500)"),
     "key space 0": (["--variance", "2", "--bound", "5", "--key-space", "0"], "key_space must be a whole number from 2"),
@@ -218,7 +221,7 @@ def test_existing_files_are_left_alone(discreet: Run, tmp_path: Path) -> None:
     for flags, name in ((["--out", "t.csv"], "t.csv"), (["--plot", "t.png"], "t.png")):
         done = discreet("ptable", "--variance", "2", "--bound", "5", *flags)
         assert done.returncode == 2
-        assert f"{name} exists already and was left as it is. Choose another name, or add --replace." in done.stderr
+        assert f"{name} exists already and was not changed. Choose another name, or add --replace." in done.stderr
     assert (tmp_path / "t.csv").read_text() == "mine"
     assert discreet("ptable", "--variance", "2", "--bound", "5", "--out", "t.csv", "--replace").returncode == 0
 
@@ -238,7 +241,10 @@ def test_help_fits_a_screen(discreet: Run) -> None:
     assert len(done.stdout.splitlines()) <= 50
 
 
-def test_help_texts_come_from_the_declared_parameters(discreet: Run) -> None:
+def test_help_texts_have_the_ranges_of_the_declared_parameters(discreet: Run) -> None:
     text = " ".join(discreet("ptable", "--help").stdout.split())
-    assert "V, noise variance; a positive number (1e-6 to 1e6), typically 0.5 to 4" in text
-    assert "E, largest absolute noise; a positive whole number (1 to 500), typically 2 to 10" in text
+    ranges = {"variance": "1e-6 to 1e6, typically 0.5 to 4", "bound": "1 to 500, typically 2 to 10"}
+    for name, range_ in ranges.items():
+        declared = parameters(PTableSettings)[name].help().replace("(", "").replace(")", "")
+        assert range_ in declared
+        assert range_ in text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.cli.town import Command
 
 REPORT = ("report", "out", "--out", "report.html", "--quiet")
-OWN_KEYS = ["out", "public", "sentences", "charts", "sections", "figures"]
+OWN_KEYS = ["out", "public", "decision", "targets", "charts", "sections", "figures"]
 """As in docs/interfaces.md."""
 KEYS = ["schema", "command", "settings", "results", "warnings"]
 
@@ -58,13 +58,14 @@ def read(out: str) -> dict[str, Any]:
     return content
 
 
-def test_the_curator_is_told_three_things_and_where_the_page_is(run: Command, office: Path) -> None:
-    done = run(*REPORT)
-    assert (done.code, done.err) == (0, "")
+def test_the_curator_gets_the_verdict_and_the_path_of_the_page(run: Command, office: Path) -> None:
+    done = run(*(flag for flag in REPORT if flag != "--quiet"), "--target", "averaging=0.2")
+    assert done.code == 0
+    assert len(done.out.splitlines()) <= 24
     text = " ".join(done.out.split())
-    assert text.startswith("An attacker who combines ")
-    assert "report.html holds the report, one file that needs nothing else, for the curator alone." in text
-    assert "discreet report --public" in text
+    assert text.startswith("✗ Do not publish yet")
+    assert "Report: report.html (confidential; do not publish)" in text
+    assert "--public" in text
     assert (office / "report.html").stat().st_size > 500_000
 
 
@@ -73,29 +74,40 @@ def test_json_has_the_numbers_of_the_summary(run: Command, office: Path) -> None
     done = run(*REPORT, "--json")
     assert done.code == 0
     content = read(done.out)
-    averaging, certain, bound, areas = (each["name"] for each in content["results"])
-    assert (averaging, certain, areas) == ("averaging_success", "certain_counts", "small_areas_off")
-    # The prediction, or what attacks found out about this release, whose secret is new in every run.
-    assert bound in {"bound_revealed", "bound_found"}
+    names = ["averaging", "singletons", "bound", "margins", "small-areas", "additivity"]
+    checks = content["decision"]["checks"]
+    assert [each["name"] for each in checks] == names
+    # The town has no singleton cells.
+    assert [each["name"] for each in checks if each["value"] is None] == ["singletons"]
+    assert {each["name"]: each["value"] for each in content["results"]} == {
+        each["name"]: each["value"] for each in checks if each["value"] is not None
+    }
+    assert content["targets"]["averaging"] == {"target": 0.6827, "origin": "default"}
+    assert content["targets"]["singletons"] == {"target": None, "origin": "none"}
     assert content["sections"] == list(SECTIONS.values())
     assert content["out"] == "report.html"
     assert content["settings"] == {
-        "release": "out", "public": False, "truth": "out.curator/exact", "confidence": 0.6827, "budget": 100_000,
+        "release": "out", "public": False, "truth": "out.curator/exact", "budget": 100_000,
         "areas": "AREA", "seed": 0,
     }  # fmt: skip
-    assert len(content["sentences"]) == 3
     assert content["figures"] == []
     page = (office / "report.html").read_text(encoding="utf-8")
+    assert content["decision"]["headline"] in page
     assert all(f'data-chart="{chart["name"]}"' in page for chart in content["charts"])
 
 
 def test_everybody_gets_a_page_of_their_own(run: Command, office: Path) -> None:
     shutil.rmtree(office / "out.curator")
-    done = run(*REPORT, "--public")
-    assert (done.code, done.err) == (0, "")
+    done = run(*(flag for flag in REPORT if flag != "--quiet"), "--public")
+    assert done.code == 0
     text = " ".join(done.out.split())
-    assert "for everybody." in text
-    assert "Note: What attacks achieve" in text
+    assert "Report: report.html (public)" in text
+
+
+def test_quiet_prints_nothing(run: Command, office: Path) -> None:
+    done = run(*REPORT, "--public")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (office / "report.html").exists()
 
 
 @pytest.mark.slow
@@ -104,18 +116,20 @@ def test_its_figures_are_files_too(run: Command, office: Path) -> None:
     content = read(run(*REPORT, "--public", "--figures", "figures", "--json").out)
     assert content["public"] is True
     assert len(content["figures"]) == 2 * len(content["charts"]) == len(list((office / "figures").iterdir()))
-    assert [each["name"] for each in content["results"]] == ["averaging_success"]
+    assert [each["name"] for each in content["results"]] == ["averaging", "additivity"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("report", "out"), "error: --out is missing: the page to write. Example: --out report.html"),
-        (("report", "out", "--out", "report.txt"), "give a name that ends in .html"),
+        (("report", "out", "--out", "report.txt"), "use a name that ends in .html"),
         (("report", "out", "--out", "out/report.html"), "it would become part of the release"),
         (("report", "out", "--out", "no/report.html"), "its folder does not exist"),
-        (("report", "nothing", "--out", "report.html"), "holds no release.json"),
-        ((*REPORT, "--confidence", "2"), "confidence must be between 0 and"),
+        (("report", "nothing", "--out", "report.html"), "contains no release.json"),
+        ((*REPORT, "--target", "averaging=2"), "The target averaging is 2"),
+        ((*REPORT, "--target", "averaging"), "NAME=VALUE"),
+        ((*REPORT, "--target", "delta=0.1"), "does not judge the target delta"),
         ((*REPORT, "--budget", "soon"), "--budget is 'soon'"),
         ((*REPORT, "--areas", "MOON"), "MOON"),
     ],
@@ -143,4 +157,4 @@ def test_without_a_record_the_page_for_everybody_is_named(run: Command, office: 
     shutil.rmtree(office / "out.curator")
     done = run(*REPORT)
     assert done.code == 2
-    assert "Give --public" in done.err
+    assert "Use --public" in done.err

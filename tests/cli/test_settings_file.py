@@ -69,7 +69,7 @@ def test_wrong_values_are_named_and_not_shown(tmp_path: Path, text: str, message
     [
         (
             "variants = 3\n",
-            r"^There is no setting in run\.toml 'variants'\. Did you mean variance or regions\? There are: programme,",
+            r"^There is no setting in run\.toml 'variants'\. Did you mean variance or regions\? Available: programme,",
         ),
         ('out = "release"\n', "There is no setting in run.toml 'out'"),
         ("[protect]\nbound = 5\n", "There is no setting in run.toml 'protect'"),

@@ -22,8 +22,8 @@ def test_it_says_what_it_wrote_and_that_it_is_made_up(discreet: Run, tmp_path: P
     assert (done.returncode, done.stderr) == (0, "")
     first, second, third, fourth = done.stdout.splitlines()
     assert first.startswith("Wrote people.parquet: 2,000 persons in ")
-    assert "Nobody in it is real." in second
-    assert third == "The codes are those of eu2021:LU. Next, with a secret (discreet keys new office.secret):"
+    assert "It contains no real persons." in second
+    assert third == "Its codes are those of eu2021:LU. Next, with a secret (discreet keys new office.secret):"
     assert fourth.startswith("discreet protect people.parquet --programme eu2021:LU --id PERSON_ID ")
     assert pq.read_metadata(tmp_path / "people.parquet").num_rows == 2000
 
@@ -45,7 +45,7 @@ def test_as_json(discreet: Run) -> None:
     assert found["persons"] == 2000
     assert 700 < found["households"] < 1100
     assert found["written"] == "people.csv"
-    assert "Nobody in it is real." in found["warnings"][0]
+    assert "It contains no real persons." in found["warnings"][0]
     assert set(found) - {"schema", "command", "settings", "results", "warnings"} == {"persons", "households", "written"}
 
 
@@ -62,13 +62,13 @@ def test_a_file_that_exists_is_kept_unless_asked(discreet: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (("--country", "EL"), "error: The areas of Greece (EL) are known by their numbers only"),
+        (("--country", "EL"), "error: Persons cannot be placed in Greece (EL)"),
         (("--country", "lu"), "error: There is no country in the EU census programme 'lu'."),
         (("--persons", "0"), "error: Synthetic census: persons must be a whole number from 1 to 10^9, not 0."),
         (("--seed", "-1"), "error: Synthetic census: seed must be a whole number from 0 to 2^63 - 1, not -1."),
         (
             ("--out", "a.xlsx"),
-            "error: a.xlsx must end in .parquet or .csv, which says how it is written. Choose another name.",
+            "error: a.xlsx must end in .parquet or .csv, which determines the format. Choose another name.",
         ),
         (("--out", "no/a.csv"), "error: no/a.csv cannot be written: its folder does not exist."),
     ],
@@ -101,5 +101,6 @@ def test_a_bar_is_shown_on_a_terminal_unless_quiet(tmp_path: Path, flags: tuple[
         # The other end is closed: everything has been read.
         pass
     os.close(ours)
-    assert (b"Making persons" in written) is shown
-    assert done.stdout.startswith(b"Wrote a.csv")
+    assert (b"2,000 of 2,000" in written) is shown
+    assert done.stdout.startswith(b"Wrote a.csv") is shown
+    assert (tmp_path / "a.csv").exists()

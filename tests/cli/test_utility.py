@@ -12,7 +12,7 @@ import pytest
 
 from discreet.accuracy import release_utility
 from discreet.accuracy.release_utility import CURATOR, MEANS, utility
-from discreet.cli.utility import AS_TABLES, SAID
+from discreet.cli.utility import AS_TABLES, SUMMARISED
 from discreet.mechanisms.cell_key import CellKey
 from discreet.mechanisms.eps_dp import EpsDP
 from discreet.mechanisms.privacy_budget import Budget
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from discreet.engines.engine import Engine
     from tests.cli.town import Command, Done
 
-UTILITY = ("utility", "out", "--quiet")
+UTILITY = ("utility", "out", "--details")
 NOISE = ("--variance", "2", "--bound", "5")
 OWN_KEYS = [
     "statistics", "cells", "distances", "by_size", "hellinger", "association", "additivity", "intervals", "tests",
-    "areas", "small_areas",
+    "areas", "small_areas", "targets", "decision",
 ]  # fmt: skip
 """As in docs/interfaces.md."""
 KEYS = ["schema", "command", "settings", "results", "warnings"]
@@ -78,12 +78,12 @@ def test_sentences_come_first_then_tables_by_size(discreet: Command, office: Pat
     assert (done.code, done.err) == (0, "")
     found = utility(office / "out")
     text, lines = " ".join(done.out.split()), done.out.splitlines()
-    assert text.startswith("What the noise of out does to its users (true counts from out.curator/exact). ")
+    assert "Utility of out (true counts from out.curator/exact). " in text
     assert found.summary in text
     for label, results in found.sections().items():
         if label not in AS_TABLES:
             assert not results or any(line.startswith(label) for line in lines)
-            assert all(result.sentence in text for result in results if result.name not in SAID)
+            assert all(result.sentence in text for result in results if result.name not in SUMMARISED)
     assert "By size of the true count, shares in percent:" in lines
     assert found.cells
     rows = [line.split() for line in lines if line[:1].isdigit()]
@@ -92,7 +92,7 @@ def test_sentences_come_first_then_tables_by_size(discreet: Command, office: Pat
     assert [row[0] for row in rows if len(row) == 4] == [str(mean) for mean in MEANS]
     assert found.areas
     assert f"Small areas: {len(found.areas.codes)} areas of AREA," in text
-    assert "Assumed: a count that several tables show with the same noise is taken once;" in text
+    assert "Assumptions: a count that several tables show with the same noise is counted once;" in text
     assert lines[-1].startswith("Next: discreet compare")
     assert max(map(len, lines)) <= 120
 
@@ -110,7 +110,9 @@ def test_json_has_the_keys_of_every_command_and_its_own(discreet: Command, offic
     assert told["settings"] == {"release": "out", "truth": "out.curator/exact", "areas": "AREA", "seed": 3}
     found = utility(office / "out", seed=3)
     assert told["results"] == json.loads(json.dumps([result.to_json() for result in found.results]))
-    assert {name: told[name] for name in OWN_KEYS} == json.loads(json.dumps(found.to_json()))
+    expected = json.loads(json.dumps(found.to_json()))
+    assert {name: told[name] for name in expected} == expected
+    assert [*expected] == OWN_KEYS
     assert set(told["small_areas"]) == {
         "source", "areas", "unpopulated", "simulated", "deviation", "bound", "seed", "chances", "single",
         "broadband", "lost", "within", "assumptions",
@@ -146,7 +148,7 @@ def test_without_true_counts_it_is_said(discreet: Command, office: Path) -> None
     assert done.code == 0
     text = " ".join(done.out.split())
     assert "(without true counts)" in text
-    assert "Note: Without true counts only what users can tell themselves is measured; keep them with" in text
+    assert "Note: True counts are unavailable: only measures that data users can compute are reported." in text
     assert "By size of the true count" not in text
     assert "totals" in text
     told = json.loads(discreet(*UTILITY, "--json").out)
@@ -181,9 +183,9 @@ def test_no_true_count_is_told(discreet: Command, office: Path, engine: Engine) 
     protect(frame, office / "small.toml", noise, out=office / "big", count="n", keep_exact=True, engine=engine)
     true = {count for table in town.exact(office / "big").values() for count in table.values()}
     assert {733, 1009, 733 + 1009} <= true
-    text, told = (discreet("utility", "big", "--quiet", *more) for more in ((), ("--json",)))
+    text, told = (discreet("utility", "big", "--details", *more) for more in ((), ("--json",)))
     assert text.code == told.code == 0
-    assert "The largest of them is north, published as" in " ".join(text.out.split())
+    assert "The largest of these areas is north, published as" in " ".join(text.out.split())
     for out in (text.out, told.out):
         assert not by_hand.whole_numbers(out) & true
     lost = [each["largest"] for each in json.loads(told.out)["small_areas"]["lost"]]
@@ -244,7 +246,7 @@ def of_another(office: Path) -> None:
     protect(office / "other.csv", office / "town.toml", noise, out=office / "other", id="PERSON_ID", keep_exact=True)
 
 
-FITS = "out.curator/exact has a file 2.parquet that does not fit the release: it"
+FITS = "out.curator/exact has a file 2.parquet that is inconsistent with the release: it"
 REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "a changed table": (
         lambda office: flip(office / "out" / "tables" / "2.parquet"),
@@ -270,12 +272,12 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "a truth too far away": (
         lambda office: changed(office, "2", lambda rows: add(rows, 50, AREA="north", SEX="F")),
         (),
-        f"{FITS} differs from the published table by more than its noise can, first at AREA north, SEX F",
+        f"{FITS} differs from the published table by more than the bound of the noise, first at AREA north, SEX F",
     ),
     "a truth of another release": (
         of_another,
         ("--truth", "other.curator/exact"),
-        "other.curator/exact has a file 2.parquet that does not fit the release",
+        "other.curator/exact has a file 2.parquet that is inconsistent with the release",
     ),
     "the release as its own truth": (lambda _: None, ("--truth", "out/tables"), "out/tables has a file"),
     "a truth without a table": (
@@ -290,24 +292,40 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
         (),
         "out.curator/exact has a file 2.parquet that is damaged",
     ),
-    "a truth without counts": (lambda office: without(office, "value"), (), f"{FITS} cannot be laid out"),
+    "a truth without counts": (lambda office: without(office, "value"), (), f"{FITS} cannot be arranged as a grid"),
     "a truth without a column": (
         lambda office: without(office, "SEX"),
         (),
-        f"{FITS} cannot be laid out. Table 2 has no column SEX",
+        f"{FITS} cannot be arranged as a grid. Table 2 has no column SEX",
     ),
-    "a truth in words": (in_words, (), f"{FITS} cannot be laid out. Table 2 has no column value of whole numbers"),
+    "a truth in words": (
+        in_words,
+        (),
+        f"{FITS} cannot be arranged as a grid. Table 2 has no column value of whole numbers",
+    ),
     "codes that nobody knows": (
         lambda office: changed(office, "2", lambda rows: rows[0].update(AREA="moon")),
         (),
-        f"{FITS} cannot be laid out. Table 2 has codes in column AREA that its programme does not know",
+        f"{FITS} cannot be arranged as a grid. Table 2 has codes in column AREA that its programme does not define",
     ),
     "an unknown topic": (lambda _: None, ("--areas", "ARAE"), "no topic of the tables 'ARAE'. Did you mean AREA"),
-    "a variance": (lambda _: None, ("--variance", "2"), "A release says its noise itself; --variance cannot be given"),
-    "a bound": (lambda _: None, ("--bound", "2"), "A release says its noise itself; --bound cannot be given"),
-    "a law": (lambda _: None, ("--law", "laplace"), "A release says its noise itself; --law cannot be given"),
-    "an epsilon": (lambda _: None, ("--epsilon", "1"), "A release says its noise itself; --epsilon cannot be given"),
-    "a p-table": (lambda _: None, ("--ptable", "p.csv"), "A release says its noise itself; --ptable cannot be given"),
+    "a variance": (
+        lambda _: None,
+        ("--variance", "2"),
+        "The record of a release defines its noise; --variance cannot be given",
+    ),
+    "a bound": (lambda _: None, ("--bound", "2"), "The record of a release defines its noise; --bound cannot be given"),
+    "a law": (lambda _: None, ("--law", "laplace"), "The record of a release defines its noise; --law cannot be given"),
+    "an epsilon": (
+        lambda _: None,
+        ("--epsilon", "1"),
+        "The record of a release defines its noise; --epsilon cannot be given",
+    ),
+    "a p-table": (
+        lambda _: None,
+        ("--ptable", "p.csv"),
+        "The record of a release defines its noise; --ptable cannot be given",
+    ),
 }
 
 
@@ -348,13 +366,13 @@ def test_flags_of_the_wrong_kind_are_refused(discreet: Command) -> None:
 
 def test_a_file_of_areas_under_a_law(discreet: Command, office: Path) -> None:
     (office / "towns.csv").write_text("area,name,F,M\na,Alt,3,4\nb,Neu,200,300\nc,Leer,0,0\n")
-    done = discreet("utility", "towns.csv", *NOISE)
+    done = discreet("utility", "towns.csv", *NOISE, "--details")
     assert (done.code, done.err) == (0, "")
     text = " ".join(done.out.split())
-    assert text.startswith("towns.csv: 2 areas with residents, noise typically ±1.4, at most 5.")
-    assert "areas without residents are left out: 1" in text
+    assert "towns.csv: 2 areas with residents, noise typically ±1.4, at most 5" in text
+    assert "excluded areas without residents: 1" in text
     told = json.loads(discreet("utility", "towns.csv", *NOISE, "--json").out)
-    assert list(told) == [*KEYS, "small_areas"]
+    assert list(told) == [*KEYS, "small_areas", "targets", "decision"]
     assert told["settings"] == {"areas": "towns.csv", "variance": 2.0, "bound": 5, "seed": 0}
     assert (told["small_areas"]["areas"], told["small_areas"]["unpopulated"]) == (2, 1)
     law = PTable.max_entropy(variance=2, bound=5)
@@ -396,25 +414,25 @@ def test_lists_come_along(discreet: Command) -> None:
 AREAS: dict[str, tuple[str, str]] = {
     "a missing population": ("area,T\na,5\nb,\n", "towns.csv, record 2: area b has no population"),
     "a missing number of men": ("area,F,M\na,5,1\nb,5,\n", "towns.csv, record 2: area b has no number of men"),
-    "a negative count": ("area,T\na,5\nb,-6\nc,-7\n", "towns.csv, record 2: area b has a count below 0"),
-    "a negative count of women": ("area,F,M\na,5,1\nb,-5,9\n", "towns.csv, record 2: area b has a count below 0"),
+    "a negative count": ("area,T\na,5\nb,-6\nc,-7\n", "towns.csv, record 2: area b has a negative count"),
+    "a negative count of women": ("area,F,M\na,5,1\nb,-5,9\n", "towns.csv, record 2: area b has a negative count"),
     "sexes that do not add up": (
         "area,F,M,T\na,5,6,11\nb,5,6,12\nc,1,1,9\n",
-        "towns.csv, record 2: area b has women and men that do not add up to its total",
+        "towns.csv, record 2: area b has women and men that do not sum to its total",
     ),
-    "a code twice": ("area,T\na,5\nb,6\na,7\n", "towns.csv, record 3: area a stands in record 1 already"),
+    "a code twice": ("area,T\na,5\nb,6\na,7\n", "towns.csv, record 3: area a already occurs in record 1"),
     "no code": ("area,T\na,5\n,6\n", "towns.csv, record 2: area without a code"),
     "text for a number": (
         "area,name,T\na,Alt,5\nb,Neu,few\n",
-        "towns.csv, record 2: area b (Neu) has something else than a whole number in column T",
+        "towns.csv, record 2: area b (Neu) has a value that is not a whole number in column T",
     ),
-    "part of a person": ("area,T\na,5\nb,6.5\n", "towns.csv, record 2: area b has something else than a whole number"),
+    "part of a person": ("area,T\na,5\nb,6.5\n", "towns.csv, record 2: area b has a value that is not a whole number"),
     "a missing column": ("area,F,Men\na,1,2\n", "no column of towns.csv 'M'. Did you mean Men"),
     "no column of codes": ("aera,T\na,5\n", "no column of towns.csv 'area'. Did you mean aera"),
     "no column of counts": ("area,name\na,Alt\n", "no column of towns.csv 'T'"),
     "an empty file": ("", "towns.csv is empty"),
     "a head alone": ("area,T\n", "towns.csv has columns but no records"),
-    "nobody anywhere": ("area,T\na,0\nb,0\n", "towns.csv: no area has any residents"),
+    "nobody anywhere": ("area,T\na,0\nb,0\n", "towns.csv: all areas are empty"),
 }
 
 
@@ -436,13 +454,13 @@ def test_a_mistake_in_areas_ends_with_2_and_names_the_first(discreet: Command, o
         (("lau:", *NOISE), "no list of areas 'lau:'"),
         (("none.csv", *NOISE), "none.csv cannot be read: No such file"),
         (("none.parquet", *NOISE), "none.parquet cannot be read: No such file"),
-        (("lau:2016:MT",), "The noise is missing: say what would be added to these areas. Example: --variance 2"),
-        (("lau:2016:MT", "--truth", "x", *NOISE), "A list of areas has no --truth: it is for a release"),
-        (("lau:2016:MT", "--areas", "GEO", *NOISE), "A list of areas has no --areas: it is for a release"),
+        (("lau:2016:MT",), "The noise for these areas is missing. Example: --variance 2"),
+        (("lau:2016:MT", "--truth", "x", *NOISE), "--truth is for a release"),
+        (("lau:2016:MT", "--areas", "GEO", *NOISE), "--areas is for a release"),
         (("lau:2016:MT", "--variance", "2"), "needs --bound"),
-        (("lau:2016:MT", "--law", "laplac", "--scale", "2"), "no law 'laplac'. Did you mean laplace"),
+        (("lau:2016:MT", "--law", "laplac", "--scale", "2"), "no noise distribution 'laplac'. Did you mean laplace"),
         (("lau:2016:MT", "--epsilon", "0"), "epsilon must be"),
-        (("lau:2016:MT", "--epsilon", "1", "--variance", "2"), "--epsilon is for the law geometric"),
+        (("lau:2016:MT", "--epsilon", "1", "--variance", "2"), "--epsilon is for the noise distribution geometric"),
         (("lau:2016:MT", "--ptable", "p.csv"), "p.csv"),
     ],
 )
@@ -454,4 +472,4 @@ def test_a_parquet_file_that_is_none_is_refused(discreet: Command, office: Path)
     (office / "towns.parquet").write_bytes(b"no parquet")
     check_refused(discreet("utility", "towns.parquet", *NOISE), "towns.parquet")
     pq.write_table(pa.table({"area": ["a"], "T": [[1, 2]]}), office / "odd.parquet")
-    check_refused(discreet("utility", "odd.parquet", *NOISE), "odd.parquet has a column T whose values are neither")
+    check_refused(discreet("utility", "odd.parquet", *NOISE), "odd.parquet has a column T with values that are neither")

@@ -35,16 +35,16 @@ def discreet(
 def test_a_release_in_order_is_said_to_be(discreet: Command) -> None:
     done = discreet("verify", "out")
     assert (done.code, done.err) == (0, "")
-    assert done.out == "out: Every file matches release.json (3 files), and release.json matches its record.\n"
+    assert done.text == "out: Every file matches release.json (3 files), and release.json matches its record."
 
 
 def test_with_the_data_the_release_is_made_again(discreet: Command, office: Path) -> None:
     before = sorted(path.name for path in office.iterdir())
     done = discreet(*WITH_DATA)
     assert (done.code, done.err) == (0, "")
-    assert done.out == (
-        "out: Every file matches release.json (3 files), and release.json matches its record, and the data give "
-        "the same bytes again.\n"
+    assert done.text == (
+        "out: Every file matches release.json (3 files), and release.json matches its record, and repeating "
+        "the release from the data gives the same bytes."
     )
     assert sorted(path.name for path in office.iterdir()) == before
 
@@ -52,7 +52,7 @@ def test_with_the_data_the_release_is_made_again(discreet: Command, office: Path
 def test_the_secret_may_come_from_the_environment(discreet: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     done = discreet("verify", "out", "--data", "town.csv")
     assert done.code == 2
-    assert done.err.startswith("error: The secret is missing: give --secret-file or set DISCREET_SECRET")
+    assert done.err.startswith("error: The secret of this release is missing.")
     monkeypatch.setenv("DISCREET_SECRET", town.SECRET)
     assert discreet("verify", "out", "--data", "town.csv").code == 0
 
@@ -68,15 +68,15 @@ def test_several_files_are_several_data(
     assert command("verify", "out", "--data", "a.csv", "--data", "b.csv", *WITH_DATA[4:]).code == 0
     done = command("verify", "out", "--data", "a.csv", *WITH_DATA[4:])
     assert done.code == 2
-    assert "These are not the data of the release" in done.err
+    assert "The fingerprint of the data differs" in done.err
 
 
 def test_a_secret_that_its_group_can_read_is_warned_about(discreet: Command, office: Path) -> None:
     (office / "office.secret").chmod(0o640)
     done = discreet(*WITH_DATA)
     assert done.code == 0
-    warning = "office.secret holds the secret, and its group can read it. Run: chmod 600 office.secret"
-    assert done.out.splitlines()[1] == f"Warning: {warning}"
+    warning = "office.secret contains the secret, but its group has access to it. Run: chmod 600 office.secret"
+    assert done.text.endswith(f" Warning: {warning}")
     assert json.loads(discreet(*WITH_DATA, "--json").out)["warnings"] == [warning]
 
 
@@ -115,7 +115,7 @@ def test_what_is_not_in_order_ends_with_2_and_names_the_file(
     spoil(office / "out")  # type: ignore[operator]  # one of the functions above
     done = discreet("verify", "out")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: out is not as it was published: it has ")
+    assert done.err.startswith("error: out differs from the published release: it has ")
     assert message in done.err
     assert done.err.count("\n") == 1
     assert discreet(*WITH_DATA).err == done.err
@@ -125,11 +125,11 @@ def test_other_data_and_another_secret_end_with_2(discreet: Command, office: Pat
     (office / "town.csv").write_text(town.as_csv(town.people()[1:]))
     done = discreet(*WITH_DATA)
     assert done.code == 2
-    assert done.err.startswith("error: These are not the data of the release that is to be made again:")
+    assert done.err.startswith("error: The fingerprint of the data differs from that of the release to be repeated.")
     (office / "office.secret").write_text("another secret, long enough")
     done = discreet(*WITH_DATA)
     assert done.code == 2
-    assert done.err.startswith("error: This is not the secret that the release was made with.")
+    assert done.err.startswith("error: This is not the secret of the release.")
 
 
 def test_what_is_no_release_is_refused(discreet: Command) -> None:

@@ -87,6 +87,11 @@ class Done:
     out: str
     err: str
 
+    @property
+    def text(self) -> str:
+        """Return the output without line breaks."""
+        return " ".join(self.out.split())
+
 
 Command = Callable[..., Done]
 READ: dict[str, Any] = {}

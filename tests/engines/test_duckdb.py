@@ -51,7 +51,7 @@ def test_batches_of_one_name_make_one_table(engine: DuckDB) -> None:
     assert isinstance(engine.table("SELECT a FROM people"), pa.Table)
     engine.drop("people")
     assert rows(engine, "SELECT a FROM others") == [(7,)]
-    # A table of the same name is made anew, with other columns.
+    # A table of the same name is created again, with other columns.
     engine.append("people", batch(b=["x"]))
     assert rows(engine, "SELECT * FROM people") == [("x",)]
     engine.drop("people")
@@ -134,7 +134,7 @@ def test_what_does_not_fit_goes_to_a_private_folder_that_is_removed(tmp_path: Pa
             engine.append("much", pa.record_batch({"n": random.integers(0, 2**62, 1_000_000)}))
         assert sum(file.stat().st_size for file in folder.rglob("*")) > 5_000_000
         assert rows(engine, "SELECT COUNT(*) FROM much") == [(4_000_000,)]
-        # Nothing is written beside the folder either.
+        # No files are written outside the folder either.
         assert list(tmp_path.iterdir()) == [folder]
     assert list(tmp_path.iterdir()) == []
 
@@ -196,15 +196,15 @@ def test_wrong_settings_are_refused_and_leave_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"stopped at making its folder for temporary files: .*nowhere is not there"):
+    with pytest.raises(EngineError, match=r"stopped at creating its folder .*nowhere does not exist"):
         DuckDB(spill=tmp_path / "nowhere")
 
 
 @each(
     ("act", "step", "kind"),
     [
-        (lambda engine: engine.append("known", batch(a=[CANARY])), "taking records in", "ConversionException"),
-        (lambda engine: engine.append("known", batch(a=[1], b=[CANARY])), "taking records in", "BinderException"),
+        (lambda engine: engine.append("known", batch(a=[CANARY])), "loading records", "ConversionException"),
+        (lambda engine: engine.append("known", batch(a=[1], b=[CANARY])), "loading records", "BinderException"),
         (lambda engine: engine.table(f"SELECT CAST('{CANARY}' AS INTEGER)"), "a query", "ConversionException"),
         (lambda engine: engine.table("SELECT CAST(t AS INTEGER) FROM texts"), "a query", "ConversionException"),
         (lambda engine: engine.table("SELECT error(t) FROM texts"), "a query", "InvalidInputException"),
@@ -223,7 +223,7 @@ def test_errors_name_the_step_and_show_no_value(
         act(engine)
     assert str(caught.value) == f"The engine stopped at {step}: {kind}."
     assert caught.value.step == step
-    # Python prints no other error beside ours.
+    # Python prints no error besides the one of the engine.
     assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
     # And the engine goes on.
     assert rows(engine, "SELECT * FROM known") == [(1,)]
@@ -232,10 +232,11 @@ def test_errors_name_the_step_and_show_no_value(
 def test_running_out_of_memory_says_what_to_do() -> None:
     with DuckDB(threads=1, memory="20MB") as engine, pytest.raises(EngineError) as caught:
         engine.table("SELECT LIST(range) FROM range(50000000)")
-    assert str(caught.value) == (
-        "The engine stopped at a query: it ran out of memory. "
-        "Free some, allow more (--memory), or count fewer --tables."
-    )
+    assert caught.value.step == "a query"
+    text = str(caught.value)
+    assert text.startswith("The engine stopped at a query: it ran out of memory. ")
+    assert "--memory" in text
+    assert "--tables" in text
 
 
 @pytest.mark.parametrize("megabytes", [500, 1500])
@@ -251,4 +252,4 @@ except EngineError as error:
     print(error)
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert f"there is not enough memory: the limit of the process (ulimit -v) is {megabytes:,} MB" in ended.stdout
+    assert f"the address space limit (ulimit -v) is {megabytes:,} MB" in ended.stdout

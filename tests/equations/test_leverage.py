@@ -35,7 +35,7 @@ def hat_diagonal(equations: MarginEquations) -> np.ndarray[tuple[int], np.dtype[
             block = np.kron(block, (above[None, :] == np.arange(count)[:, None]).astype(float))
         rows.append(block)
     cells = np.vstack(rows)
-    noises = np.repeat(equations.noises[equations.statistics], [len(block) for block in rows]).astype(float)
+    noises = np.repeat(equations.noise_term_counts[equations.statistics], [len(block) for block in rows]).astype(float)
     _, first = np.unique(equations.unknowns, return_index=True)
     design, weight = cells[first], noises[first]
     inverse = np.linalg.pinv(design.T @ (weight[:, None] * design), rcond=1e-11, hermitian=True)

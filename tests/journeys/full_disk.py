@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 POINTS = 10
 PAGE = 4096
 """Bytes by which the file system grows."""
-MESSAGE = "rel cannot be written: No space left on device. Check the folder and the space left.\n"
+MESSAGE = "rel cannot be written: No space left on device. Check the folder and the free space.\n"
 # Mounts are seen by the processes of the script alone; what was on the disk is copied out before it goes.
 SCRIPT = """
 set -e

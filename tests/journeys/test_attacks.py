@@ -26,7 +26,7 @@ ENOUGH = 100
 SIGMAS = 4.5
 """Some 600 pairs are compared."""
 TOGETHER = 2.0
-"""Errors of neighbouring estimates come from the same noises: fewer of them are independent than there are noises."""
+"""Neighbouring estimates share noise terms: fewer of them are independent than there are terms."""
 OF_A_MODEL = 0.5
 """How far an attacker's own model may be off, relative to what is right or wrong, whichever is less: it takes
 equations, or changes, as independent that are not."""
@@ -55,10 +55,10 @@ def of_a_model(row: dict[str, Any]) -> bool:
 
 def drift(row: dict[str, Any], predicted: float) -> float:
     """Return how far achieved is from predicted, in standard errors of both."""
-    noises = row["noises"] or row["cells"]
+    terms = row["noise_terms"] or row["cells"]
     # A share of 0 or 1 in a sample is no certainty: one more of either kind is counted.
-    share = (predicted * noises + 0.5) / (noises + 1)
-    achieved_error = math.sqrt(TOGETHER * share * (1 - share) / noises)
+    share = (predicted * terms + 0.5) / (terms + 1)
+    achieved_error = math.sqrt(TOGETHER * share * (1 - share) / terms)
     sampled_error = max(row["predicted_error"] or 0.0, math.sqrt(share * (1 - share) / 40) / 3)
     return abs(float(row["achieved"]) - predicted) / math.hypot(achieved_error, sampled_error)
 

@@ -58,7 +58,7 @@ def test_the_page_says_what_the_figures_say() -> None:
         assert (min(laws), max(laws)) == of_laws
         assert (min(tables), max(tables)) == of_tables
         assert singles["eps-dp"] == of_zeros
-        assert 0.24 < found["eps-dp"]["made up"] < 0.29
+        assert 0.24 < found["eps-dp"]["false positives"] < 0.29
     tails = [found[name]["worst"] for found in (ons, pt) for name in ("geometric", "laplace", "eps-dp")]
     assert (min(tails), max(tails)) == (10, 14)
     assert {round(ons[name]["worst"]) for name in ("cell-key", "truncated-laplace", "truncated-gaussian")} == {5}
@@ -68,7 +68,7 @@ def test_the_page_says_what_the_figures_say() -> None:
     assert (round(fresh["variance"], 2), round(fresh["off"], 1), round(shared["off"], 1)) == (4.89, 1.7, 1.1)
     one, eight = (next(row for row in FOUND["budgets"]["ons"] if row["epsilon"] == epsilon) for epsilon in (1, 8))
     assert [round(row["expected_absolute_distance"]) for row in (one, eight)] == [181, 23]
-    assert 0.49 < one["expected_made_up"] < 0.51
+    assert 0.49 < one["expected_false_positives"] < 0.51
     assert ons["gaussian"]["worst"] == ons["discrete-gaussian"]["worst"] == pt["gaussian"]["worst"] == 6
     assert 1 - ons["truncated-laplace"]["off"] / ons["cell-key"]["off"] == pytest.approx(1 / 8, abs=0.02)
     assert min(row["apart"] for row in (*ons.values(), *pt.values())) > 0.7

@@ -99,6 +99,6 @@ def test_a_password_in_an_address_ends_in_one_message_without_it(town: Path) -> 
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=dict(os.environ))
     assert done.returncode == 2
-    assert done.stderr.startswith("error: The address of the database holds a password")
+    assert done.stderr.startswith("error: The address of the database contains a password")
     assert "canary" not in done.stdout + done.stderr
     assert not (town / "r").exists()

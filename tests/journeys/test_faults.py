@@ -104,9 +104,9 @@ def release(office: Path, **how: Any) -> None:  # noqa: ANN401 - as in protect
         ("missing.parquet", None, "missing.parquet cannot be read: No such file or directory. Check the path."),
         ("empty.parquet", b"", "empty.parquet is empty."),
         ("empty.csv", b"", "empty.csv is empty."),
-        ("noise.parquet", b"PAR1 but no more", "noise.parquet is no Parquet file, or it is damaged."),
+        ("noise.parquet", b"PAR1 but no more", "noise.parquet is not a Parquet file, or it is damaged."),
         ("header.csv", b"PERSON_ID,SEX\n", "header.csv has no column for topic"),
-        ("people.txt", b"PERSON_ID,SEX\n", "people.txt has an ending that stands for no data file"),
+        ("people.txt", b"PERSON_ID,SEX\n", "people.txt has an unsupported extension"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(office: Path, name: str, content: bytes | None, message: str) -> None:
@@ -131,7 +131,7 @@ def test_a_file_cut_in_the_middle_is_named(office: Path) -> None:
     (office / "people.parquet").write_bytes(data[: len(data) // 2])
     code, errors = run_here(office, arguments())
     assert code == 2
-    assert errors.startswith("error: people.parquet is no Parquet file, or it is damaged.")
+    assert errors.startswith("error: people.parquet is not a Parquet file, or it is damaged.")
     assert left(office) == []
 
 
@@ -144,7 +144,7 @@ def test_a_column_that_is_missing_is_told_with_its_tables_and_what_looks_close(o
     for words in (
         "no column for topic SEX",
         "used by 4 tables (1.1, 1.2, 1.3, ..)",
-        "look close: Sex.",
+        "Similar columns: Sex.",
         "--tables",
     ):
         assert words in errors
@@ -199,7 +199,7 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_half_written(office: Path, l
     code, errors = run(office, arguments("people.parquet", *old), LIMITED.format(limit))
     assert code == 2
     assert errors.startswith("error: ")
-    assert errors.endswith("rel cannot be written: File too large. Check the folder and the space left.\n")
+    assert errors.endswith("rel cannot be written: File too large. Check the folder and the free space.\n")
     assert errors.count("\n") == 1
     check_as_before(office, old)
 
@@ -226,8 +226,8 @@ def test_a_disk_without_space_is_told(office: Path, monkeypatch: pytest.MonkeyPa
 def test_a_folder_for_temporary_files_that_is_not_there_is_told(office: Path, place: str) -> None:
     code, errors = run(office, arguments(), TMPDIR=str(office / place))
     assert code == 2
-    assert errors.startswith("error: The engine stopped at making its folder for temporary files:")
-    assert f"{place} is not there or cannot be written. Set TMPDIR" in errors
+    assert errors.startswith("error: The engine stopped at creating its folder for temporary files:")
+    assert f"{place} does not exist or is not writable. Set TMPDIR" in errors
     assert errors.count("\n") == 1
     assert left(office) == []
 
@@ -268,7 +268,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing(
         time.sleep(0.01)
     process.send_signal(number)
     code, errors = ended(process)
-    assert errors == ""
+    assert errors == ("\nInterrupted. Nothing was written.\n" if number == signal.SIGINT else "")
     assert code == 128 + number
     check_as_before(office, old)
 
@@ -306,7 +306,8 @@ def app():
         raise {turned}
 command.app = app
 """
-    assert run(office, [], given) == (128 + number, "")
+    message = "\nInterrupted. Nothing was written.\n" if number == signal.SIGINT else ""
+    assert run(office, [], given) == (128 + number, message)
 
 
 def test_running_out_of_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,7 +330,7 @@ def test_of_two_runs_at_once_the_second_to_finish_is_refused(office: Path) -> No
     processes = [start(office, arguments(variance=variance)) for variance in (2, 3)]
     codes, errors = zip(*[ended(process) for process in processes], strict=True)
     assert sorted(codes) == [0, 2]
-    assert "exists already and was left as it is" in errors[codes.index(2)]
+    assert "exists already and was not changed" in errors[codes.index(2)]
     assert check_pair(office / "rel") == (2, 3)[codes.index(0)]
     assert left(office) == ["rel", "rel.curator"]
 

@@ -100,7 +100,7 @@ def test_the_strict_region_is_told_as_the_formulas_give_it() -> None:
         largest_variance(7, tuples=28_000_000).value > 3 > largest_variance(6, tuples=28_000_000).value > needed - 0.1
     )
     assert "V = 3 with E = 7 to 10 is in both readings" in SAID
-    assert "At E = 5 a variance of 3 gives the bound away in both countries, and 2 in Germany" in SAID
+    assert "At E = 5 a variance of 3 discloses the bound in both countries, and a variance of 2 in Germany" in SAID
     germany, malta = (largest_variance(5, tuples=tuples).value for tuples in (28_000_000, 710_000))
     assert germany < 2 < malta < 3
 
@@ -109,7 +109,7 @@ def test_the_line_is_told_as_the_formulas_give_it() -> None:
     allowed, relaxed = (math.sqrt(8 * ratio) for ratio in (0.0118, 0.0170))
     malta, france = (math.log(areas / (1 - 0.6827)) / 20 for areas in (68, 37_000))
     assert f"France needs {france:.2f} and averaging allows {allowed:.2f}" in SAID
-    assert f"For Malta alone {malta:.3f} to {allowed:.3f} is left" in SAID
+    assert f"For Malta alone {malta:.3f} to {allowed:.3f} is feasible" in SAID
     assert f"The yellow band, {malta:.2f} to {relaxed:.2f}," in SAID
 
 
@@ -122,7 +122,7 @@ def test_where_settings_are_feasible() -> None:
 
 
 def test_what_binds_is_the_same_everywhere() -> None:
-    assert {row["allowed_by"] for row in DESIGNS} == {"hidden bound"}
+    assert {row["allowed_by"] for row in DESIGNS} == {"bound disclosure"}
     assert {row["statistic"] for rule, attacker in KINDS[:2] for row in of(rule, attacker)} == {"total"}
     assert all("AGE.L" in row["statistic"].split() for row in of(LEVELS, OPTIMAL))
     assert {name for row in of(LEVELS, OPTIMAL) for name in row["statistic"].split()} <= BY_WHICH

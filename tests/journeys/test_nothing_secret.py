@@ -249,7 +249,7 @@ def office(tmp_path: Path, town_csv: Path) -> Office:
 
 
 SAID = re.compile(
-    rb'(?<=reading    )[\d,]+ records(, [\d,]+ others dropped for lack of a value)?|"(?:records|dropped)": \d+'
+    rb'(?<=reading    )[\d,]+ records(, [\d,]+ others dropped because of a missing value)?|"(?:records|dropped)": \d+'
 )
 """How many records were read: said to whoever runs the command, and written into the curator's record."""
 PROTECT = ("--programme", "town.toml")
@@ -418,26 +418,26 @@ def _taken(office: Office, name: str) -> None:
 
 RUN = ["town.csv", *PROTECT, *NEVER, *BY_ID, *OUT]
 FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
-    "unknown codes": (lambda o: _replaced(o, SEX="X"), RUN, "with a code that topic SEX does not have (such as 'X')"),
+    "unknown codes": (lambda o: _replaced(o, SEX="X"), RUN, "with a code that topic SEX does not define (such as 'X')"),
     "coarse codes": (lambda o: _replaced(o, AGE="Y"), RUN, "with a category of AGE that is too coarse"),
     "missing values": (lambda o: _replaced(o, AREA=""), RUN, "records without a value"),
     "ids twice": (lambda o: _replaced(o, ID=PEOPLE[0]["ID"]), RUN, "records share their ID with another"),
-    "ids missing": (lambda o: _replaced(o, ID=""), RUN, "ID is missing in 32 records, the first is record 8"),
+    "ids missing": (lambda o: _replaced(o, ID=""), RUN, "ID is missing in 32 records; the first is record 8"),
     "no id column": (lambda _: None, [*RUN, "--id", "PERSON"], "There is no column in town.csv 'PERSON'"),
-    "ids as keys": (lambda _: None, [*RUN[:-6], "--key", "ID", *RUN[-4:]], "ID has no usable key in"),
+    "ids as keys": (lambda _: None, [*RUN[:-6], "--key", "ID", *RUN[-4:]], "ID has no valid key in"),
     "negative keys": (lambda o: _replaced(o, KEY="-7"), [*RUN[:-6], "--key", "KEY", *RUN[-4:]], "it is negative"),
     "id and key": (lambda _: None, [*RUN, "--key", "KEY"], "not both"),
-    "id as a topic": (_bound("SEX", "ID"), RUN, "Column ID is named as id of a record"),
-    "key as a topic": (_bound("SEX", "KEY"), RUN, "too many different ones to be codes"),
-    "name as a topic": (_bound("AREA", "NAME"), RUN, "too many different ones to be codes"),
+    "id as a topic": (_bound("SEX", "ID"), RUN, "Column ID is specified as id"),
+    "key as a topic": (_bound("SEX", "KEY"), RUN, "too many different values to be codes"),
+    "name as a topic": (_bound("AREA", "NAME"), RUN, "too many different values to be codes"),
     "no header": (lambda o: write(o.folder / "town.csv", PEOPLE, header=False), RUN, "the first line may be a record"),
-    "no headers": (_two_without_header, ["town1.csv", "town2.csv", *RUN[1:]], "is its first line a record?"),
+    "no headers": (_two_without_header, ["town1.csv", "town2.csv", *RUN[1:]], "whether the header line is missing"),
     "a short record": (_ragged, RUN, "has 2 fields instead of 6"),
-    "an open quote": (_open_quote, RUN, "ends inside a quote"),
+    "an open quote": (_open_quote, RUN, "ends inside an open quote"),
     "other bytes": (_bytes, RUN, "is not text in UTF-8"),
-    "cut Parquet": (_cut, ["town.parquet", *RUN[1:]], "is no Parquet file, or it is damaged"),
+    "cut Parquet": (_cut, ["town.parquet", *RUN[1:]], "is not a Parquet file, or it is damaged"),
     "nested values": (_nested, ["town.parquet", *RUN[1:]], "neither text nor numbers"),
-    "secret as p-table": (lambda _: None, [*RUN, "--ptable", "office.secret"], "begins no p-table format we know"),
+    "secret as p-table": (lambda _: None, [*RUN, "--ptable", "office.secret"], "does not match a known p-table format"),
     "secret as settings": (lambda _: None, [*RUN, "--settings", "office.secret"], "is not TOML"),
     "secret as programme": (lambda _: None, [*RUN, "--programme", "office.secret"], "is not TOML"),
     "secret as log": (lambda _: None, [*RUN, "--log", "office.secret"], "it holds something else than a log"),
@@ -448,7 +448,7 @@ FAILURES: dict[str, tuple[Callable[[Office], object], list[str], str]] = {
     "no folder": (lambda _: None, [*RUN, "--out", "none/out"], "its folder does not exist"),
     "a folder as log": (lambda _: None, [*RUN, "--log", "temporary"], "Is a directory"),
     "a place that is taken": (lambda o: _taken(o, "release.json"), RUN, "exists already"),
-    "no release to replace": (lambda o: _taken(o, "mine.txt"), [*RUN, "--replace"], "that is no release"),
+    "no release to replace": (lambda o: _taken(o, "mine.txt"), [*RUN, "--replace"], "is not a release"),
     "infeasible": (
         lambda _: None, [*RUN[:3], *RUN[5:], "--variance", "2", "--bound", "5", "--threshold", "2"], "row 1 is"
     ),
@@ -485,7 +485,7 @@ def test_a_full_disk_shows_nothing_secret_and_leaves_nothing(office: Office) -> 
     limited = ["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', str(script), "protect", *RUN]
     done = subprocess.run(limited, cwd=office.folder, capture_output=True, check=False, timeout=60)
     assert done.returncode == 2, done.stderr
-    assert b"out cannot be written: File too large. Check the folder and the space left." in done.stderr
+    assert b"out cannot be written: File too large. Check the folder and the free space." in done.stderr
     assert {path.name for path in office.folder.iterdir()} == before
     assert town().found({"standard output": done.stdout, "standard error": done.stderr}) == set()
 
@@ -590,8 +590,8 @@ class Veil:
     def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         return self
 
-    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
-        return np.where(lot.counts > 2, 500, 0)
+    def publish(self, batch: NoiseBatch) -> NDArray[np.int64]:
+        return np.where(batch.counts > 2, 500, 0)
 
     def described(self) -> dict[str, Any]:
         return {"parameters": {"variance": 3, "bound": 5}}
@@ -641,7 +641,7 @@ class Planter:
 
     def publish(self, leak: Callable[[NDArray[np.int64], NDArray[np.uint32]], NDArray[np.int64]]) -> None:
         """Publish something else than the noisy count."""
-        self.patch.setattr(dc.CellKey, "publish", lambda _, lot: leak(lot.counts, lot.keys))
+        self.patch.setattr(dc.CellKey, "publish", lambda _, batch: leak(batch.counts, batch.keys))
 
     def parquet(self, write: Callable[[pa.Table, Path], object]) -> None:
         """Write the public tables in another way; those of true counts stay as they are."""

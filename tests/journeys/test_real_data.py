@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import ReleaseError
+from discreet.programme.model import LEVEL, code_columns
 from discreet.release.release import Release, open_release
 from discreet.sources.ons_sample import ons_files as ons
 from tests.journeys.running import DATA, PROGRAMMES, Cells, cells, discreet, installed_discreet, true_cells
@@ -239,7 +240,7 @@ def test_noise_of_large_counts_has_mean_0_and_the_variance_that_was_promised(jou
 
 
 def test_totals_do_not_add_up_and_the_release_says_so(journey: Journey) -> None:
-    assert "totals differ a little from the sums of their parts" in journey.release.description["noise"]["totals"]
+    assert "totals can differ slightly from the sums of their parts" in journey.release.description["noise"]["totals"]
     law, gaps = journey.release.record.noise.large, np.array(list(gaps_between_sexes(journey).values()))
     # Three independent noises: mixed keys leave no relation between a total and its parts.
     assert np.mean(gaps**2) == pytest.approx(3 * law.variance, rel=SIGMAS * sqrt(2 / len(gaps)))
@@ -303,12 +304,27 @@ def test_the_public_folder_holds_nothing_secret(journey: Journey) -> None:
         assert bytes.fromhex(secret.decode()) not in content
         assert str(PROGRAMMES).encode() not in content
         assert str(journey.data).encode() not in content
-    public = {"schema", "kind", "name", "noise", "absent", "format", "columns", "files", "programme"}
+    public = {
+        "schema",
+        "kind",
+        "name",
+        "noise",
+        "absent",
+        "format",
+        "columns",
+        "files",
+        "programme",
+        "readme",
+        "counts",
+    }
     assert description.keys() == public
     assert not {"variance", "parameters", "records", "data_fingerprint", "key_version"} & description["noise"].keys()
     for table in journey.release.record.published().tables:
         path = journey.out / f"tables/{table.id}.parquet"
-        assert pq.read_schema(path).names == [*(breakdown.code for breakdown in table.breakdowns), "value"]
+        names = pq.read_schema(path).names
+        assert code_columns(names) == [breakdown.code for breakdown in table.breakdowns]
+        levels = {f"{code}{LEVEL}" for code in code_columns(names)}
+        assert set(names) - {*code_columns(names), "value"} <= levels
         assert not pq.read_metadata(path).metadata
         same = [journey.noise(table.id, cell) == 0 for cell in journey.truth[table.id]]
         assert np.mean(same) < 0.6  # these are not the true counts

@@ -208,7 +208,7 @@ def test_noise_of_every_table_for_itself_is_kept_where_it_was_drawn(
 
 
 def test_noise_that_tables_share_and_that_is_written_nowhere_cannot_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"cannot be continued\. Leave --resume out, or .* \(--no-spsn\)"):
+    with pytest.raises(ParameterError, match=r"cannot be resumed: .* Remove --resume, or .* \(--no-spsn\)"):
         make(put_people(tmp_path), tmp_path / "rel", EpsDP(Budget(60.0)), resume=True)
 
 

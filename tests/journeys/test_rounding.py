@@ -13,6 +13,7 @@ from discreet.noise.formats.ptable_files import write_ptable
 from discreet.noise.ptable import PTable, PTableRow
 from discreet.release.release import open_release
 from discreet.risk.assessment import assess
+from discreet.verdicts import Verdict
 from tests.journeys.running import DATA, PROGRAMMES, discreet
 
 if TYPE_CHECKING:
@@ -66,9 +67,12 @@ def test_rounding_is_called_rounding_and_has_no_figure_of_averaging(rounded: tup
     assert "rounding; root mean square change 1.41" in printed
     assert "rounding rule" in printed
     shown = discreet("assess", out)
-    assert "not assessed: counts are rounded, and rounding is not random" in shown
+    assert "Not judged: averaging" in shown
     assert not called_random([printed, str(open_release(out)), json.dumps(told), shown])
     found = assess(out)
+    averaging = found.decision.checks[0]
+    assert (averaging.value, averaging.verdict) == (None, Verdict.NOT_ASSESSED)
+    assert "rounded" in averaging.sentence
     names = {result.name for result in found.results}
     assert not names & {"averaging_success", "variance_needed", "projection", "bound_revealed", "forced_tuples"}
     assert {"redundancy", "delta_floor"} <= names
@@ -82,7 +86,7 @@ def test_a_shift_protects_nothing(shifted: tuple[Path, str]) -> None:
     assert (release.record.variance, release.record.mean) == (0, 2)
     told = release.description["noise"]
     assert (told["method"], told["typical_noise"], told["mean_noise"]) == ("a fixed change of every count", 0.0, 2.0)
-    assert "it protects nothing" in printed
+    assert "It does not protect" in printed
     found = {result.name: result for result in assess(out).results}
     for name in ("averaging_success", "delta_floor", "membership_advantage"):
         assert found[name].value == 1, name

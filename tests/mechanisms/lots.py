@@ -1,4 +1,4 @@
-"""Cells to be given noise, made by hand."""
+"""Hand-made batches of cells to perturb."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.programme.lattice import Statistic
 
 
-def lot(
+def batch(
     counts: ArrayLike,
     keys: ArrayLike | None = None,
     words: ArrayLike | None = None,
@@ -24,7 +24,7 @@ def lot(
     table: str = "1",
     statistics: Sequence[Statistic] = ((),),
 ) -> NoiseBatch:
-    """Return cells with these counts; their keys are 0 unless given, and their words may not be asked for."""
+    """Return cells with these counts; keys default to 0, and words fail unless given."""
     found = np.asarray(counts, dtype=np.int64)
 
     def find() -> NDArray[np.uint64]:

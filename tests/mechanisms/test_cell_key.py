@@ -26,7 +26,7 @@ from discreet.protection.pipeline import protect
 from discreet.release.record import Record as ReleaseRecord
 from discreet.release.record import record_from_json
 from tests.each import each
-from tests.mechanisms.lots import lot
+from tests.mechanisms.lots import batch
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.town import SECRET, all_cells, cells, frame, participants, squares
 from tests.quick import examples, up_to
@@ -54,21 +54,21 @@ COUNTS = RANDOM.integers(1, 12, 20_000)
 
 
 def test_plain_keys_are_looked_up_as_they_are() -> None:
-    published = CellKey(PTABLE, mode="plain").publish(lot(COUNTS, KEYS))
+    published = CellKey(PTABLE, mode="plain").publish(batch(COUNTS, KEYS))
     assert np.array_equal(published, COUNTS + PTABLE.draw(COUNTS, KEYS, mode="plain"))
     coarse = PTABLE.on_grid(256)
     few = (KEYS % 256).astype(np.uint32)
     assert CellKey(coarse, mode="plain").key_space == 256
     assert np.array_equal(
-        CellKey(coarse, mode="plain").publish(lot(COUNTS, few)), COUNTS + coarse.draw(COUNTS, few, mode="plain")
+        CellKey(coarse, mode="plain").publish(batch(COUNTS, few)), COUNTS + coarse.draw(COUNTS, few, mode="plain")
     )
 
 
 def test_mixed_keys_are_mixed_with_the_secret() -> None:
-    published = CellKey(PTABLE, secret=SECRET).publish(lot(COUNTS, KEYS))
+    published = CellKey(PTABLE, secret=SECRET).publish(batch(COUNTS, KEYS))
     assert np.array_equal(published, COUNTS + PTABLE.draw(COUNTS, KEYS, mode="mixed", secret=SECRET))
-    other = CellKey(PTABLE, secret=b"another secret of the office").publish(lot(COUNTS, KEYS))
-    plain = CellKey(PTABLE, mode="plain").publish(lot(COUNTS, KEYS))
+    other = CellKey(PTABLE, secret=b"another secret of the office").publish(batch(COUNTS, KEYS))
+    plain = CellKey(PTABLE, mode="plain").publish(batch(COUNTS, KEYS))
     for different in (other, plain):
         assert 0.1 < (published == different).mean() < 0.5
 
@@ -77,16 +77,16 @@ def test_mixed_keys_are_mixed_with_the_secret() -> None:
 def test_a_law_serves_every_count(law: Noise) -> None:
     plain, mixed = CellKey(law, mode="plain"), CellKey(law, secret=SECRET)
     assert (plain.key_space, plain.perturbs_zeros, mixed.perturbs_zeros) == (2**32, False, False)
-    assert np.array_equal(plain.publish(lot(COUNTS, KEYS)) - COUNTS, law.draw(KEYS, 2**32))
-    assert np.array_equal(mixed.publish(lot(COUNTS, KEYS)) - COUNTS, law.draw(KeyMixer(SECRET)(KEYS), WORDS))
-    assert not mixed.publish(lot(np.zeros(9))).any()
+    assert np.array_equal(plain.publish(batch(COUNTS, KEYS)) - COUNTS, law.draw(KEYS, 2**32))
+    assert np.array_equal(mixed.publish(batch(COUNTS, KEYS)) - COUNTS, law.draw(KeyMixer(SECRET)(KEYS), WORDS))
+    assert not mixed.publish(batch(np.zeros(9))).any()
 
 
 @each("mode", ["mixed", "plain"])
 @each("count", [1, 2, 7, 1000])
 def test_the_noise_of_a_count_has_the_law_of_its_row(count: int, mode: str) -> None:
     counts = np.full(len(KEYS), count)
-    noise = CellKey(PTABLE, secret=SECRET, mode=mode).publish(lot(counts, KEYS)) - counts
+    noise = CellKey(PTABLE, secret=SECRET, mode=mode).publish(batch(counts, KEYS)) - counts
     assert p_value(noise, PTABLE.rows[min(count, 5)]) > ACCEPT
     # A 1 has as much variance as it can have: for it the other law has 30 % less.
     other = WIDER if count > 1 else PTable.max_entropy(variance=PTABLE.rows[1].variance / 1.3, bound=5)
@@ -95,8 +95,8 @@ def test_the_noise_of_a_count_has_the_law_of_its_row(count: int, mode: str) -> N
 
 def test_nobody_is_published_for_nobody() -> None:
     for mechanism in (CellKey(PTABLE, secret=SECRET), CellKey(ZEROS, secret=SECRET)):
-        assert mechanism.publish(lot([], words=[])).tolist() == []
-    assert not CellKey(PTABLE, secret=SECRET).publish(lot(np.zeros(1000))).any()
+        assert mechanism.publish(batch([], words=[])).tolist() == []
+    assert not CellKey(PTABLE, secret=SECRET).publish(batch(np.zeros(1000))).any()
 
 
 @pytest.mark.parametrize("mode", ["mixed", "plain"])
@@ -104,7 +104,7 @@ def test_empty_cells_have_the_law_of_row_zero_and_of_no_other(mode: str) -> None
     zero = PTableRow(0, (-2, 0, 2), (0.25, 0.5, 0.25))
     mechanism = CellKey(PTable((zero, *ZEROS.rows[1:])), secret=SECRET, mode=mode)
     words = RANDOM.integers(0, 2**64, 20_000, dtype=np.uint64)
-    noise = mechanism.publish(lot(np.zeros(len(words)), words=words))
+    noise = mechanism.publish(batch(np.zeros(len(words)), words=words))
     mixed = KeyMixer(SECRET).of_cells(words, np.zeros(len(words), dtype=np.int64))
     assert np.array_equal(noise, zero.draw(mixed, WORDS))
     assert p_value(noise, zero) > ACCEPT
@@ -118,7 +118,7 @@ def test_a_law_gives_empty_cells_noise_where_that_is_asked_for(mode: str) -> Non
     counts = np.where(np.arange(len(COUNTS)) % 2, COUNTS, 0)
     silent, asked = (CellKey(law, secret=SECRET, mode=mode, perturb_zeros=zeros) for zeros in (False, True))
     assert (silent.perturbs_zeros, asked.perturbs_zeros) == (False, True)
-    fixed, noisy = silent.publish(lot(counts, KEYS)), asked.publish(lot(counts, KEYS, words))
+    fixed, noisy = silent.publish(batch(counts, KEYS)), asked.publish(batch(counts, KEYS, words))
     empty = counts == 0
     assert not fixed[empty].any()
     assert np.array_equal(fixed[~empty], noisy[~empty])
@@ -174,7 +174,7 @@ def test_nothing_secret_is_described_or_printed() -> None:
 
 @pytest.mark.parametrize("noise", [PTABLE, TwoSidedGeometric(epsilon=0.5)])
 def test_mixed_keys_need_a_secret(noise: PTable | Noise) -> None:
-    with pytest.raises(SecretError, match="Mixed keys need the office's secret and none was given"):
+    with pytest.raises(SecretError, match="Mixed keys require the office's secret, but none was given"):
         CellKey(noise)
     with pytest.raises(SecretError, match="The secret is too short: it must have at least 16 bytes"):
         CellKey(noise, secret=b"short")
@@ -183,22 +183,22 @@ def test_mixed_keys_need_a_secret(noise: PTable | Noise) -> None:
 
 @pytest.mark.parametrize("mode", ["mixed", "plain"])
 def test_noise_on_empty_cells_needs_a_secret_before_anything_is_counted(mode: str) -> None:
-    with pytest.raises(SecretError, match="Noise on empty cells is drawn by their coordinates and needs the office's"):
+    with pytest.raises(SecretError, match=r"Noise on empty cells is drawn by coordinates\. Pass the office's"):
         CellKey(ZEROS, mode=mode)
     with pytest.raises(SecretError, match="The secret is too short"):
         CellKey(ZEROS, mode=mode, secret=b"short")
-    with pytest.raises(SecretError, match="Noise on empty cells is drawn by their coordinates"):
+    with pytest.raises(SecretError, match="Noise on empty cells is drawn by coordinates"):
         CellKey(TwoSidedGeometric(epsilon=1), mode=mode, perturb_zeros=True)
 
 
 def test_a_ptable_whose_zeros_stay_cannot_give_them_noise() -> None:
-    with pytest.raises(ParameterError, match=r"This p-table leaves zeros as they are\. Make it with perturb_zeros"):
+    with pytest.raises(ParameterError, match=r"This p-table does not perturb zeros\. Make it with perturb_zeros"):
         CellKey(PTABLE, secret=SECRET, perturb_zeros=True)
 
 
 @each("bits", [0, 16, 65, True, None])
 def test_other_parts_of_a_digest_are_refused(bits: Any) -> None:  # noqa: ANN401 - wrong types are the point
-    with pytest.raises(ParameterError, match="key_bits must be 64, or 32 for a release of earlier versions"):
+    with pytest.raises(ParameterError, match="key_bits must be 64, or 32 for a release made by an earlier version"):
         CellKey(PTABLE, secret=SECRET, key_bits=bits)
 
 
@@ -249,7 +249,7 @@ def test_the_same_participants_get_the_same_noise_in_every_table(
         if numbers:
             count = np.array([len(numbers)])
             total = np.array([sum(keys[n] for n in numbers) % mechanism.key_space], dtype=np.uint32)
-            assert found == {int(mechanism.publish(lot(count, total))[0])}
+            assert found == {int(mechanism.publish(batch(count, total))[0])}
 
 
 def held(spec: Programme, table: str, cell: Cell) -> frozenset[tuple[str, frozenset[str]]]:

@@ -23,7 +23,7 @@ from discreet.protection.repetition import repeat, verify
 from discreet.release.record import Record
 from discreet.release.release import open_release
 from tests.each import each
-from tests.mechanisms.lots import lot
+from tests.mechanisms.lots import batch
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.office import files, make, put_people
 from tests.protection.town import SECRET, SEX, TOPICS, all_cells, cells, frame, participants, people
@@ -43,7 +43,7 @@ COUNTS = np.full(20_000, 7)
 
 
 def test_noise_comes_from_the_word_and_the_count_of_a_cell() -> None:
-    noise = Coordinates(LAW, SECRET).publish(lot(COUNTS, words=WORDS_OF_CELLS)) - COUNTS
+    noise = Coordinates(LAW, SECRET).publish(batch(COUNTS, words=WORDS_OF_CELLS)) - COUNTS
     assert np.array_equal(noise, LAW.draw(KeyMixer(SECRET).of_cells(WORDS_OF_CELLS, COUNTS), WORDS))
     assert p_value(noise, LAW) > ACCEPT
     assert p_value(noise, TwoSidedGeometric(epsilon=0.5 / 1.3)) < REJECT
@@ -51,16 +51,16 @@ def test_noise_comes_from_the_word_and_the_count_of_a_cell() -> None:
 
 def test_keys_do_not_matter() -> None:
     mechanism = Coordinates(PTABLE, SECRET)
-    one, other = (mechanism.publish(lot(COUNTS, keys, WORDS_OF_CELLS)) for keys in (None, np.arange(20_000)))
+    one, other = (mechanism.publish(batch(COUNTS, keys, WORDS_OF_CELLS)) for keys in (None, np.arange(20_000)))
     assert np.array_equal(one, other)
 
 
 def test_another_count_another_word_and_another_secret_give_other_noise() -> None:
-    first = Coordinates(LAW, SECRET).publish(lot(COUNTS, words=WORDS_OF_CELLS)) - COUNTS
+    first = Coordinates(LAW, SECRET).publish(batch(COUNTS, words=WORDS_OF_CELLS)) - COUNTS
     others = [
-        Coordinates(LAW, SECRET).publish(lot(COUNTS + 1, words=WORDS_OF_CELLS)) - COUNTS - 1,
-        Coordinates(LAW, SECRET).publish(lot(COUNTS, words=WORDS_OF_CELLS + np.uint64(1))) - COUNTS,
-        Coordinates(LAW, b"another secret of the office").publish(lot(COUNTS, words=WORDS_OF_CELLS)) - COUNTS,
+        Coordinates(LAW, SECRET).publish(batch(COUNTS + 1, words=WORDS_OF_CELLS)) - COUNTS - 1,
+        Coordinates(LAW, SECRET).publish(batch(COUNTS, words=WORDS_OF_CELLS + np.uint64(1))) - COUNTS,
+        Coordinates(LAW, b"another secret of the office").publish(batch(COUNTS, words=WORDS_OF_CELLS)) - COUNTS,
     ]
     x = np.arange(-200, 201)
     chance = float(np.square(LAW.pmf(x)).sum())
@@ -87,7 +87,7 @@ def test_a_word_of_a_cell_is_never_that_of_a_key() -> None:
 )
 def test_zeros_stay_unless_they_are_to_have_noise(mechanism: Coordinates, zeros: bool) -> None:
     assert mechanism.perturbs_zeros is zeros
-    assert mechanism.publish(lot(np.zeros(500), words=WORDS_OF_CELLS[:500])).any() == zeros
+    assert mechanism.publish(batch(np.zeros(500), words=WORDS_OF_CELLS[:500])).any() == zeros
     record = Record(programme="x", **mechanism.described())
     assert (record.mechanism, record.spsn, record.zeros_are_noisy) == ("coordinates", True, zeros)
 
@@ -125,14 +125,14 @@ def test_the_record_tells_the_label_and_nothing_secret() -> None:
 
 def test_it_needs_a_secret() -> None:
     for nothing in (None, b""):
-        with pytest.raises(SecretError, match="Noise by coordinates needs the office's secret and none was given"):
+        with pytest.raises(SecretError, match="Noise by coordinates requires the office's secret, but none was given"):
             Coordinates(LAW, nothing)
     with pytest.raises(SecretError, match="The secret is too short"):
         replace(Coordinates(LAW, SECRET), secret=b"short")
 
 
 def test_a_ptable_whose_zeros_stay_cannot_give_them_noise() -> None:
-    with pytest.raises(ParameterError, match="This p-table leaves zeros as they are"):
+    with pytest.raises(ParameterError, match="This p-table does not perturb zeros"):
         Coordinates(PTABLE, SECRET, perturb_zeros=True)
 
 
@@ -172,5 +172,5 @@ def test_a_release_without_the_mark_is_repeated_and_verified_with_its_own_noise(
     assert differ
     assert all(set(codes) <= everybody for _, codes in differ)
     assert made.summary
-    assert any("two noises of the grand total" in sentence for sentence in made.summary.warnings)
+    assert any("two noise terms of the grand total" in sentence for sentence in made.summary.warnings)
     assert again.record.labelled_total is False

@@ -20,7 +20,7 @@ from discreet.protection.pipeline import protect
 from discreet.release.record import Record, record_from_json
 from discreet.tabulation.static_output import output_of
 from tests.each import each
-from tests.mechanisms.lots import lot
+from tests.mechanisms.lots import batch
 from tests.noise.goodness import ACCEPT, REJECT, p_value
 from tests.protection.town import AGE, SEX, TOWN, cells, listed, people
 from tests.tabulation.small_data import by, programme
@@ -40,7 +40,7 @@ def noise(
     """Return the epsilon of a statistic of a table, and noise drawn for it."""
     shown = OUTPUT.statistics[table][number]
     ready = mechanism.ready_for(OUTPUT)
-    published = ready.publish(lot(np.full(SIZE, count), table=table, statistics=[shown[1]]))
+    published = ready.publish(batch(np.full(SIZE, count), table=table, statistics=[shown[1]]))
     return ready.spent[table, shown], published - count
 
 
@@ -108,7 +108,7 @@ def test_the_record_tells_the_promise_and_what_it_rests_on(spsn: bool, budget: B
     assert promise.get("tables") == (None if budget == Budget(3.0) else budget.of_tables(OUTPUT))
     told = record.public()
     assert told["privacy"] == {name: promise[name] for name in ("epsilon", "delta", "condition")}
-    assert "for one person more or less" in told["privacy"]["condition"]
+    assert "for one person added or removed" in told["privacy"]["condition"]
     assert told["method"] == "random noise within a privacy budget"
 
 
@@ -127,16 +127,16 @@ def test_every_cell_has_noise_empty_ones_too(engine: DuckDB) -> None:
 
 
 def test_what_cannot_be_drawn_is_refused_before_anything_is_counted(engine: DuckDB) -> None:
-    with pytest.raises(ParameterError, match=r"epsilon of one count is 1\.7e-06, too small to draw from"):
+    with pytest.raises(ParameterError, match=r"epsilon of one count, 1\.7e-06, is too small"):
         EpsDP(Budget(1e-5)).ready_for(OUTPUT)
     told: list[str] = []
-    with pytest.raises(ParameterError, match="too small to draw from"):
+    with pytest.raises(ParameterError, match="is too small: values beyond"):
         protect(people(5), TOWN, EpsDP(Budget(1e-5)), engine=engine, progress=lambda stage, *_: told.append(stage))
     assert set(told) <= {"reading"}
 
 
 def test_a_budget_that_is_not_split_is_our_mistake() -> None:
-    with pytest.raises(InternalError, match="The budget is not split over an output yet"):
+    with pytest.raises(InternalError, match="The budget has not been split over an output"):
         EpsDP(Budget(1.0)).spent  # noqa: B018 - asking is what fails
 
 

@@ -41,9 +41,9 @@ class Upwards(RegisteredMechanism):
     spsn: ClassVar[bool] = True
     perturbs_zeros: ClassVar[bool] = False
 
-    def publish(self, lot: NoiseBatch) -> Ints:
+    def publish(self, batch: NoiseBatch) -> Ints:
         """Return the counts plus 1."""
-        return lot.counts + 1
+        return batch.counts + 1
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -125,7 +125,7 @@ def test_a_promise_of_privacy_does_not_hide_who_is_seen_alone() -> None:
     promise = {"epsilon": 1.0, "delta": 0.0, "condition": "as the office says"}
     record = Record(programme="eu2021:MT", law="laplace", parameters={"scale": 2}, privacy=promise)
     names = [each.name for each in assess(record, measures=["epsilon_delta"]).results]
-    assert {"delta_of_a_person_alone", "epsilon_of_output"} <= {*names}
+    assert {"delta_of_singleton_cell", "epsilon_of_output"} <= {*names}
 
 
 @dataclass(frozen=True, kw_only=True)

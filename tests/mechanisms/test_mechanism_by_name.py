@@ -81,7 +81,7 @@ def test_the_secret_is_not_read_where_it_is_not_needed(name: str) -> None:
     mechanism_named(name, secret=refuse, epsilon=1.0)
 
 
-MISSING = "The secret is missing: give --secret-file or set DISCREET_SECRET."
+MISSING = "The secret is missing. Give --secret-file or set DISCREET_SECRET."
 NEVER = "The mechanism fresh never gives the same participants the same noise. Leave --spsn out, or choose --mechanism"
 ALWAYS = "always gives the same participants the same noise. Leave --no-spsn out, or choose --mechanism fresh."
 BUDGET = Path("budget.csv")
@@ -91,7 +91,7 @@ BUDGET = Path("budget.csv")
     ("name", "given", "kind", "message"),
     [
         ("cellkey", SOLVED, UnknownNameError, "There is no mechanism 'cellkey'. Did you mean cell-key"),
-        ("cell-key", {}, ParameterError, "The law max-entropy needs --variance and --bound"),
+        ("cell-key", {}, ParameterError, "The noise distribution max-entropy needs --variance and --bound"),
         ("cell-key", {**SOLVED, "secret": None}, SecretError, MISSING),
         ("coordinates", {**SOLVED, "secret": None}, SecretError, MISSING),
         ("coordinates", {**SOLVED, "mode": "plain"}, ParameterError, "--key-mode is for the mechanism cell-key"),
@@ -101,7 +101,7 @@ BUDGET = Path("budget.csv")
             "cell-key",
             {**SOLVED, "version": "2", "ready_keys": True},
             ParameterError,
-            "Ready-made keys (--key) are what they are: --version-label changes nothing in them.",
+            "--version-label has no effect on ready-made keys (--key).",
         ),
         ("cell-key", {**SOLVED, "secret": None, "mode": "plain", "from_ids": True}, SecretError, MISSING),
         ("cell-key", {"epsilon": 1, "secret": None, "mode": "plain", "perturb_zeros": True}, SecretError, MISSING),
@@ -111,12 +111,12 @@ BUDGET = Path("budget.csv")
         ("exact", {"spsn": False}, ParameterError, f"The mechanism exact {ALWAYS}"),
         ("cell-key", {**SOLVED, "budget": BUDGET}, ParameterError, "is for the mechanism eps-dp, not for cell-key."),
         ("fresh", {**SOLVED, "budget": BUDGET}, ParameterError, "--budget is for the mechanism eps-dp, not for fresh."),
-        ("eps-dp", {}, ParameterError, "A budget needs --epsilon, or an epsilon for every table."),
+        ("eps-dp", {}, ParameterError, "The budget is missing. Give --epsilon, or an epsilon per table."),
         ("eps-dp", {"epsilon": -1.0}, ParameterError, "privacy budget: epsilon must be a positive number, not -1.0"),
-        ("eps-dp", {"epsilon": 1, "variance": 3}, ParameterError, "the whole output; --variance cannot be given too."),
-        ("eps-dp", {"epsilon": 1, "delta": 0.1}, ParameterError, "of the whole output; --delta cannot be given too."),
-        ("eps-dp", {"epsilon": 1, "law": "laplace"}, ParameterError, "--law laplace cannot be given too."),
-        ("eps-dp", {"epsilon": 1, "ptable": Path("p.toml")}, ParameterError, "--ptable cannot be given too."),
+        ("eps-dp", {"epsilon": 1, "variance": 3}, ParameterError, "the whole output. Remove --variance."),
+        ("eps-dp", {"epsilon": 1, "delta": 0.1}, ParameterError, "for the whole output. Remove --delta."),
+        ("eps-dp", {"epsilon": 1, "law": "laplace"}, ParameterError, "Remove --law laplace."),
+        ("eps-dp", {"epsilon": 1, "ptable": Path("p.toml")}, ParameterError, "Remove --ptable."),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_refused(

@@ -100,10 +100,16 @@ def test_a_table_of_its_own_goes_before_patterns_and_these_go_in_order() -> None
 @each(
     ("given_budget", "message"),
     [
-        ({}, "A budget needs --epsilon, or an epsilon for every table."),
-        ({"weights": {"*": 1}}, "A budget needs --epsilon, or an epsilon for every table."),
-        ({"epsilon": 1.0, "per_table": {"*": 1}}, "the whole is their sum: leave out --epsilon and weights."),
-        ({"weights": {"*": 1}, "per_table": {"*": 1}}, "the whole is their sum: leave out --epsilon and weights."),
+        ({}, "The budget is missing. Give --epsilon, or an epsilon per table."),
+        ({"weights": {"*": 1}}, "The budget is missing. Give --epsilon, or an epsilon per table."),
+        (
+            {"epsilon": 1.0, "per_table": {"*": 1}},
+            "sum of the epsilons of the tables. Leave out --epsilon",
+        ),
+        (
+            {"weights": {"*": 1}, "per_table": {"*": 1}},
+            "sum of the epsilons of the tables. Leave out --epsilon",
+        ),
         ({"epsilon": 0.0}, "privacy budget: epsilon must be a positive number, not 0.0"),
         ({"epsilon": math.nan}, "privacy budget: epsilon must be a positive number, not nan"),
         ({"epsilon": math.inf}, "privacy budget: epsilon must be a positive number, not inf"),
@@ -119,11 +125,11 @@ def test_a_budget_that_makes_no_sense_is_refused(given_budget: dict[str, Any], m
 def test_every_table_and_no_other_must_have_its_share() -> None:
     with pytest.raises(
         ParameterError,
-        match=re.escape("The budget says nothing of table 2. Add a line for it, or one with the pattern *."),
+        match=re.escape("The budget has no entry for table 2. Add a line for it, or a line with the pattern *."),
     ) as caught:
         Budget(1.0, weights={"1": 1}).split(SMALL, spsn=True)
     assert caught.value.parameter == "budget"
-    with pytest.raises(UnknownNameError, match=r"There is no table in the budget '3'\. There are: 1, 2\."):
+    with pytest.raises(UnknownNameError, match=r"There is no table in the budget '3'\. Available: 1, 2\."):
         Budget(per_table={"*": 1, "3": 1}).split(SMALL, spsn=True)
 
 
@@ -145,29 +151,33 @@ def test_a_file_has_a_weight_or_an_epsilon_for_every_table(
     assert read_budget(tmp_path / "budget.csv", epsilon) == budget
 
 
-COLUMNS = "must have the columns table and weight, or table and epsilon, and a line per table or pattern."
+COLUMNS = "has the wrong columns. It needs table and weight, or table and epsilon, and one line per table or pattern."
 
 
 @each(
     ("content", "epsilon", "message"),
     [
         (None, 1.0, "budget.csv cannot be read (No such file or directory). Give a CSV file."),
-        (b"\xff\xfe", 1.0, "budget.csv cannot be read (it is no CSV text). Give a CSV file."),
-        (b'table,weight\n"1,2\n', 1.0, "budget.csv cannot be read (it is no CSV text). Give a CSV file."),
+        (b"\xff\xfe", 1.0, "budget.csv cannot be read (not a CSV text). Give a CSV file."),
+        (b'table,weight\n"1,2\n', 1.0, "budget.csv cannot be read (not a CSV text). Give a CSV file."),
         (b"", 1.0, f"budget.csv {COLUMNS}"),
         (b"table,weight\n", 1.0, f"budget.csv {COLUMNS}"),
         (b"table,share\n1,2\n", 1.0, f"budget.csv {COLUMNS}"),
         (b"table,weight,epsilon\n1,2,3\n", 1.0, f"budget.csv {COLUMNS}"),
         (b"table,weight\n1,2,3\n", 1.0, f"budget.csv {COLUMNS}"),
         (b"table,weight\n1,2\n2,3,4\n", 1.0, f"budget.csv {COLUMNS}"),
-        (b"table,weight\n1,2\n2,much\n", 1.0, "budget.csv, line 3: 'much' is no number. Write one, such as 0.5."),
-        (b"table,weight\n1,2\n2\n", 1.0, "budget.csv, line 3: a number is missing. Write one, such as 0.5."),
-        (b"table,weight\n1,\n", 1.0, "budget.csv, line 2: a number is missing."),
-        (b"table,weight\n1,2\n1,3\n", 1.0, "budget.csv has two lines for 1. Leave one out."),
+        (
+            b"table,weight\n1,2\n2,much\n",
+            1.0,
+            "budget.csv, line 3: 'much' is not a number. Write a number such",
+        ),
+        (b"table,weight\n1,2\n2\n", 1.0, "budget.csv, line 3: the number is missing. Write a number such as 0.5."),
+        (b"table,weight\n1,\n", 1.0, "budget.csv, line 2: the number is missing."),
+        (b"table,weight\n1,2\n1,3\n", 1.0, "budget.csv has two lines for 1. Remove one."),
         (b"table,weight\n1,nan\n", 1.0, "privacy budget: 1 must be a positive number, not nan"),
         (b"table,weight\n1,0\n", 1.0, "privacy budget: 1 must be a positive number, not 0.0"),
-        (b"table,weight\n1,2\n", None, "A budget needs --epsilon, or an epsilon for every table."),
-        (b"table,epsilon\n1,2\n", 1.0, "the whole is their sum: leave out --epsilon and weights."),
+        (b"table,weight\n1,2\n", None, "The budget is missing. Give --epsilon, or an epsilon per table."),
+        (b"table,epsilon\n1,2\n", 1.0, "sum of the epsilons of the tables. Leave out --epsilon"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(

@@ -46,7 +46,7 @@ def chi_square(observed: Ints, expected: Floats) -> float:
         if wanted >= LEAST_EXPECTED:
             pooled.append((seen, wanted))
             seen = wanted = 0.0
-    # What is left of the upper tail joins the last full bin.
+    # The rest of the upper tail is added to the last full bin.
     last_seen, last_wanted = pooled[-1]
     pooled[-1] = (last_seen + seen, last_wanted + wanted)
     statistic = sum((count - mean) ** 2 / mean for count, mean in pooled)

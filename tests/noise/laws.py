@@ -32,7 +32,7 @@ def label(law: Noise) -> str:
 
 
 def is_whole(declared: Parameter) -> bool:
-    """Say whether a parameter takes whole numbers."""
+    """Return whether a parameter takes whole numbers."""
     return declared.domain is positive_whole
 
 

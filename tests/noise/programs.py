@@ -25,7 +25,7 @@ class Polytope:
     high: Floats
 
     def best(self, objective: Floats) -> Floats | None:
-        """Return the law that maximises objective @ p, or None if there is no law."""
+        """Return the distribution that maximises objective @ p; None if the row is infeasible."""
         found = linprog(
             -objective,
             A_ub=self.less if len(self.less) else None,
@@ -79,7 +79,7 @@ def variance_range(problem: RowProblem) -> tuple[float, float] | None:
 
 
 def positive_law_exists(problem: RowProblem) -> bool:
-    """Say whether some law with every probability above 0 solves the row: maximise the smallest probability."""
+    """Return whether a distribution with all probabilities above 0 solves the row: maximise the smallest one."""
     size = len(problem.values)
     if size == 0:
         return False

@@ -29,7 +29,7 @@ def test_a_law_is_the_same_for_all_counts_but_empty_cells(zeros: bool) -> None:
     assert law.variance_of(COUNTS)[1:] == pytest.approx(noise.variance)
     assert law.variance_of(COUNTS)[0] == pytest.approx(noise.variance if zeros else 0)
     assert law.zeros_are_noisy == zeros
-    # An unbounded law is cut where nothing is left of it.
+    # An unbounded distribution is truncated at a negligible tail.
     assert noise.pmf(law.reach) >= NEGLIGIBLE > noise.pmf(law.reach + 1)
     assert law.bound == float("inf")
 

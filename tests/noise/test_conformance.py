@@ -49,7 +49,7 @@ def test_reference_tables_hide_counts(name: str) -> None:
     for (count, target), probability in tables()[name].items():
         rows.setdefault(count, {})[target - count] = probability
     laws = [PTableRow(count, tuple(rows[count]), tuple(rows[count].values())) for count in sorted(rows)]
-    assert PTable(tuple(laws)).surest_count()[1] < NEARLY_CERTAIN
+    assert PTable(tuple(laws)).most_revealing_count()[1] < NEARLY_CERTAIN
 
 
 def solved_lines() -> list[dict[str, str]]:
@@ -124,7 +124,7 @@ def test_table_conforms(name: str) -> None:
 
 
 def test_the_package_s_example_conforms() -> None:
-    # pt_ex_cnts() asks for the monotone side in rows 1, 2 and 4, and not in row 3.
+    # pt_ex_cnts() requests the monotone side in rows 1, 2 and 4, and not in row 3.
     wishes = wishes_of_file(EXAMPLE)
     rising = probabilities(PTable.max_entropy(**wishes))
     free = probabilities(PTable.max_entropy(**wishes | {"monotone": False}))

@@ -1,7 +1,7 @@
-"""One contract for all laws: whatever the formulas, these statements hold.
+"""One contract for all noise distributions.
 
-Parameter values come from the declared typical ranges, so a new law is tested
-as soon as it stands in the catalogue.
+Parameter values come from the declared typical ranges, so that a new
+distribution is tested as soon as it is registered.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_the_worst_published_count_is_reported(wishes: dict[str, Any]) -> None:
     assert result is not None
     assert result.value == posterior
     assert result.worst == f"published {worst}"
-    assert f"A published {worst} was a true 1 with probability {posterior:.3f}" in result.sentence
+    assert f"P(true = 1 given published = {worst}) = {posterior:.3f}" in result.sentence
     assert (result.name, result.unit) == ("posterior_of_one", "1")
     assert "flat prior: every true count equally likely" in result.assumptions
 
@@ -148,7 +148,7 @@ def test_tables_that_hide_counts_are_taken(name: str) -> None:
 
 
 @each("name", [*REVEALING, *HIDING])
-def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
+def test_the_most_revealing_count_is_that_of_bayes_rule(name: str) -> None:
     table = {**REVEALING, **HIDING}[name]
     most = 2 * len(table.rows) + 4 * table.bound + 2 * table.repeat
     reach: dict[int, list[float]] = {}
@@ -157,7 +157,7 @@ def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
         for value, p in zip(law.table.values.tolist(), law.pmf(law.table.values).tolist(), strict=True):
             reach.setdefault(count + value, []).append(p)
     expected = {y: max(chances) / sum(chances) for y, chances in reach.items() if 1 <= y <= most and max(chances) > 0}
-    published, posterior = table.surest_count()
+    published, posterior = table.most_revealing_count()
     assert posterior == pytest.approx(max(expected.values()), rel=1e-12)
     assert expected[published] == pytest.approx(posterior, rel=1e-12)
 
@@ -175,18 +175,18 @@ def test_the_surest_count_is_that_of_bayes_rule(name: str) -> None:
     ],
     ids=lambda law: type(law).__name__,
 )
-def test_the_surest_count_of_a_law_is_that_of_bayes_rule(law: Noise, zeros: bool) -> None:
+def test_the_most_revealing_count_of_a_law_is_that_of_bayes_rule(law: Noise, zeros: bool) -> None:
     counts = np.arange(0 if zeros else 1, 6_000)
     chances = {y: law.pmf(y - counts) for y in range(1, 20)}
     expected = {y: float(p.max() / p.sum()) for y, p in chances.items() if p.any()}
-    published, posterior = SameNoise(law, zeros).surest_count()
+    published, posterior = SameNoise(law, zeros).most_revealing_count()
     assert posterior == pytest.approx(max(expected.values()), rel=1e-9)
     assert expected[published] == pytest.approx(posterior, rel=1e-9)
 
 
 @pytest.mark.parametrize(("epsilon", "zeros"), [(4.7, False), (5.4, True)])
 def test_a_law_is_refused_from_a_posterior_of_99_percent_on(epsilon: float, zeros: bool) -> None:
-    with pytest.raises(ParameterError, match=r"The law geometric does not protect.*--allow-disclosure"):
+    with pytest.raises(ParameterError, match=r"The noise distribution geometric does not protect.*--allow-disclosure"):
         check_disclosure(SameNoise(TwoSidedGeometric(epsilon=epsilon), zeros))
     check_disclosure(SameNoise(TwoSidedGeometric(epsilon=epsilon - 0.2), zeros))
 

@@ -69,7 +69,7 @@ def test_key_spaces_out_of_range_are_refused(key_space: int) -> None:
 
 
 def test_a_law_too_wide_to_tabulate_is_refused() -> None:
-    with pytest.raises(ParameterError, match=f"Laplace: too wide to draw from; beyond ±{WIDEST}"):
+    with pytest.raises(ParameterError, match=f"Laplace: too wide to draw from; values beyond ±{WIDEST}"):
         Laplace(scale=1e6).sample(1)
 
 

@@ -1,4 +1,4 @@
-"""Noise from words: by row or by law, on zeros only where asked, and told in a record so that it can be made again."""
+"""Noise from words: by row or by distribution, on zeros only if requested, and described in a record."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_ptable_says_itself_whether_zeros_stay() -> None:
     assert [perturbs(ptable(zeros=True), asked) for asked in (False, True)] == [True, True]
     assert not perturbs(ptable(), asked=False)
     with pytest.raises(
-        ParameterError, match=r"This p-table leaves zeros as they are\. Make it with perturb_zeros, or leave"
+        ParameterError, match=r"This p-table does not perturb zeros\. Make it with perturb_zeros, or omit"
     ) as caught:
         perturbs(ptable(), asked=True)
     assert caught.value.parameter == "perturb_zeros"

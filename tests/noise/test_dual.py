@@ -198,7 +198,7 @@ def test_a_slack_variance_leaves_a_symmetric_row_uniform() -> None:
 
 
 def test_the_variance_is_an_upper_limit_unless_equality_is_asked() -> None:
-    # On -1..5 the exponential law of mean 0 has a variance of 1.72: only equality can ask for 2.
+    # On -1..5 the exponential distribution with mean 0 has a variance of 1.72: only equality gives 2.
     values = np.arange(-1, 6)
     free, forced = solution(RowProblem(values, 2.0)), solution(RowProblem(values, 2.0, equality=True))
     assert values**2 @ free < 1.73

@@ -1,4 +1,4 @@
-"""Exact inversion: every draw is the one that its bits say, whatever the number of bits it took."""
+"""Exact inversion: every draw follows from its bits, for any number of bits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def distribution(rate: float, x: int) -> Decimal:
 
 
 def holds(rate: float, x: int, number: int, bits: int) -> bool:
-    """Say whether every u that begins with these bits has x as the smallest with u < F(x)."""
+    """Return whether x is the smallest number with u < F(x) for every u that begins with these bits."""
     below, above = distribution(rate, x - 1), distribution(rate, x)
     low, high = (DIGITS.divide(Decimal(end), Decimal(2**bits)) for end in (number, number + 1))
     return below <= low and high <= above
@@ -158,7 +158,7 @@ def test_an_epsilon_that_is_no_positive_number_is_refused(rate: float) -> None:
 def test_an_epsilon_too_small_to_draw_from_is_refused() -> None:
     with pytest.raises(
         ParameterError,
-        match=r"epsilon of one count is 1e-06, too small to draw from: .* Spend more, or publish fewer tables\.",
+        match=r"epsilon of one count, 1e-06, is too small: .* publish fewer tables\.",
     ) as caught:
         ExactGeometric(1e-6)
     assert caught.value.parameter == "epsilon"

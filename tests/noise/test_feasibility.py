@@ -69,7 +69,7 @@ def test_shaped_tables_are_feasible_where_linear_programs_say_so(settings: PTabl
     for count, problem in settings.row_problems().items():
         two_sided = (problem.values < 0).any() and (problem.values > 0).any()
         limits = variance_range(problem) if two_sided else None
-        # On the limit itself rounding decides; no wish of an office lies there.
+        # At the limit itself rounding decides; no realistic setting lies there.
         assume(limits is None or min(abs(problem.variance - limit) for limit in limits) > 1e-6)
         if limits is None or problem.variance < limits[0] or (problem.equality and problem.variance > limits[1]):
             rows.append(count)
@@ -115,29 +115,31 @@ def test_refusal_names_row_reason_and_numbers() -> None:
         PTable.max_entropy(variance=2, bound=5, threshold=2)
     assert refusal.value.row == 1
     assert str(refusal.value) == (
-        "No p-table exists: row 1 is infeasible. Because a count of 1 must become 0 or 3 and more, its variance "
-        "is above 2; 2 was asked for. Use a variance above 2, or a threshold of at most 1."
+        "No p-table exists: row 1 is infeasible. Because a count of 1 must become 0 or at least 3, its variance "
+        "is above 2. The requested variance is 2. Use a variance above 2, or a threshold of at most 1."
     )
 
 
 def test_refusal_of_a_bound_that_the_threshold_swallows() -> None:
     with pytest.raises(InfeasibleError, match="row 3 is infeasible") as refusal:
         PTable.max_entropy(variance=3, bound=2, threshold=2)
-    assert "a count of 3 can only stay or rise, so its noise cannot average 0" in str(refusal.value)
+    assert "a count of 3 can only stay unchanged or increase, so that its noise cannot have mean 0" in str(
+        refusal.value
+    )
     assert refusal.value.needs == "Use a bound of at least 3, or a threshold of at most 1."
 
 
 def test_refusal_says_where_a_count_can_only_fall() -> None:
-    with pytest.raises(InfeasibleError, match="a count of 1 can only fall"):
+    with pytest.raises(InfeasibleError, match="a count of 1 can only decrease"):
         PTable.max_entropy(variance=5, bound=1, threshold=3)
-    with pytest.raises(InfeasibleError, match="a count of 0 can only stay or fall"):
+    with pytest.raises(InfeasibleError, match="a count of 0 can only stay unchanged or decrease"):
         PTable.max_entropy(variance=5, bound=1, threshold=3, perturb_zeros=True)
 
 
 def test_refusal_of_equality_that_row_1_cannot_reach() -> None:
     with pytest.raises(InfeasibleError, match="row 1 is infeasible") as refusal:
         PTable.max_entropy(variance=3, bound=3, equality=True)
-    assert "A count of 1 falls by at most 1 and rises by at most 3" in str(refusal.value)
+    assert "A count of 1 decreases by at most 1 and increases by at most 3" in str(refusal.value)
     assert refusal.value.needs == (
         "Use a variance below 3, or a bound of at least 4, or the variance as an upper limit (without equality)."
     )
@@ -170,7 +172,7 @@ GIVEN_UP: dict[str, list[tuple[str, float]]] = {
 
 
 def ways_out(settings: PTableSettings, needs: str) -> list[tuple[PTableSettings, list[PTableSettings]]]:
-    """Return, for every way out that the words name, the changed wishes and those just short of it."""
+    """Return, for every relaxation in the message, the changed settings and those just short of it."""
     found: list[tuple[PTableSettings, list[PTableSettings]]] = []
     for way in needs.removeprefix("Use ").removesuffix(".").split(", or "):
         numbers = {what: float(number) for what, number in re.findall(r"(above|below|least|most) ([\d.e+-]+)", way)}

@@ -82,7 +82,7 @@ def test_neighbouring_counts_differ_by_exp_epsilon_over_sensitivity(epsilon: flo
 def test_extreme_rates_neither_overflow_nor_cancel(rate: float) -> None:
     law = TwoSidedGeometric(epsilon=rate)
     assert float(law.log_pmf(1)) == pytest.approx(math.log(math.tanh(rate / 2)) - rate, rel=1e-12)
-    # 2 q / (1 - q)^2 = 1 / (2 sinh^2(rate / 2)), which overflows where the variance vanishes.
+    # 2 q / (1 - q)^2 = 1 / (2 sinh^2(rate / 2)), which overflows as the variance tends to 0.
     expected = 1 / (2 * math.sinh(rate / 2) ** 2) if rate < 1 else 2 * math.exp(-rate)
     assert law.variance == pytest.approx(expected, rel=1e-9, abs=0)
 

@@ -1,4 +1,4 @@
-"""The row that tells least about true 1s: feasible, unbeaten, and the only row that changes."""
+"""The row with the smallest posterior of true 1s: feasible, optimal, and the only row that changes."""
 
 from __future__ import annotations
 

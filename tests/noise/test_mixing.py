@@ -77,7 +77,7 @@ def test_mixed_keys_are_uniform() -> None:
 
 @pytest.mark.parametrize("secret", [None, b""])
 def test_mixing_without_a_secret_is_refused(secret: bytes | None) -> None:
-    with pytest.raises(SecretError, match=r"need the office's secret.*or choose plain keys"):
+    with pytest.raises(SecretError, match=r"require the office's secret.*or choose plain keys"):
         KeyMixer(secret)
 
 
@@ -96,7 +96,7 @@ def ptable() -> PTable:
 
 
 def tuples(ptable: PTable, mode: str) -> list[Ints]:
-    """Return the noises of F, M and T = F + M, all counts far above the bound."""
+    """Return the noise terms of F, M and T = F + M, all counts far above the bound."""
     words = SeededBits(31).words(2 * SIZE) >> np.uint64(32)
     key_f, key_m = words[:SIZE], words[SIZE:]
     key_t = (key_f + key_m) % np.uint64(2**32)
@@ -133,7 +133,7 @@ def joint_law_of_plain_keys(p: Floats) -> Floats:
 
 
 def counted(noises: list[Ints]) -> Ints:
-    """Return how often each triple of noises occurs."""
+    """Return the frequency of each triple of noise terms."""
     width = 2 * BOUND + 1
     place = sum((noise + BOUND) * width**power for noise, power in zip(noises, (2, 1, 0), strict=True))
     return np.bincount(place, minlength=width**3).reshape(width, width, width)
@@ -145,7 +145,7 @@ def accuracy(joint: Ints | Floats) -> float:
 
 
 def independence(noises: list[Ints], p: Floats) -> float:
-    """Return the p-value of the joint law being the product of its three parts; noises from 3 on are pooled."""
+    """Return the p-value of joint independence of the three noise terms; values from 3 on are pooled."""
     groups = np.array([0, 0, 0, 1, 2, 3, 4, 5, 6, 6, 6])
     share = np.bincount(groups, p)
     place = sum(groups[noise + BOUND] * 7**power for noise, power in zip(noises, (2, 1, 0), strict=True))

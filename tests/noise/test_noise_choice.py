@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PTABLE = PTable.max_entropy(variance=2, bound=5)
 ABOVE_ONE = PTable.max_entropy(variance=3, bound=4, threshold=1)
 ZEROS = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
-UNKNOWN = "There is no parameter of the law geometric"
+UNKNOWN = "There is no parameter of the noise distribution geometric"
 
 
 @each(
@@ -53,7 +53,7 @@ UNKNOWN = "There is no parameter of the law geometric"
 def test_noise_is_what_its_name_and_parameters_say(
     law: str | None, parameters: dict[str, Any], noise: PTable | Noise
 ) -> None:
-    # What was not given is None, as flags are.
+    # A missing flag has the value None.
     names = ("variance", "bound", "threshold", "perturb_zeros", "epsilon", "delta", "scale", "sigma")
     unset: dict[str, Any] = dict.fromkeys(names)
     assert noise_named(law, **(unset | parameters)) == noise_named(law, **parameters) == noise
@@ -81,9 +81,7 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
     law: str | None, given: dict[str, Any], flag: str, tmp_path: Path
 ) -> None:
     write_ptable(PTABLE, tmp_path / "p.toml")
-    with pytest.raises(
-        ParameterError, match=f"says its noise itself; --{flag} cannot be given too. Leave one out"
-    ) as caught:
+    with pytest.raises(ParameterError, match=f"defines the noise; --{flag} cannot be given too. Omit one") as caught:
         noise_named(law, ptable=tmp_path / "p.toml", **given)
     assert caught.value.parameter == flag.replace("-", "_")
 
@@ -91,23 +89,23 @@ def test_a_ptable_from_a_file_says_its_noise_itself(
 @each(
     ("law", "given", "kind", "message"),
     [
-        ("laplce", {}, UnknownNameError, "There is no law 'laplce'. Did you mean laplace"),
-        ("truncated", {}, UnknownNameError, "There is no law 'truncated'."),
-        (None, {}, ParameterError, "The law max-entropy needs --variance and --bound. Example: --variance 3 --bound 5"),
-        (None, {"variance": 3}, ParameterError, "The law max-entropy needs --bound. Example: --variance 3 --bound 5"),
-        ("geometric", {}, ParameterError, "The law geometric needs --epsilon. Example: --epsilon 0.5"),
-        ("laplace", {}, ParameterError, "The law laplace needs --scale. Example: --scale 2"),
-        ("gaussian", {}, ParameterError, "The law gaussian needs --sigma. Example: --sigma 1.5"),
-        ("geometric", {"scale": 2}, UnknownNameError, f"{UNKNOWN} 'scale'. There are: epsilon, sensitivity."),
+        ("laplce", {}, UnknownNameError, "There is no noise distribution 'laplce'. Did you mean laplace"),
+        ("truncated", {}, UnknownNameError, "There is no noise distribution 'truncated'."),
+        (None, {}, ParameterError, "max-entropy needs --variance and --bound. Example: --variance 3 --bound 5"),
+        (None, {"variance": 3}, ParameterError, "max-entropy needs --bound. Example: --variance 3 --bound 5"),
+        ("geometric", {}, ParameterError, "The noise distribution geometric needs --epsilon. Example: --epsilon 0.5"),
+        ("laplace", {}, ParameterError, "The noise distribution laplace needs --scale. Example: --scale 2"),
+        ("gaussian", {}, ParameterError, "The noise distribution gaussian needs --sigma. Example: --sigma 1.5"),
+        ("geometric", {"scale": 2}, UnknownNameError, f"{UNKNOWN} 'scale'. Available: epsilon, sensitivity."),
         # Where flags are given, a way out is one that exists.
-        (None, {"epsilon": 1, "scale": 2, "bound": None}, UnknownNameError, f"{UNKNOWN} 'scale'. There are: epsilon."),
-        ("geometric", {"epsilon": 1, "delta": 0.1}, UnknownNameError, f"{UNKNOWN} 'delta'. There are: epsilon."),
+        (None, {"epsilon": 1, "scale": 2, "bound": None}, UnknownNameError, f"{UNKNOWN} 'scale'. Available: epsilon."),
+        ("geometric", {"epsilon": 1, "delta": 0.1}, UnknownNameError, f"{UNKNOWN} 'delta'. Available: epsilon."),
         ("truncated-laplace", {"epsilon": 1, "delta": 0.1, "bound": 5}, ParameterError, "--bound cannot be given too"),
         ("truncated-gaussian", {"sigma": 1, "delta": 0.1}, ParameterError, "--sigma cannot be given too"),
         ("truncated-gaussian", {"delta": 0.1}, ParameterError, "--epsilon is missing. Example: --epsilon 0.5 --delta"),
         ("truncated-laplace", {"epsilon": 1, "delta": 2}, ParameterError, "delta must be above 0 and below 1, not 2"),
         ("truncated-laplace", {"epsilon": 1}, ParameterError, "needs --bound (or --delta, which finds the bound)."),
-        ("truncated-laplace", {"epsilon": 1, "scale": 2}, UnknownNameError, "'scale'. There are: epsilon, delta."),
+        ("truncated-laplace", {"epsilon": 1, "scale": 2}, UnknownNameError, "'scale'. Available: epsilon, delta."),
         (None, {"variance": -1, "bound": 5}, ParameterError, "p-table: variance must be"),
         (None, {"variance": 0.1, "bound": 5, "threshold": 3}, InfeasibleError, "No p-table exists"),
     ],
@@ -121,5 +119,5 @@ def test_what_is_wrong_is_said_with_a_way_out(
 
 def test_every_law_has_an_example_of_what_it_needs() -> None:
     for law in distribution_names():
-        with pytest.raises(ParameterError, match=f"The law {law} needs --.* Example: --"):
+        with pytest.raises(ParameterError, match=f"The noise distribution {law} needs --.* Example: --"):
             noise_named(law)

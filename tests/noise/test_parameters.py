@@ -29,7 +29,7 @@ NO_NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, True, False, None, "1", 
 
 @dataclass(frozen=True)
 class Example:
-    """Two parameters and a field that is none."""
+    """Two parameters and an ordinary field."""
 
     width: float = parameter("w", domain=positive, typical=(0.25, 8.0), power=1, meaning="width of it all")
     note: str = ""

@@ -70,7 +70,7 @@ def test_delta_is_that_of_the_outermost_value_and_a_smaller_bound_would_break_it
     law = promised(epsilon, most)
     bound = int(law.bound)
     found = delta(law, epsilon)
-    # e^eps is rounded: what cancels leaves at most some units of the last place of every probability.
+    # e^eps is rounded: cancellation has an error of a few units in the last place of every probability.
     assert found == pytest.approx(float(law.pmf(bound)), rel=1e-9, abs=1e-14)
     assert float(law.pmf(bound)) <= most
     assert law == with_bound(law, epsilon, bound)
@@ -95,13 +95,13 @@ def test_a_large_delta_is_kept_by_a_bound_of_1(promised: Callable[[float, float]
 @each(
     ("epsilon", "most", "message"),
     [
-        (0.0, 0.1, "truncated law: epsilon must be a positive number, not 0.0. Typical values: 0.5 to 1.5."),
+        (0.0, 0.1, "truncated noise: epsilon must be a positive number, not 0.0. Typical values: 0.5 to 1.5."),
         (math.inf, 0.1, "epsilon must be a positive number, not inf"),
         (math.nan, 0.1, "epsilon must be a positive number, not nan"),
-        (1.0, 0.0, "truncated law: delta must be above 0 and below 1, not 0.0"),
+        (1.0, 0.0, "truncated noise: delta must be above 0 and below 1, not 0.0"),
         (1.0, 1.0, "delta must be above 0 and below 1, not 1.0"),
         (1.0, math.nan, "delta must be above 0 and below 1, not nan"),
-        (1e-6, 1e-30, "No bound up to 4096 keeps epsilon 1e-06 with delta 1e-30. Choose larger ones."),
+        (1e-6, 1e-30, "No bound up to 4096 gives epsilon 1e-06 with delta 1e-30. Choose larger values."),
     ],
 )
 def test_what_cannot_be_promised_is_refused(

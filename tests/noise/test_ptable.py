@@ -304,7 +304,7 @@ def test_counts_that_are_not_whole_are_refused() -> None:
 
 def test_mixed_is_the_default_and_needs_a_secret() -> None:
     table = PTable.max_entropy(variance=2, bound=5)
-    with pytest.raises(SecretError, match="need the office's secret"):
+    with pytest.raises(SecretError, match="require the office's secret"):
         table.draw([1], [1])
     assert np.array_equal(table.draw(9, [1, 2], secret=SECRET), table.draw(9, [1, 2], mode="mixed", secret=SECRET))
 

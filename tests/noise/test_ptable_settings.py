@@ -1,4 +1,4 @@
-"""The wishes behind a p-table: checked where they enter, turned into rows."""
+"""The settings of a p-table: checked at construction and converted into rows."""
 
 from __future__ import annotations
 

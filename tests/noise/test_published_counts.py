@@ -56,9 +56,9 @@ def test_chances_that_stay_and_vanish_are_those_of_the_law() -> None:
     found = published_counts(transition_matrix(PTABLE), 2)
     row = PTABLE.rows[2]
     assert found.stays == pytest.approx(row.stay)
-    assert found.vanishes == pytest.approx(row.pmf(-2))
+    assert found.lost == pytest.approx(row.pmf(-2))
     cut = published_counts(transition_matrix(Laplace(scale=2.0), non_negative=True), 1)
-    assert cut.vanishes == pytest.approx(float(Laplace(scale=2.0).cdf(-1)), abs=1e-9)
+    assert cut.lost == pytest.approx(float(Laplace(scale=2.0).cdf(-1)), abs=1e-9)
     assert min(cut.published) == 0
 
 
@@ -71,4 +71,4 @@ def test_rare_counts_at_the_ends_are_left_out() -> None:
 
 def test_without_noise_a_count_is_published_as_it_is() -> None:
     found = published_counts(transition_matrix(None), 3)
-    assert (found.published, found.chances, found.stays, found.vanishes) == ((3,), (1.0,), 1.0, 0.0)
+    assert (found.published, found.chances, found.stays, found.lost) == ((3,), (1.0,), 1.0, 0.0)

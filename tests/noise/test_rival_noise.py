@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.attacks.attacker_view import belief_of
+from discreet.attacks.attacker_view import noise_from_record
 from discreet.noise.by_count import transition_matrix
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
@@ -94,7 +94,7 @@ def test_a_table_by_count_and_what_an_attacker_knows_have_the_same_rival() -> No
     expected = rival(ptable, 6)
     x = np.arange(-6, 7)
     assert expected is not None
-    for source in (transition_matrix(ptable), belief_of(Record(programme="eu2021:LU", parameters=STAY))):
+    for source in (transition_matrix(ptable), noise_from_record(Record(programme="eu2021:LU", parameters=STAY))):
         found = rival(source, 6)
         assert found is not None
         assert found.pmf(x) == pytest.approx(expected.pmf(x), rel=1e-12)

@@ -165,7 +165,7 @@ def test_a_key_space_that_cannot_hold_mean_zero_is_refused() -> None:
     # -2 and 3 in the ratio 3 : 2 need a multiple of five keys.
     law = {-2: 0.6, 3: 0.4}
     assert rounded(law, 10).weights == (6, 4)
-    with pytest.raises(ParameterError, match="large enough to hold every row with mean 0") as refusal:
+    with pytest.raises(ParameterError, match="large enough to represent every row with mean 0") as refusal:
         rounded(law, 256)
     assert refusal.value.parameter == "key_space"
 
@@ -210,5 +210,5 @@ def test_a_row_that_no_weights_can_centre_is_refused(key_space: int, law: dict[i
     # A detour that takes a key twice from a value that holds it once would leave a weight below 0.
     for weights_ in product(range(key_space + 1), repeat=len(law)):
         assert sum(weights_) != key_space or sum(v * w for v, w in zip(law, weights_, strict=True)) != 0
-    with pytest.raises(ParameterError, match="large enough to hold every row with mean 0"):
+    with pytest.raises(ParameterError, match="large enough to represent every row with mean 0"):
         rounded({value: weight / sum(law.values()) for value, weight in law.items()}, key_space)

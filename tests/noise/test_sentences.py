@@ -1,4 +1,4 @@
-"""What a p-table says of itself."""
+"""Results and warnings of a p-table."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_a_coarse_key_space_is_warned_of() -> None:
 def test_a_shortfall_names_the_shape_that_was_asked_for() -> None:
     plain, shaped = (PTable.max_entropy(variance=2, bound=5, monotone=monotone) for monotone in (False, True))
     said = [next(r.sentence for r in results(made) if r.name == "variance_shortfall") for made in (plain, shaped)]
-    assert "a wider law of mean 0 would have less entropy" in said[0]
-    assert "a wider law of mean 0, with monotone as asked for, would have less entropy" in said[1]
+    assert "a wider distribution with mean 0 would have less entropy" in said[0]
+    assert "a wider distribution with mean 0 and the requested monotone would have less entropy" in said[1]
 
 
 def test_a_missing_last_row_and_negative_counts_are_warned_of() -> None:
@@ -64,7 +64,7 @@ def test_a_table_that_is_not_centred_is_warned_of() -> None:
     rule = read_ptable(RULE)
     assert warnings(rule)[:2] == [
         ROUNDING,
-        "The noise of rows 1, 2, 3, 4, 5, .. does not average 0; most for a count of 9: -9.",
+        "The mean noise of rows 1, 2, 3, 4, 5, .. is not 0. The largest is -9, for a count of 9.",
     ]
     # Large counts take rows 501 to 750 in turn: noise 0, -1, -2, 2, 1 in equal shares.
     (typical, *_) = results(rule)
@@ -83,9 +83,9 @@ BIASED = PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (-1, 0, 1), (0.3, 0.3,
 
 @each("keys", [None, "plain", "mixed", "words"])
 def test_biased_rows_are_warned_of_whatever_draws_the_noise(keys: str | None) -> None:
-    (warning,) = (text for text in warnings(BIASED, keys) if "does not average 0" in text)
+    (warning,) = (text for text in warnings(BIASED, keys) if "The mean noise of" in text)
     assert "row 1 " in warning
-    assert warning.endswith(": 0.1.")
+    assert "The largest is 0.1, " in warning
 
 
 @each(("keys", "warned"), [(None, True), ("mixed", True), ("plain", False), ("words", False)])
@@ -99,7 +99,7 @@ def test_the_bias_of_few_mixed_keys_is_told_with_its_size() -> None:
     (warning,) = (text for text in warnings(few, "mixed") if "only 256 keys" in text)
     told = [0.088, (2 / 256) ** 0.5 * 10_000, (2 * 10_000) ** 0.5]
     assert all(f"{number:,.{digits}f}" in warning for number, digits in zip(told, (3, 0, 0), strict=True))
-    # The mean over all keys, by secret, has the standard deviation that is told.
+    # The mean over all keys, by secret, has the stated standard deviation.
     keys, counts = np.arange(256, dtype=np.uint64), np.full(256, 9)
     means = [few.draw(counts, keys, secret=f"secret {number:016}".encode()).mean() for number in range(400)]
     assert np.std(means) == pytest.approx((2 / 256) ** 0.5, rel=0.15)
@@ -116,4 +116,4 @@ def test_negative_counts_are_not_warned_of_where_0_is_published_instead() -> Non
 
 
 def test_next_to_no_noise_is_warned_of() -> None:
-    assert any("protects next to nothing" in text for text in warnings(PTable.max_entropy(variance=0.005, bound=2)))
+    assert any("gives almost no protection" in text for text in warnings(PTable.max_entropy(variance=0.005, bound=2)))

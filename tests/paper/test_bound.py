@@ -27,7 +27,7 @@ def drawn() -> BoundMap:
 
 
 def brute_force(variance: float, bound: int) -> int:
-    """Return m from every combination of three noises."""
+    """Return m from every combination of three noise terms."""
     values = np.arange(-bound, bound + 1)
     p = MaxEntropy(variance=variance, bound=bound).pmf(values)
     chance = math.fsum(

@@ -104,7 +104,7 @@ def test_two_series_are_told_apart() -> None:
     assert layers(spec)[0]["encoding"]["y"]["scale"]["type"] == "log"
 
 
-@pytest.mark.parametrize(("high", "word"), [(3.0, "strict"), (0.5, "strict: nothing is left")])
+@pytest.mark.parametrize(("high", "word"), [(3.0, "strict"), (0.5, "strict: infeasible")])
 def test_a_plane_says_what_is_left(high: float, word: str) -> None:
     plane = VariancePlane(
         "", (Span(1, 1.0, high),), (Span(1, 0.5, 4.0),), (EdgeLine("V = 1", (1.0, 1.0), (0.0, 2.0)),), 1, 5.0
@@ -125,7 +125,7 @@ def test_a_line_of_epsilon_says_what_is_left() -> None:
         "", (0.1, 1.0), {"s": (9.0, 1.0), "r": (5.0, 0.5)}, {"a": 0.3, "b": 0.4}, 20.0, (0.5, 0.3), (0.2, 0.4)
     )
     spec = line.chart().to_dict()
-    assert names(spec, "fill") == ["strict: nothing is left", "relaxed: 0.200 to 0.400"]
+    assert names(spec, "fill") == ["strict: infeasible", "relaxed: 0.200 to 0.400"]
     assert names(spec, "stroke") == ["a", "b", "s", "r"]
     assert [(row["x"], row["to_x"]) for row in data_of(spec, "rect")[0]] == [(0.2, 0.4)]
     assert ("limit: a", 0.3, None) in list(line.rows())

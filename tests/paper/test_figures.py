@@ -68,9 +68,11 @@ def test_messages_hold_the_numbers(figures: dict[str, PaperFigure]) -> None:
     assert "7,543,724 sets" in figures["bound-map"].title
     assert "V = 2.88" in figures["averaging-map"].title
     assert "0.27 in Malta and 0.58 in France" in figures["accuracy"].title
-    assert "from E = 7 and V = 2.88 on, and no epsilon" in figures["parameter-space"].title
-    assert "no variance and bound up to 10 are left" in figures["parameter-space-levels-optimal"].title
-    assert "up to 2.0 times" in figures["ratios"].title
+    assert (
+        "bounds from E = 7 and variances from V = 2.88 are feasible, and no epsilon" in figures["parameter-space"].title
+    )
+    assert "no variance and bound up to 10 are feasible" in figures["parameter-space-levels-optimal"].title
+    assert "by a factor of up to 2.0" in figures["ratios"].title
 
 
 def test_the_edges_of_the_final_figure_are_the_formulas(figures: dict[str, PaperFigure]) -> None:
@@ -81,7 +83,7 @@ def test_the_edges_of_the_final_figure_are_the_formulas(figures: dict[str, Paper
     averaging = edges["edge: averaging: V = 0.25 / 0.0867 = 2.88"]
     assert [v for _, v in averaging] == pytest.approx([0.25 / 0.0867] * 2, rel=1e-4)
     assert all(v == pytest.approx(e * (e + 1) / 3) for e, v in edges["edge: V = E (E + 1) / 3, uniform noise"])
-    hidden = edges["edge: bound hidden: m(V, E) = 2.8e7, V = 9.63 at E = 10"]
+    hidden = edges["edge: bound disclosure: m(V, E) = 2.8e7, V = 9.63 at E = 10"]
     assert [round(v, 2) for e, v in hidden if e in {5, 6, 10}] == [1.82, 2.84, 9.63]
     errors = [(eps, error) for name, eps, error in line.rows() if str(name).startswith("areas: log(68")]
     assert all(float(eps or 0) * float(error or 0) == pytest.approx(math.log(68 / 0.32)) for eps, error in errors)

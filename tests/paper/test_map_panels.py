@@ -1,4 +1,4 @@
-"""A heat map shows its values, and its data can be read beside it."""
+"""A heat map shows its values and has its data."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_reading_is_counted_as_one_whatever_ours_rests_on() -> None:
         found = number("uniform-variance", 10.0, "at E = 5", basis=basis)
         assert (found.published, found.read_as, found.kind) == ("E (E + 1) / 3", "10", READING)
         assert found.agrees
-        assert found.note == 'our reading of "maximum variance V = E (E + 1) / 3", taken for 10: at E = 5'
+        assert found.note == 'our reading of "maximum variance V = E (E + 1) / 3" as 10: at E = 5'
     assert not number("uniform-variance", 11.0).agrees
     assert number("residents-of-graden", None, "why").kind == NOT_COMPUTED
 

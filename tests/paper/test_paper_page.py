@@ -72,8 +72,8 @@ def test_a_number_that_changes_changes_the_page(paper: Paper) -> None:
 
 
 def test_what_does_not_agree_though_it_should_is_named(text: str) -> None:
-    listed = html.unescape(text).partition("do not agree</h3>")[2].partition("</ul>")[0]
-    assert "smallest bound that stays hidden at V = 2: published 5 to 10, ours 6. Our reading of" in listed
+    listed = html.unescape(text).partition("our reading of it</h3>")[2].partition("</ul>")[0]
+    assert "smallest bound that is not disclosed at V = 2: published 5 to 10, ours 6. Our reading of" in listed
     assert "published 10 %, ours 11.25 %." in listed
     assert listed.count("<li>") == 4
 
@@ -100,7 +100,7 @@ def test_the_table_of_numbers_is_that_of_the_page(paper: Paper, folder: Path) ->
 
 def test_strict_and_relaxed_readings_stand_side_by_side() -> None:
     rows = {row.bound: row for row in readings(reproduce_space())}
-    assert rows[5].strict == "nothing: averaging asks for 2.88, hidden bound allows 1.82"
+    assert rows[5].strict == "infeasible: averaging needs V ≥ 2.88, bound disclosure allows V ≤ 1.82"
     assert rows[5].relaxed.startswith("2.23 (averaging) to 2.44")
     assert rows[7].strict.startswith("2.88 (averaging) to 4.13")
 
@@ -112,7 +112,7 @@ def reproduce_space() -> Paper:
 
 
 def test_a_folder_with_figures_is_kept(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(FileExistsAlreadyError, match=r"index.html exists already and was left as it is"):
+    with pytest.raises(FileExistsAlreadyError, match=r"index.html exists already and was not changed"):
         check_folder(folder, replace=False)
     check_folder(folder, replace=True)
     (tmp_path / "figures").mkdir()
@@ -156,7 +156,7 @@ def page(folder: Path) -> Iterator[Page]:
 
 
 def opened(page: Page, folder: Path) -> Page:
-    """Open the page and see to it that the browser complains of nothing and asks for nothing."""
+    """Open the page; the browser must report no error and send no request."""
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -167,7 +167,7 @@ def opened(page: Page, folder: Path) -> Page:
 
 
 def well_drawn(page: Page, pictures: int) -> None:
-    """See to it that all pictures are drawn, their words within them, and that nobody has to scroll sideways."""
+    """Check that all figures are drawn with their text inside, and that the page does not scroll sideways."""
     for width in (NARROW, 1200):
         page.set_viewport_size({"width": width, "height": 900})
         boxes = page.eval_on_selector_all(

@@ -63,9 +63,9 @@ def test_strictly_the_region_begins_at_seven_and_relaxed_at_five(
 def test_each_attacker_is_told_by_the_constraints(readings: tuple[ConstraintReading, ConstraintReading]) -> None:
     averages = [each for each in readings[0].constraints if each.name == "averaging"]
     assert len(averages) == 2
-    assert all(each.reason.startswith("who takes the paper's averages") for each in averages)
+    assert all(each.reason.startswith("the paper's averaging attack") for each in averages)
     optimal = ConstraintReading("strict", 0.0124, 47_000_000, 0.0014, "France", "optimal")
-    assert all("everything published" in each.reason for each in optimal.constraints if each.name == "averaging")
+    assert all("the optimal linear attack" in each.reason for each in optimal.constraints if each.name == "averaging")
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def test_what_the_paper_does_not_print_is_counted_apart(paper: Paper) -> None:
         assert kinds[name] == "formula", name
     read = [each for each in paper.numbers if each.kind == "reading"]
     assert all(each.note.startswith('our reading of "') for each in read)
-    assert paper.sentences()[1].startswith(f"Of {len(read)} numbers not printed as such")
+    assert paper.sentences()[1].startswith(f"Of {len(read)} numbers inferred by us")
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_one_number_is_told_as_one(paper: Paper) -> None:
     first, second = Paper((), (one, none), {}, ()).sentences()
     assert first.startswith("Of 1 number printed in the paper")
     assert first.endswith("1 agrees within the published rounding.")
-    assert second == "There is 1 number not to be had from what is public; the notes say why."
+    assert second == "1 number is not computable from public data; the notes give the reasons."
 
 
 def test_parts_come_in_the_order_of_the_page() -> None:
@@ -132,5 +132,5 @@ def test_every_member_state_stands_under_both_rules_and_attackers(sources: Sourc
         assert hers.variance > mine.variance
         assert hers.epsilon < mine.epsilon
         assert hers.hidden <= mine.hidden
-    # By all levels and against the best estimate nothing is left up to 10.
+    # Under the rule levels and against the optimal estimate no bound up to 10 is feasible.
     assert not found[-1].feasible

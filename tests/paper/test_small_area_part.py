@@ -21,7 +21,7 @@ def areas() -> AreaCounts:
 
 
 def chance(epsilon: float, holds: object) -> float:
-    """Return the probability of noises that hold, by summing the law."""
+    """Return the probability of noise values that satisfy a condition, by summing the distribution."""
     law = TwoSidedGeometric(epsilon=epsilon)
     values = np.arange(-600, 601)
     return math.fsum(law.pmf(values[[bool(holds(int(x))) for x in values]]))  # type: ignore[operator]

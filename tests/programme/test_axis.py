@@ -150,9 +150,9 @@ def test_labels_are_as_narrow_as_can_be_and_never_run_over(size: int, kind: type
 
 def test_levels_that_are_not_nested_are_a_promise_broken() -> None:
     crossed = Level("AGE", "crossed", 2, ("Y1", "Y2"))
-    with pytest.raises(InternalError, match=re.escape("Level AGE:1 is no refinement of crossed.")):
+    with pytest.raises(InternalError, match=re.escape("Level AGE:1 is not a refinement of crossed.")):
         axis_of("AGE", (crossed, replace(AGE.levels[0], size=3)), AGE.tree).check_nested()
-    with pytest.raises(InternalError, match=re.escape("Level AGE:2 is no refinement of AGE:1.")):
+    with pytest.raises(InternalError, match=re.escape("Level AGE:2 is not a refinement of AGE:1.")):
         axis_of("AGE", AGE.levels, None).check_nested()
 
 

@@ -35,9 +35,9 @@ def test_above_says_which_category_contains_which() -> None:
         ([("A", ""), ("A", "")], "category 'A' is given twice"),
         ([("A", ""), ("B", ""), ("C", "A"), ("C", "B")], "category 'C' has two parents, A and B"),
         ([("A", ""), ("B", "AA")], r"parent 'AA', which does not exist. Did you mean A\? Add it"),
-        ([("A", "B"), ("B", "A")], "lead in a circle, A -> B -> A"),
-        ([("R", ""), ("A", "C"), ("B", "A"), ("C", "B")], "circle"),
-        ([("A", "A")], "circle, A -> A"),
+        ([("A", "B"), ("B", "A")], "form a cycle, A -> B -> A"),
+        ([("R", ""), ("A", "C"), ("B", "A"), ("C", "B")], "cycle"),
+        ([("A", "A")], "cycle, A -> A"),
     ],
 )
 def test_trees_that_are_none_are_refused(lines: list[tuple[str, str]], message: str) -> None:

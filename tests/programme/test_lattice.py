@@ -82,14 +82,14 @@ def test_names_are_level_names_sorted_and_positions_take_any_order() -> None:
     assert found.names()[found.position("B1 A1")] == "A1 B1"
     with pytest.raises(UnknownNameError, match=r"no statistic 'A2'. Did you mean A1"):
         found.position("A2")
-    with pytest.raises(UnknownNameError, match="There are: levels, flat"):
+    with pytest.raises(UnknownNameError, match="Available: levels, flat"):
         lattice(programme([("A",)], {"A": (2,)}), "deep")
 
 
 def test_a_table_with_too_many_margins_is_refused() -> None:
     names = [f"T{n}" for n in range(25)]
     made = programme([names], dict.fromkeys(names, (2,)))
-    with pytest.raises(ProgrammeError, match="has 33,554,432 margins; at most 1,048,576 are counted"):
+    with pytest.raises(ProgrammeError, match="has 33,554,432 margins; the maximum is 1,048,576"):
         lattice(made)
 
 

@@ -89,7 +89,11 @@ MISTAKES = {
     "unknown key": ("label = {en", "lable = {en", "line 8: topic AGE has the unknown key 'lable'. Did you mean label"),
     "unknown head": ('name = "Small town"', 'nome = "Small town"', "line 2: the unknown key 'nome'. Did you mean name"),
     "unknown column": ('AGE = "age_group"', 'AGES = "age_group"', "unknown topic 'AGES'. Did you mean AGE"),
-    "cycle": ('["Y", "", "young"]', '["Y", "01", "young"]', "line 7: Topic AGE: categories lead in a circle"),
+    "cycle": (
+        '["Y", "", "young"]',
+        '["Y", "01", "young"]',
+        "line 7: Topic AGE: the parents of categories form a cycle",
+    ),
     "orphan": (
         '["01", "Y"]',
         '["01", "YY"]',
@@ -98,9 +102,9 @@ MISTAKES = {
     "two parents": ('["03", "O"]', '["03", "O"], ["03", "Y"]', "category '03' has two parents"),
     "no categories": ('categories = ["F", "M"]', "categories = []", "line 4: Topic SEX has no categories"),
     "zero categories": ("sizes = [3, 11]", "sizes = [0, 11]", "Topic EDU has a level with no categories"),
-    "falling sizes": ("sizes = [3, 11]", "sizes = [11, 3]", "levels must grow from coarse to fine"),
+    "falling sizes": ("sizes = [3, 11]", "sizes = [11, 3]", "sizes of levels must increase from coarse to fine"),
     "odd sizes": ("sizes = [3, 11]", 'sizes = ["a"]', "size must be a whole number"),
-    "nothing said": ("sizes = [3, 11]", "", "topic EDU says nothing of its categories. Add categories"),
+    "nothing said": ("sizes = [3, 11]", "", "topic EDU does not define its categories. Add categories"),
     "odd hierarchy": ('["01", "Y"]', '"01"', "is not .code, parent, label."),
     "odd breakdowns": ("{L = 1}", "{L = 0}", "Give each a depth from 1 on"),
     "no csv": ('"areas.csv"', '"area.csv"', "area.csv cannot be read: No such file or directory. The path is relative"),
@@ -113,12 +117,12 @@ MISTAKES = {
     ),
     "no sizes": ("sizes = [3, 11]", "sizes = []", "Topic EDU has 0 levels; it must have 1 to 100"),
     "two kinds": ("sizes = [3, 11]", 'sizes = [3, 11]\ncategories = ["a"]', "topic EDU has categories and sizes"),
-    "too deep a cut": ("{L = 1}", "{L = 9}", "breakdown AGE.L is a topic too, or is cut at depth 9 of 2"),
+    "too deep a cut": ("{L = 1}", "{L = 9}", "breakdown AGE.L is also a topic, or has depth 9 of 2"),
     "nested columns": ('["GEO", "EDU"]', '[["GEO"]]', "table 3: columns must be a list of texts"),
     "columns as text": ('["GEO", "EDU"]', '"GEO"', "line 30: table 3: columns must be a list of texts"),
     "unit as number": ('unit = "households"', "unit = 5", "table 3: unit must be text"),
     "bound to a number": ('AGE = "age_group"', "AGE = 5", "must bind topics to columns by name"),
-    "blank name": ("[topics.EDU]", '["topics"."E DU"]', "A topic cannot be called 'E DU'|unknown"),
+    "blank name": ("[topics.EDU]", '["topics"."E DU"]', "'E DU' is not a valid name of a topic|unknown"),
     "universe of an unknown topic": (
         "SEX = F",
         "SEXX = F",
@@ -130,7 +134,7 @@ MISTAKES = {
         "SEX ~ F",
         "line 33: .* 'SEX ~ F' cannot be read: at position 5, before",
     ),
-    "universe of nobody": ("SEX = F", "SEX = F and SEX = M", "line 33: .* no record can be in it"),
+    "universe without records": ("SEX = F", "SEX = F and SEX = M", "line 33: .* no record satisfies"),
     "universe without codes": ("SEX = F", "EDU = 1", "line 33: .* topic EDU has no list of categories"),
     "universe that counts": (
         '"SEX = F"',
@@ -185,7 +189,7 @@ def test_an_empty_programme_and_unreadable_files_are_refused(tmp_path: Path) -> 
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ProgrammeFileError, match="not text in UTF-8"):
         read_programme(tmp_path / "b.toml")
-    with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 3: has another number of fields"):
+    with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 3: has a different number of fields"):
         read_programme(written(tmp_path, areas="code,parent\nN,\nS,,x,y\n"))
     (tmp_path / "areas.csv").write_bytes("code,parent\nÄ,\n".encode("latin-1"))
     with pytest.raises(ProgrammeFileError, match=r"areas\.csv, line 2: byte 13 of the file is not text in UTF-8"):

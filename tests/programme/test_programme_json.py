@@ -124,7 +124,7 @@ def topics(draw: st.DrawFn, name: str) -> Topic:
     tree = CategoryTree(name, tuple(Category(c.code, c.parent, draw(LABELS)) for c in bare.categories))
     depths = draw(st.sets(st.integers(1, tree.depth), min_size=1))
     cuts = [tree.cut(depth) for depth in sorted(depths)]
-    # In another order a level is no cut of the tree, and its codes have to be written.
+    # In another order a level is not a depth of the tree, and its codes have to be written.
     cuts = [tuple(draw(st.permutations(codes))) if draw(st.booleans()) else codes for codes in cuts]
     listed = [codes if draw(st.integers(0, 4)) else None for codes in cuts]
     levels = [
@@ -213,13 +213,13 @@ FIRST: Keys = ("tables", 0, "breakdowns", 0)
 MISTAKES: list[tuple[Keys, Any, str]] = [
     (("name",), GONE, r"the whole: lacks the key 'name'\. Add it"),
     (("name",), 5, r"name: must be text, not 5\."),
-    (("titel",), "x", r"the whole: has the unknown key 'titel'\. There are: name, notes, topics, tables, areas\."),
+    (("titel",), "x", r"the whole: has the unknown key 'titel'\. Available: name, notes, topics, tables, areas\."),
     (("notes",), "a note", r"notes: must be a list, not 'a note'"),
     (("notes", 0), None, r"notes\[0\]: must be text, not None"),
     (("topics",), {}, r"topics: must be a list"),
     (("topics", 1), "EDU", r"topics\[1\]: must be an object"),
     (("topics", 1, "name"), "AGE", r"topics: has the topic 'AGE' twice"),
-    (("topics", 1, "name"), "E DU", "A topic cannot be called 'E DU'"),
+    (("topics", 1, "name"), "E DU", "'E DU' is not a valid name of a topic"),
     ((*AGE, "labels"), "Age", r"topics\[0\]\.labels: must be an object"),
     ((*AGE, "labels", "en"), 1, r"topics\[0\]\.labels\.en: must be text"),
     ((*AGE, "column"), 1, r"topics\[0\]\.column: must be text"),
@@ -232,7 +232,7 @@ MISTAKES: list[tuple[Keys, Any, str]] = [
     ((*AGE, "tree", 0, 2), ["young"], r"topics\[0\]\.tree\[0\]\[2\]: must be an object"),
     ((*AGE, "levels"), [], "Topic AGE has 0 levels"),
     ((*AGE, "levels", 0, "name"), "AGE", r"topics\[0\]\.levels: has the level 'AGE' twice"),
-    ((*AGE, "levels", 0, "size"), 3, r"levels\[0\]\.size: says 3, but the level has 2 categories"),
+    ((*AGE, "levels", 0, "size"), 3, r"levels\[0\]\.size: is 3, but the level has 2 categories"),
     ((*AGE, "levels", 0, "size"), True, r"levels\[0\]\.size: must be a whole number from 1 on, not True"),
     ((*AGE, "levels", 0, "size"), 0, r"levels\[0\]\.size: must be a whole number from 1 on, not 0"),
     ((*AGE, "levels", 0, "depth"), 1, r"levels\[0\]: has both depth and codes"),
@@ -240,8 +240,8 @@ MISTAKES: list[tuple[Keys, Any, str]] = [
     ((*AGE, "levels", 1, "depth"), 2.0, r"levels\[1\]\.depth: must be a whole number"),
     ((*AGE, "levels", 0, "codes"), ["O", "O"], r"levels\[0\]\.codes: has the code 'O' twice"),
     ((*AGE, "levels", 0, "codes"), ["O", "Z"], r"levels\[0\]: has the code 'Z', which is not in the tree"),
-    ((*AGE, "levels", 0, "codes"), ["Y", "1"], r"levels\[0\]: does not have every category of the tree once"),
-    ((*AGE, "levels", 1), {"name": "AGE", "size": 1, "codes": ["O"]}, r"levels\[1\]: does not have every category"),
+    ((*AGE, "levels", 0, "codes"), ["Y", "1"], r"levels\[0\]: must contain every leaf of the tree exactly once"),
+    ((*AGE, "levels", 1), {"name": "AGE", "size": 1, "codes": ["O"]}, r"levels\[1\]: must contain every leaf"),
     (("topics", 1, "levels", 0, "sise"), 3, r"topics\[1\]\.levels\[0\]: has the unknown key 'sise'"),
     (("tables",), [], "has no tables"),
     (("tables", 0, "id"), 1, r"tables\[0\]\.id: must be text, not 1"),
@@ -249,10 +249,10 @@ MISTAKES: list[tuple[Keys, Any, str]] = [
     (("tables", 0, "universe"), ["AGE"], r"tables\[0\]\.universe: must be text"),
     (("tables", 0, "universe"), "AGE ~ Y", r"tables\[0\]: Universe of table .* cannot be read: at position 5"),
     (("tables", 0, "universe"), "AGEE = Y", r"tables\[0\]: Universe of table .*: There is no topic 'AGEE'"),
-    ((*FIRST, "topic"), "AGES", r"breakdowns\[0\]\.topic: is 'AGES', which is no topic\. There are: AGE, EDU"),
-    ((*FIRST, "topic"), "EDU", r"levels\[0\]: is 'AGE:1', which is no level of topic EDU\. There are: EDU"),
+    ((*FIRST, "topic"), "AGES", r"breakdowns\[0\]\.topic: is 'AGES', which is not a topic\. Available: AGE, EDU"),
+    ((*FIRST, "topic"), "EDU", r"levels\[0\]: is 'AGE:1', which is not a level of topic EDU\. Available: EDU"),
     ((*FIRST, "levels"), ["AGE", "AGE"], r"breakdowns\[0\]\.levels: has the level 'AGE' twice"),
-    ((*FIRST, "levels"), ["AGE", "AGE:1"], r"breakdowns\[0\]\.levels: must stand from coarse to fine"),
+    ((*FIRST, "levels"), ["AGE", "AGE:1"], r"breakdowns\[0\]\.levels: must be ordered from coarse to fine"),
     ((*FIRST, "levels", 0), [], r"breakdowns\[0\]\.levels\[0\]: must be text"),
     ((*FIRST, "total"), 1, r"breakdowns\[0\]\.total: must be true or false, not 1"),
     (("tables", 0, "breakdowns", 1), {**good()["tables"][0]["breakdowns"][0]}, "Table 1 uses topic AGE twice"),
@@ -318,5 +318,5 @@ def test_a_breakdown_with_levels_of_its_own_is_not_written() -> None:
     table = Table("1", (Breakdown("SEX", "SEX", (other,)),))
     with pytest.raises(ProgrammeError, match="Table 1, breakdown SEX: topic SEX has no level SEX with 3 categories"):
         programme_to_json(Programme("p", {"SEX": Topic("SEX", (Level("SEX", "SEX", 2),))}, (table,)))
-    with pytest.raises(ProgrammeError, match=r"Table 1, breakdown SEX: there is no topic SEX\. Add it"):
+    with pytest.raises(ProgrammeError, match=r"Table 1, breakdown SEX: topic SEX does not exist\. Add it"):
         programme_to_json(Programme("p", {}, (table,)))

@@ -72,7 +72,7 @@ def test_variables_codes_and_labels_of_all_languages_are_taken(tmp_path: Path) -
     }
     assert labels(found, "civil_stånd")["OG"] == {"sv": "ogift", "en": "single"}
     assert [table.id for table in found.tables] == ["BE01"]
-    assert "Left out: tabellinnehåll, år." in found.notes
+    assert "Excluded: tabellinnehåll, år." in found.notes
 
 
 def test_what_we_write_as_px_and_sdmx_gives_the_programme_again(tmp_path: Path, engine: DuckDB) -> None:
@@ -118,7 +118,7 @@ def test_toml_gives_the_topics_again(spec: str, tmp_path: Path) -> None:
         ('STUB="a";\nDATA=\n1;', "has 0 codes and 0 values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","y";\nCODES("a")="1";\nDATA=\n1;', "has 1 codes and 2 values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","x";\nDATA=\n1;', "'x' is given twice"),
-        ('STUB="t";\nVALUES("t")="2021";\nTIMEVAL("t")=TLIST(A1);\nDATA=\n1;', "no variables but time and contents"),
+        ('STUB="t";\nVALUES("t")="2021";\nTIMEVAL("t")=TLIST(A1);\nDATA=\n1;', "no variables except time and contents"),
         ('STUB="a";\nnonsense\nDATA=\n1;', r"line 2: is not KEYWORD=values;"),
         ('STUB="a";\nVALUES("a")="x"\nDATA=\n1;', "is not KEYWORD=values;|values of 'a'"),
         ('STUB="a";\nVALUES("a")="x","y";\nHIERARCHIES("a")="x","y":"x","x":"y";\nDATA=\n1;', "x|y"),

@@ -94,7 +94,7 @@ def test_records_without_a_region_code_follow_missing(tmp_path: Path, engine: Du
         (
             "area,region\nv10,A\nv10,B\n",
             ProgrammeFileError,
-            "line 3: area v10 is in two regions, A and B. Keep one; regions that overlap go into files of their own.",
+            "line 3: area v10 is in two regions, A and B. Keep one. Put overlapping regions into separate files.",
         ),
         ("area,region\nx1,A\n", ProgrammeFileError, "no topic of the programme has the category 'x1'."),
         (
@@ -102,7 +102,7 @@ def test_records_without_a_region_code_follow_missing(tmp_path: Path, engine: Du
             UnknownNameError,
             "There is no category of topic GEO, named in valleys.csv 'v22'. Did you mean v",
         ),
-        ("area,region\nv10,_O\n", ProgrammeFileError, "line 2: _O is the code of areas in no region."),
+        ("area,region\nv10,_O\n", ProgrammeFileError, "line 2: _O is reserved for areas outside all regions."),
         ("area,region\nv10,A,more\n", ProgrammeFileError, "line 2: has more fields than the header."),
         ("area,region\nv10,d2\n", ProgrammeFileError, "region d2 has the code of a category of GEO."),
         ("area,region\nd2,A\nv20,B\n", ProgrammeFileError, "area v20 lies in area d2, which is in another region."),
@@ -122,7 +122,9 @@ def test_data_may_have_coarser_codes_that_lie_in_one_region(tmp_path: Path, engi
 
 def test_a_topic_of_the_programme_is_not_replaced(tmp_path: Path) -> None:
     once = with_regions(TOWN, file(tmp_path, "area,region\nv10,A\n"))
-    with pytest.raises(ProgrammeFileError, match="its name makes a topic GEO_VALLEYS, and the programme has one"):
+    with pytest.raises(
+        ProgrammeFileError, match="its name gives the topic GEO_VALLEYS, which the programme already has"
+    ):
         with_regions(once, file(tmp_path, "area,region\nv10,B\n"))
 
 

@@ -69,8 +69,8 @@ def test_names_are_kept_in_every_language() -> None:
 def test_the_notes_say_what_was_left_out() -> None:
     notes = programme_from_dsd(DATA / "town-2.1.xml").notes
     assert "From the data structure definition TST:TOWN(1.0)." in notes
-    assert "Dimensions left out, for they have no code list with categories: TIME_PERIOD." in notes
-    assert "Codes taken for the total, not for a category: T (SEX), TOTAL (AGE)." in notes
+    assert "Dimensions excluded because they have no code list with categories: TIME_PERIOD." in notes
+    assert "Codes interpreted as the total, not as a category: T (SEX), TOTAL (AGE)." in notes
     assert not any("seldom" in note for note in notes)
     assert any(
         note.endswith("categories: STATUS, TIME_PERIOD.") for note in load_programme(f"sdmx:{DATA}/town-3.0.xml").notes
@@ -79,13 +79,13 @@ def test_the_notes_say_what_was_left_out() -> None:
 
 def test_dimensions_that_seldom_break_down_units_are_noted(tmp_path: Path) -> None:
     made = programme_from_dsd(saved(tmp_path, changed('Dimension id="SEX"', 'Dimension id="FREQ"')))
-    assert "Taken as breakdowns of the units counted, which they seldom are: FREQ." in made.notes
+    assert "Dimensions used as breakdowns, although they rarely describe units: FREQ." in made.notes
 
 
 def test_a_dimension_with_nothing_but_a_total_is_left_out(tmp_path: Path) -> None:
     made = programme_from_dsd(saved(tmp_path, re.sub(r'<str:Code id="[FM]">.*?</str:Code>', "", TOWN_21)))
     assert list(made.topics) == ["AREA", "AGE"]
-    assert "Dimensions left out, for they have no code list with categories: SEX, TIME_PERIOD." in made.notes
+    assert "Dimensions excluded because they have no code list with categories: SEX, TIME_PERIOD." in made.notes
 
 
 def test_a_total_below_another_code_is_a_category(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_without_concepts_there_are_no_labels(tmp_path: Path) -> None:
     assert made.topics["SEX"].labels == {}
 
 
-WHOLE = r"Get the definition with all it refers to"
+WHOLE = r"Download the definition with all referenced structures"
 SECOND = TOWN_21[TOWN_21.index("<str:DataStructure ") : TOWN_21.index("</str:DataStructures>")]
 
 
@@ -148,25 +148,25 @@ SECOND = TOWN_21[TOWN_21.index("<str:DataStructure ") : TOWN_21.index("</str:Dat
     ("text", "message"),
     [
         ("", r"town.xml, line 1: is not XML: no element found"),
-        (TOWN_21[:1500], r"town.xml, line 2\d: is not XML: .*Get the file again"),
-        ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "has a document type, which SDMX does not use. Take it out"),
-        ("<html/>", "is no SDMX structure message but 'html'. Give a data structure definition"),
+        (TOWN_21[:1500], r"town.xml, line 2\d: is not XML: .*Download the file again"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "has a document type, which SDMX does not use. Remove it"),
+        ("<html/>", "is not an SDMX structure message but 'html'. Give a data structure definition"),
         (
             changed("mes:Structure ", "mes:StructureSpecificData ").replace(
                 "/mes:Structure>", "/mes:StructureSpecificData>"
             ),
-            "no SDMX structure message but 'StructureSpecificData'",
+            "not an SDMX structure message but 'StructureSpecificData'",
         ),
         ("<Structure/>", "cannot be read as an SDMX structure message: .*Check it against the SDMX schema"),
         (changed(' agencyID="TST" version="1.0">', ">"), "message: KeyError 'agencyID'. Check it against"),
-        (without("DataStructures"), "town.xml: holds no data structure definition. Give a file with one definition"),
-        (without("DataStructures", TOWN_30), "holds no data structure definition"),
+        (without("DataStructures"), "town.xml: contains no data structure definition. Give a file with one definition"),
+        (without("DataStructures", TOWN_30), "contains no data structure definition"),
         (
             changed("</str:DataStructures>", SECOND.replace('id="TOWN"', 'id="CITY"') + "</str:DataStructures>"),
-            r"holds 2 data structure definitions \(TOWN, CITY\). Give a file with one",
+            r"contains 2 data structure definitions \(TOWN, CITY\). Give a file with one",
         ),
-        (without("Codelists"), "holds no code lists. " + WHOLE),
-        (without("Codelists", TOWN_30), "holds no code lists. " + WHOLE),
+        (without("Codelists"), "contains no code lists. " + WHOLE),
+        (without("Codelists", TOWN_30), "contains no code lists. " + WHOLE),
         (changed('Ref id="CL_SEX"', 'Ref id="CL_GENDER"'), r"refers to TST:CL_GENDER\(1.0\), which is not in the file"),
         (
             changed("CL_EDU(1.0.0)", "CL_EDU(1.0+.0)", TOWN_30),
@@ -182,11 +182,11 @@ SECOND = TOWN_21[TOWN_21.index("<str:DataStructure ") : TOWN_21.index("</str:Dat
         ),
         (
             re.sub(r'(<str:Codelist id="CL_SEX".*?>).*?(</str:Codelist>)', r"\1\2", TOWN_21, flags=re.DOTALL),
-            r"dimension SEX has the code list TST:CL_SEX\(1.0\), of which the file holds no codes. " + WHOLE,
+            r"dimension SEX has the code list TST:CL_SEX\(1.0\), but the file contains no codes of it. " + WHOLE,
         ),
         (
             re.sub(r'(<str:Codelist id="CL_AREA".*?>).*?(</str:Codelist>)', r"\1\2", TOWN_21, flags=re.DOTALL),
-            r"dimension AREA has the code list TST:CL_AREA\(2.0\), of which the file holds no codes",
+            r"dimension AREA has the code list TST:CL_AREA\(2.0\), but the file contains no codes of it",
         ),
         (
             changed(
@@ -194,13 +194,13 @@ SECOND = TOWN_21[TOWN_21.index("<str:DataStructure ") : TOWN_21.index("</str:Dat
                 "<str:CodelistExtension><str:Codelist>urn</str:Codelist></str:CodelistExtension></str:Codelist>",
                 TOWN_30,
             ),
-            "code list CL_SEX extends another one, which is not followed. Get the code list with all its codes",
+            "code list CL_SEX extends another one, which is not supported. Download the code list with all its codes",
         ),
         (
             changed('<Ref id="TOTAL"/>', '<Ref id="Y0-14"/>'),
-            "town.xml: Topic AGE: categories lead in a circle, Y_LT30 -> Y0-14 -> Y_LT30",
+            "town.xml: Topic AGE: the parents of categories form a cycle, Y_LT30 -> Y0-14 -> Y_LT30",
         ),
-        (changed(">_T<", ">ED1<", TOWN_30), "Topic EDU: categories lead in a circle, LOW -> ED1 -> LOW"),
+        (changed(">_T<", ">ED1<", TOWN_30), "Topic EDU: the parents of categories form a cycle, LOW -> ED1 -> LOW"),
         (
             changed('<Ref id="Y_LT30"/>', '<Ref id="Y_LT3O"/>'),
             "has the parent 'Y_LT3O', which does not exist. Did you mean Y_LT30",

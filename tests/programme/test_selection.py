@@ -87,11 +87,11 @@ def test_topics_of_breakdowns_and_universes_are_kept() -> None:
 
 
 def test_unknown_tables_and_units_are_refused() -> None:
-    with pytest.raises(UnknownNameError, match=r"no table '4.\*'\. .*There are: 3.1, 3.10, 13.1, 3\."):
+    with pytest.raises(UnknownNameError, match=r"no table '4.\*'\. .*Available: 3.1, 3.10, 13.1, 3\."):
         choose_tables(TOWN, ["3.*", "4.*"], None)
     with pytest.raises(UnknownNameError, match=r"no table '1.1'"):
         choose_tables(TOWN, ["1.1"], "persons")
-    with pytest.raises(UnknownNameError, match=r"no unit 'home'. Did you mean homes\? There are: homes, persons"):
+    with pytest.raises(UnknownNameError, match=r"no unit 'home'. Did you mean homes\? Available: homes, persons"):
         choose_tables(TOWN, None, "home")
 
 
@@ -163,9 +163,9 @@ def test_levels_are_still_the_cuts_of_the_tree(tree: CategoryTree, keep: bool) -
 def test_a_missing_category_that_cannot_be_is_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"no topic 'SEXE'\. Did you mean SEX"):
         with_missing_category(TOWN, ["SEXE"])
-    with pytest.raises(ProgrammeError, match=r"Topic SEX has the category 'M' already\. Choose another code"):
+    with pytest.raises(ProgrammeError, match=r"Topic SEX already has the category 'M'\. Choose another code"):
         with_missing_category(TOWN, ["SEX"], "M")
-    with pytest.raises(ProgrammeError, match="Topic AGE has the category 'Y' already"):
+    with pytest.raises(ProgrammeError, match="Topic AGE already has the category 'Y'"):
         with_missing_category(TOWN, ["AGE"], "Y")
     with pytest.raises(ProgrammeError, match="level EMP:1 has no list of categories, only their number"):
         with_missing_category(TOWN, ["EMP"])

@@ -144,21 +144,19 @@ def test_conditions_stand_in_the_order_of_their_first_mention() -> None:
         ("EMP in 1, 2)", "at position 12, before ')',", "the word and, the word or, or nothing more"),
         ("EMP in1", "at position 5, before 'in1',", "=, !=, <, <=, >, >=, in or not in after 'EMP'"),
         ("not EMP = 1", "at position 5, before 'EMP = 1',", "=, !=, <, <=, >, >=, in or not in after 'not'"),
-        ("EMP = '1", 'at position 7, before "\'1",', "a code whose quotation mark is closed"),
+        ("EMP = '1", 'at position 7, before "\'1",', "a code with a closing quotation mark"),
         ("  ", "at its end", "a topic"),
     ],
 )
 def test_text_that_cannot_be_read_is_refused_with_its_place(text: str, place: str, wanted: str) -> None:
-    message = re.escape(
-        f"Universe of table 3: {text!r} cannot be read: {place} there should be {wanted}. Write it like this: EMP = 1"
-    )
+    message = re.escape(f"Universe of table 3: {text!r} cannot be read: {place} expected {wanted}. Example: EMP = 1")
     with pytest.raises(ProgrammeError, match=message):
         parsed(text)
     assert topics_named(text) == frozenset()
 
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:
-    known = "There are: SEX, AGE, EMP, EDU"
+    known = "Available: SEX, AGE, EMP, EDU"
     message = rf"Universe of table 3: There is no topic 'EMPL'. Did you mean EMP\? {known}"
     with pytest.raises(UnknownNameError, match=message) as caught:
         parsed("EMPL = 1")
@@ -178,7 +176,7 @@ def test_a_topic_without_a_list_of_categories_is_refused() -> None:
 
 @pytest.mark.parametrize("text", ["SEX = F and SEX = M", "SEX not in F, M", "AGE = Y and EMP = 1 and AGE = O1"])
 def test_a_universe_without_records_is_refused(text: str) -> None:
-    with pytest.raises(ProgrammeError, match=r"Universe of table 3: no record can be in it, .* Correct the condition"):
+    with pytest.raises(ProgrammeError, match=r"Universe of table 3: no record satisfies .* Correct the condition"):
         parsed(text)
 
 
@@ -222,7 +220,7 @@ Expression = Clause | tuple[str, list["Expression"]]
 
 @st.composite
 def universes(draw: st.DrawFn) -> tuple[list[CategoryTree], Expression, str]:
-    """Draw topics, conditions on them joined by `and` and `or`, and a text that says the same."""
+    """Draw topics, conditions on them joined by `and` and `or`, and the corresponding text."""
     chosen = [draw(trees(name, 5)) for name in ("A", "in", "B.1")[: draw(st.integers(1, 3))]]
 
     def clause(tree: CategoryTree) -> st.SearchStrategy[Clause]:
@@ -273,7 +271,7 @@ def spelt(draw: st.DrawFn, code: str) -> str:
 
 
 def satisfies(record: dict[str, str], expression: Expression, by_name: dict[str, CategoryTree]) -> bool:
-    """Say whether a record satisfies an expression, condition by condition."""
+    """Return whether a record satisfies an expression, condition by condition."""
     if len(expression) == 2:
         word, parts = expression
         return (all if word == "and" else any)(satisfies(record, part, by_name) for part in parts)
@@ -320,7 +318,7 @@ def test_records_of_a_universe_are_those_that_satisfy_its_conditions(
     wanted = [r for r in records if satisfies(r, expression, by_name)]
     assert topics_named(text) == named(expression)
     if not wanted:
-        with pytest.raises(ProgrammeError, match="no record can be in it"):
+        with pytest.raises(ProgrammeError, match="no record satisfies"):
             parse_universe(text, made, "3")
         return
     found = parse_universe(text, made, "3")
@@ -369,7 +367,7 @@ def test_codes_have_the_order_of_their_numbers_or_of_their_declaration(text: str
 
 
 def test_a_code_without_a_place_in_the_order_is_refused() -> None:
-    with pytest.raises(ProgrammeError, match="'_U' has no place in the order of topic L, because it begins with _"):
+    with pytest.raises(ProgrammeError, match="'_U' has no rank in the order of topic L, because it begins with _"):
         parse_universe("L > _U", programme(LABELLED), "3")
 
 
@@ -394,9 +392,7 @@ def test_topics_of_one_column_are_one_axis() -> None:
 def test_combinations_of_codes_are_limited() -> None:
     size = round(MOST_MEMBERS**0.5) + 1
     large = [Topic(name, (Level(name, name, size, tuple(map(str, range(size)))),)) for name in ("A", "B")]
-    with pytest.raises(
-        ProgrammeError, match=f"A, B together have {size**2:,} combinations of codes; at most 10,000,000"
-    ):
+    with pytest.raises(ProgrammeError, match=f"A, B have {size**2:,} combinations of codes; the maximum is 10,000,000"):
         parse_universe("A = 1 or B = 1", programme(*large), "3")
     # Conditions on each by itself need no array of combinations.
     apart = parse_universe("A = 1 and B != 1", programme(*large), "3")
@@ -410,7 +406,7 @@ def test_combinations_of_codes_are_limited() -> None:
 
 def test_brackets_may_not_be_nested_for_ever() -> None:
     assert parsed("(" * 50 + "EMP = 1" + ")" * 50) == {"EMP": {"1"}}
-    with pytest.raises(ProgrammeError, match="at most 50 brackets"):
+    with pytest.raises(ProgrammeError, match="at most 50 nested brackets"):
         parsed("(" * 5000 + "EMP = 1" + ")" * 5000)
 
 

@@ -91,17 +91,21 @@ def test_a_row_of_nobody_is_nobody(engine: DuckDB) -> None:
 @each(
     ("counts", "kind", "message"),
     [
-        ([1, None], RecordKeyError, "n has no usable count in 1 record: in record 2 it is missing."),
-        ([-1, 2], RecordKeyError, "n has no usable count in 1 record: in record 1 it is negative."),
-        ([1.5, 2.0], RecordKeyError, "in record 1 it is no whole number."),
+        ([1, None], RecordKeyError, "n has no valid count in 1 record: in record 2 it is missing."),
+        ([-1, 2], RecordKeyError, "n has no valid count in 1 record: in record 1 it is negative."),
+        ([1.5, 2.0], RecordKeyError, "in record 1 it is not a whole number."),
         (["two", "3"], RecordKeyError, "in record 1 it is not a number."),
         ([2**32, 1], RecordKeyError, "in record 1 it is too large."),
-        ([[1], [2]], RecordKeyError, "n holds values of type list"),
-        ([2**31, 2**31], ParameterError, "add up to more than 4,294,967,295, in 2 rows. Are there margins among them?"),
+        ([[1], [2]], RecordKeyError, "n contains values of type list"),
+        (
+            [2**31, 2**31],
+            ParameterError,
+            "sum to more than 4,294,967,295, in 2 rows. If there are margins among the rows",
+        ),
         (
             [0, 0],
             NothingToCountError,
-            "has no row left: all are margins, or have a count of 0.",
+            "has no row to count: all rows are margins or have a count of 0.",
         ),
     ],
 )
@@ -114,14 +118,14 @@ def test_counts_that_are_none_are_refused(
 
 
 def test_a_row_of_several_persons_has_no_id(engine: DuckDB) -> None:
-    with pytest.raises(ParameterError, match=r"A row with a count stands for several persons and has no id of one\."):
+    with pytest.raises(ParameterError, match=r"a row with a count represents several persons and has no single id\."):
         protect(PEOPLE, TOWN, BY_KEY, id="ID", count="n", engine=engine)
 
 
 def test_totals_of_a_column_that_no_table_uses_are_refused_beside_other_codes(engine: DuckDB) -> None:
     rows = pa.table({"SEX": ["F", "M", "F", "M"], "EMP": ["1", "1", "_T", "_T"], "n": [3, 4, 3, 4]})
     spec = programme([SEX], [by(SEX)])
-    with pytest.raises(ParameterError, match=r"Column EMP of the data frame has totals \(_T\) among other"):
+    with pytest.raises(ParameterError, match=r"Column EMP of the data frame contains totals \(_T\) and other"):
         protect(rows, spec, Exact(), count="n", engine=engine)
     # Totals alone are what is wanted, and other codes alone add up to it.
     for part in (rows.slice(0, 2), rows.slice(2)):
@@ -205,7 +209,7 @@ def test_what_is_known_by_its_files_has_their_fingerprint(tmp_path: Path, engine
 def test_a_table_without_a_file_is_named(tmp_path: Path, engine: DuckDB) -> None:
     folder = tables_in(tmp_path / "tables", TOWN, PEOPLE, engine)
     (folder / "3.parquet").unlink()
-    message = "has no file 3.parquet or 3.csv for table 3. Add it, or leave the table out (--tables)."
+    message = "has no file 3.parquet or 3.csv for table 3. Add it, or exclude the table (--tables)."
     with pytest.raises(DataFileError, match=re.escape(message)):
         protect(folder, TOWN, BY_PLACE, tabulated=True, count="value", engine=engine)
 
@@ -213,9 +217,9 @@ def test_a_table_without_a_file_is_named(tmp_path: Path, engine: DuckDB) -> None
 @pytest.mark.parametrize(
     ("data", "more", "message"),
     [
-        ("absent", {"count": "value"}, "are given as one folder with a file per table, called by its id."),
-        (".", {}, "need the column of their counts. Example: --count value"),
-        (".", {"count": "value", "missing": "drop"}, "In tables that are counted already no value may be missing."),
+        ("absent", {"count": "value"}, "must be one folder with a file per table, named after the id of the table."),
+        (".", {}, "need a column of counts. Specify it, for example: --count value"),
+        (".", {"count": "value", "missing": "drop"}, "Pre-tabulated data must not have missing values."),
     ],
 )
 def test_what_a_folder_of_tables_needs_is_said(data: str, more: dict[str, str], message: str, tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def warnings(release: Release) -> tuple[str, ...]:
     [
         (cell_key(version="2"), "another version label", INDEPENDENT),
         (cell_key(mode="plain"), "another key mode", INDEPENDENT),
-        (cell_key(3, version="2"), "another version label, another noise", 1 / (1 / 2 + 1 / 3)),
-        (cell_key(3), "another noise", joint_variance(SOLVED.large, WIDER.large, same_keys=True)),
+        (cell_key(3, version="2"), "another version label, another set of noise parameters", 1 / (1 / 2 + 1 / 3)),
+        (cell_key(3), "another set of noise parameters", joint_variance(SOLVED.large, WIDER.large, same_keys=True)),
         (Coordinates(SOLVED, SECRET), "another mechanism", INDEPENDENT),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -81,7 +81,7 @@ def test_other_noise_for_the_same_data_is_told_with_what_both_together_leave(
     make(data, tmp_path / "old", engine=engine)
     (told,) = warnings(make(data, tmp_path / "new", mechanism, engine=engine))
     assert told.startswith(f"old was made from the same data with {what}. An attacker who has both")
-    assert f"variance {joint:.2f} instead of 2.00. Publish one of them only, or repeat the earlier one" in told
+    assert f"variance {joint:.2f} instead of 2.00. Publish only one of them, or repeat the earlier one" in told
 
 
 @each(
@@ -100,8 +100,8 @@ def test_under_another_secret_it_is_told_that_the_same_persons_are_not_known(
     data = put_people(tmp_path)
     make(data, tmp_path / "old", first, engine=engine)
     (told,) = warnings(make(data, tmp_path / "new", second, engine=engine))
-    assert told.startswith(f"old was made {how}, so that it is not known whether it counts the same persons")
-    assert f"variance {INDEPENDENT:.2f} instead of 2.00. Then publish one of them only." in told
+    assert told.startswith(f"old was made {how}, so it is unknown whether it counts the same persons")
+    assert f"variance {INDEPENDENT:.2f} instead of 2.00. In that case, publish only one of them." in told
 
 
 OTHER_TABLES = programme([squares(3)[0]], [by(squares(3)[0])])
@@ -122,7 +122,7 @@ def test_other_tables_may_count_the_same_persons(
     data = put_people(tmp_path, X=["X1"] * PERSONS)
     make(data, tmp_path / "old", first, engine=engine)
     (told,) = warnings(make(data, tmp_path / "new", second, programme=OTHER_TABLES, engine=engine))
-    assert "not known whether it counts the same persons; it has as many records." in told
+    assert "unknown whether it counts the same persons. It has the same number of records." in told
     assert spent in told
 
 
@@ -132,8 +132,8 @@ def test_an_unknown_number_of_records_is_told_as_such(tmp_path: Path, engine: Du
     place = curator(tmp_path / "old") / "record.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | {"records": None}))
     (told,) = warnings(make(data, tmp_path / "new", cell_key(secret=OTHER_SECRET), engine=engine))
-    assert "its number of records is not known." in told
-    assert "as many" not in told
+    assert "Its number of records is unknown." in told
+    assert "same number" not in told
 
 
 @pytest.mark.parametrize(("spec", "left_out"), [(TOWN, 1), (HOUSEHOLDS, 0)], ids=["records", "units"])
@@ -170,15 +170,15 @@ def test_many_earlier_releases_are_told_together(tmp_path: Path, engine: DuckDB)
     data = put_people(tmp_path)
     for number in range(5):
         told = warnings(make(data, tmp_path / f"r{number}", cell_key(version=str(number)), engine=engine))
-    assert len(told) == earlier_releases.MOST_TOLD + 1
-    assert re.fullmatch(r"The same goes for 2 more in this folder \(r\d, r\d\); all of them .*", told[-1])
+    assert len(told) == earlier_releases.MAX_DETAILED + 1
+    assert re.fullmatch(r"The same applies to 2 more in this folder \(r\d, r\d\)\. All of them .*", told[-1])
 
 
 def test_budgets_add_up(tmp_path: Path, engine: DuckDB) -> None:
     data = put_people(tmp_path)
     make(data, tmp_path / "old", EpsDP(Budget(3.0)), engine=engine)
     (told,) = warnings(make(data, tmp_path / "new", EpsDP(Budget(4.5)), engine=engine))
-    assert "Together they spend epsilon 7.5. Then publish one of them only." in told
+    assert "Together they spend epsilon 7.5. In that case, publish only one of them." in told
 
 
 def test_tables_that_have_nothing_in_common_are_not_compared(tmp_path: Path, engine: DuckDB) -> None:
@@ -193,7 +193,7 @@ def test_weights_do_not_hide_what_two_releases_have_in_common(tmp_path: Path, en
     make(data, tmp_path / "old", engine=engine)
     put(data, people(PERSONS).slice(1).append_column("W", [[1.5] * (PERSONS - 1)]))
     told = warnings(make(data, tmp_path / "new", weight="W", engine=engine))
-    assert "was made with the same secret and version from other data" in told[-1]
+    assert "was made from other data with the same secret and version label" in told[-1]
 
 
 def test_weighted_counts_alone_are_compared_too(tmp_path: Path, engine: DuckDB) -> None:
@@ -201,7 +201,7 @@ def test_weighted_counts_alone_are_compared_too(tmp_path: Path, engine: DuckDB) 
     make(data, tmp_path / "old", weight="W", weighted_only=True, engine=engine)
     put(data, people(PERSONS).slice(1).append_column("W", [[1.5] * (PERSONS - 1)]))
     (told,) = warnings(make(data, tmp_path / "new", weight="W", weighted_only=True, engine=engine))
-    assert "was made with the same secret and version from other data" in told
+    assert "was made from other data with the same secret and version label" in told
 
 
 def test_a_variance_that_the_bound_does_not_allow_is_refused_before_the_work(tmp_path: Path, engine: DuckDB) -> None:
@@ -217,7 +217,7 @@ def test_a_variance_that_the_bound_does_not_allow_is_refused_before_the_work(tmp
 def test_less_noise_than_was_asked_for_is_reported(engine: DuckDB) -> None:
     ptable = PTable.max_entropy(variance=9.9, bound=5, stay=0.5)
     (told,) = warnings(make(people(9), None, CellKey(ptable, secret=SECRET), engine=engine))
-    assert told.startswith("Variance 9.9 was asked for, and within bound 5 no count has more than")
+    assert told.startswith("The requested variance is 9.9, but with bound 5 no count has a variance above")
 
 
 def test_a_ptable_from_a_file_is_another_ptable(tmp_path: Path, engine: DuckDB) -> None:
@@ -261,7 +261,7 @@ def test_noise_that_is_drawn_anew_is_other_noise_each_time(
     data = put_people(tmp_path)
     old = make(data, tmp_path / "old", mechanism, engine=engine)
     (told,) = warnings(make(data, tmp_path / "new", mechanism, engine=engine))
-    assert told.startswith("old was made without a secret, so that it is not known whether it counts the same persons")
+    assert told.startswith("old was made without a secret, so it is unknown whether it counts the same persons")
     assert f"variance {old.record.variance / 2:.2f} instead of {old.record.variance:.2f}." in told
 
 
@@ -295,8 +295,9 @@ def test_the_same_keys_for_changed_data_are_told_with_the_share_of_cells_that_di
     cells, differ = brute_force(old, new)
     assert 0 < differ < cells
     (told,) = warnings(new)
-    assert told.startswith("old was made with the same secret and version from other data.")
-    assert f"of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ, and whoever compares" in told
+    assert told.startswith("old was made from other data with the same secret and version label.")
+    assert f"Of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ." in told
+    assert "knows with certainty" in told
     assert "another --version-label" in told
 
 
@@ -307,9 +308,9 @@ def test_under_another_law_a_cell_that_differs_need_not_have_changed(tmp_path: P
         new = make(data, tmp_path / name, engine=engine, **how)
         cells, differ = brute_force(old, new)
         told = next(text for text in warnings(new) if text.startswith("old "))
-        assert "from the same keys, so that the two move together" in told
-        assert "for certain" not in told
-        assert f"of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ" in told
+        assert "from the same keys, so it is dependent" in told
+        assert "with certainty" not in told
+        assert f"Of {cells:,} published cells, {differ:,} ({differ / cells:.2%}) differ" in told
 
 
 def test_ready_made_keys_that_are_the_same_are_told_too(tmp_path: Path, engine: DuckDB) -> None:
@@ -319,7 +320,7 @@ def test_ready_made_keys_that_are_the_same_are_told_too(tmp_path: Path, engine: 
     make(data, tmp_path / "old", plain, key="KEY", engine=engine)
     put(data, people(PERSONS).append_column("KEY", [keys]).slice(1))
     (told,) = warnings(make(data, tmp_path / "new", plain, key="KEY", engine=engine))
-    assert told.startswith("old was made with the same ready-made keys from other data.")
+    assert told.startswith("old was made from other data with the same ready-made keys.")
 
 
 def test_only_the_tables_that_both_have_are_compared(tmp_path: Path, engine: DuckDB) -> None:
@@ -331,7 +332,7 @@ def test_only_the_tables_that_both_have_are_compared(tmp_path: Path, engine: Duc
         {cell: value for (name, cell), value in all_cells(release).items() if name == ids[2]} for release in (old, new)
     ]
     cells = len(shown[0].keys() | shown[1].keys())
-    assert f"of {cells:,} published cells," in warnings(new)[0]
+    assert f"Of {cells:,} published cells," in warnings(new)[0]
 
 
 def test_of_very_many_rows_the_first_tables_are_compared(
@@ -350,7 +351,7 @@ def test_a_table_without_columns_is_compared_too(tmp_path: Path, engine: DuckDB)
     make(put_people(tmp_path), tmp_path / "old", programme=spec, engine=engine)
     data = put(tmp_path / "later.parquet", people(PERSONS).slice(50))
     (told,) = warnings(make(data, tmp_path / "new", programme=spec, engine=engine))
-    assert "of 1 published cells, 1 (100.00%) differ" in told
+    assert "Of 1 published cells, 1 (100.00%) differ" in told
 
 
 # --- Nothing to tell ---
@@ -498,12 +499,12 @@ def test_strange_folders_are_skipped_with_a_warning_that_names_them(tmp_path: Pa
         shutil.copytree(tmp_path / "old", copy)
         shutil.copytree(curator(tmp_path / "old"), curator(copy))
         spoil(copy)
-    assert sorted(earlier_releases.releases_beside(tmp_path / "new").strange, key=int) == [
+    assert sorted(earlier_releases.find_earlier_releases(tmp_path / "new").unreadable, key=int) == [
         str(number) for number in range(len(STRANGE))
     ]
     told, strange = warnings(make(data, tmp_path / "new", cell_key(version="2"), engine=engine))
     assert told.startswith("old was made from the same data with another version label")
-    assert strange.startswith("Not compared, or not wholly, with ")
+    assert strange.startswith("Not compared, or not completely, with ")
     assert " and others in this folder" in strange
 
 
@@ -540,8 +541,8 @@ def test_a_strange_table_is_left_out_and_told(
     spoil(tmp_path / "old", tmp_path / "old" / old.files["1"])
     data = put(tmp_path / "later.parquet", people(PERSONS).slice(9))
     told, strange = warnings(make(data, tmp_path / "new", engine=engine))
-    assert told.startswith("old was made with the same secret and version from other data.")
-    assert strange.startswith("Not compared, or not wholly, with old in this folder:")
+    assert told.startswith("old was made from other data with the same secret and version label.")
+    assert strange.startswith("Not compared, or not completely, with old in this folder:")
 
 
 def test_a_name_that_a_terminal_would_obey_is_written_out(tmp_path: Path, engine: DuckDB) -> None:
@@ -566,7 +567,7 @@ def test_a_damaged_table_is_left_out_of_the_comparison(tmp_path: Path, engine: D
     full = warnings(make(data, tmp_path / "new", engine=engine))[0]
     (tmp_path / "old" / old.files["1"]).write_bytes(b"damaged")
     part = warnings(make(data, tmp_path / "newer", engine=engine))[0]
-    counted = [int(found[1].replace(",", "")) for text in (full, part) if (found := re.search(r"of ([\d,]+) ", text))]
+    counted = [int(found[1].replace(",", "")) for text in (full, part) if (found := re.search(r"Of ([\d,]+) ", text))]
     assert 0 < counted[1] < counted[0]
 
 
@@ -594,11 +595,13 @@ def test_an_older_release_with_digests_of_its_own_is_known_again_and_repeated(tm
     assert told.startswith("old was made from the same data with another version label")
     copy = put(tmp_path / "copy.csv", people(PERSONS).take(list(range(PERSONS))[::-1]))
     told = next(text for text in warnings(make(copy, tmp_path / "other", cell_key(3), engine=engine)) if "old " in text)
-    assert told.startswith("old was made from the same data with another noise")
+    assert told.startswith("old was made from the same data with another set of noise parameters")
     again = repeat(curator(tmp_path / "old"), secret=SECRET, out=tmp_path / "again", engine=engine)
     assert again.digests == open_release(tmp_path / "old").digests
     put(data, people(PERSONS).slice(1))
-    with pytest.raises(ParameterError, match="These are not the data of the release that is to be made again"):
+    with pytest.raises(
+        ParameterError, match="The fingerprint of the data differs from that of the release to be repeated"
+    ):
         repeat(curator(tmp_path / "old"), secret=SECRET, engine=engine)
 
 
@@ -673,7 +676,7 @@ def test_without_a_secret_data_are_tried_slowly(
         taken.append(rounds)
         return derive(name, text, salt, 1)
 
-    monkeypatch.setattr(pipeline, "ROUNDS", many_rounds)
+    monkeypatch.setattr(pipeline, "HASH_ITERATIONS", many_rounds)
     monkeypatch.setattr(hashlib, "pbkdf2_hmac", counted)
     make(put_people(tmp_path), tmp_path / "rel", Exact(), engine=engine)
     assert set(taken) == {many_rounds}
@@ -698,8 +701,8 @@ def test_the_newest_releases_are_looked_at(tmp_path: Path, engine: DuckDB, monke
     for age, name in enumerate(("newest", "older", "oldest")):
         make(data, tmp_path / name, engine=engine)
         os.utime(curator(tmp_path / name) / "record.json", (1_000_000 - age, 1_000_000 - age))
-    monkeypatch.setattr(earlier_releases, "MOST_LOOKED_AT", 2)
-    assert [release.path for release in earlier_releases.releases_beside(tmp_path / "new").releases] == [
+    monkeypatch.setattr(earlier_releases, "MAX_COMPARED", 2)
+    assert [release.path for release in earlier_releases.find_earlier_releases(tmp_path / "new").releases] == [
         tmp_path / "newest",
         tmp_path / "older",
     ]

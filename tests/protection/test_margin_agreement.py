@@ -135,8 +135,8 @@ def test_different_totals_are_named_with_their_tables_and_the_difference_alone(t
         of2={"Y": ["Y0", "Y1"], "value": [110, 100]},
     )
     message = (
-        "Tables 1 and 2 do not agree: their counts of the statistic total differ by 100. Correct the files, or leave "
-        "one of the tables out (--tables)."
+        "Tables 1 and 2 are inconsistent: their counts of the statistic total differ by 100. Correct the files, or "
+        "exclude one of the tables (--tables)."
     )
     with pytest.raises(DisagreementError, match=f"^{re.escape(message)}$"):
         publish(folder, spec, engine)
@@ -182,7 +182,7 @@ def test_the_command_ends_with_exit_code_2(
         "--variance", "3", "--bound", "5", "--out", "out",
     )  # fmt: skip
     assert (done.code, done.out) == (2, "")
-    assert "Tables 1 and 2 do not agree: their counts of the statistic total differ by 100." in done.err
+    assert "Tables 1 and 2 are inconsistent: their counts of the statistic total differ by 100." in done.err
     # Of true counts the difference alone is shown.
     assert not re.search(r"\b(60|50|110|210)\b", done.err)
     assert not (tmp_path / "out").exists()

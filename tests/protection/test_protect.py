@@ -75,8 +75,8 @@ class Both:
     def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - the same call for every mechanism
         return self
 
-    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
-        return lot.counts * self.key_space + lot.keys.astype(np.int64)
+    def publish(self, batch: NoiseBatch) -> NDArray[np.int64]:
+        return batch.counts * self.key_space + batch.keys.astype(np.int64)
 
     def described(self) -> dict[str, Any]:
         return {"mechanism": "exact", "law": "none", "parameters": {}, "spsn": True, "key_mode": "plain"}
@@ -293,10 +293,10 @@ def test_no_secret_and_no_id_is_in_any_file(tmp_path: Path, engine: DuckDB) -> N
 def test_a_table_that_is_not_there_is_refused_by_name(engine: DuckDB) -> None:
     release = protect(PEOPLE, TOWN, MIXED, id="ID", engine=engine)
     with pytest.raises(
-        UnknownNameError, match=re.escape("There is no table of the release '9'. There are: 1, 2, 3, 4, 5.")
+        UnknownNameError, match=re.escape("There is no table of the release '9'. Available: 1, 2, 3, 4, 5.")
     ):
         release.table("9")
-    assert str(release) == "in memory: 5 tables of small; counts carry random noise, typically ±1.4."
+    assert str(release) == "in memory: 5 tables of small; counts have random noise, typically ±1.4."
 
 
 # --- The engine ---
@@ -325,15 +325,20 @@ def refused(kind: type[InputError], message: str, mechanism: Mechanism = MIXED, 
 
 def test_noise_by_keys_needs_an_id_or_a_key() -> None:
     refused(
-        ParameterError, "The mechanism cell-key needs a key for every record. Name the column with a stable id (--id)"
+        ParameterError, "The mechanism cell-key needs a key for every record. Specify a column with a stable id (--id)"
     )
-    refused(ParameterError, "Give an id to make keys from or a ready-made key, not both.", id="ID", key="ID")
+    refused(ParameterError, "Specify either --id or --key, not both.", id="ID", key="ID")
 
 
 def test_keys_from_ids_need_a_secret() -> None:
     plain = CellKey(PTable.max_entropy(variance=2, bound=5), mode="plain")
-    refused(ParameterError, "Keys made from an id need the office's secret. Give it (--secret-file", plain, id="ID")
-    with pytest.raises(SecretError, match="Mixed keys need the office's secret"):
+    refused(
+        ParameterError,
+        "Deriving keys from an id needs the office's secret. Specify the secret (--secret-file",
+        plain,
+        id="ID",
+    )
+    with pytest.raises(SecretError, match="Mixed keys require the office's secret"):
         CellKey(PTable.max_entropy(variance=2, bound=5))
 
 
@@ -346,7 +351,7 @@ def test_a_ptable_that_reveals_true_counts_needs_consent(kind: Any, engine: Duck
     with pytest.raises(ParameterError, match="a published 4 has one true count with probability 1"):
         protect(people(30), TOWN, kind(shift), fingerprint="", **how)
     release = protect(people(30), TOWN, kind(shift), allow_disclosure=True, **how)
-    assert any("protects nothing" in text for text in release.record.warnings)
+    assert any("does not protect" in text for text in release.record.warnings)
 
 
 @pytest.mark.parametrize("zeros", [False, True])
@@ -356,14 +361,14 @@ def test_a_law_that_reveals_true_counts_needs_consent(zeros: bool, engine: DuckD
         protect(people(30), TOWN, law, engine=engine)
     assert refusal.value.parameter == "allow_disclosure"
     release = protect(people(30), TOWN, law, allow_disclosure=True, engine=engine)
-    assert any("protects next to nothing" in text for text in release.record.warnings)
+    assert any("gives almost no protection" in text for text in release.record.warnings)
     enough = protect(people(30), TOWN, Fresh(TwoSidedGeometric(epsilon=1), perturb_zeros=zeros), engine=engine)
     assert enough.record.warnings == []
 
 
 def test_a_budget_that_reveals_true_counts_is_warned_of(engine: DuckDB) -> None:
     release = protect(people(30), TOWN, EpsDP(Budget(1000.0)), engine=engine)
-    assert any("protects next to nothing" in text for text in release.record.warnings)
+    assert any("gives almost no protection" in text for text in release.record.warnings)
 
 
 def test_programmes_without_categories_cannot_be_counted() -> None:
@@ -373,8 +378,8 @@ def test_programmes_without_categories_cannot_be_counted() -> None:
 @each(
     ("more", "kind", "message"),
     [
-        ({"form": "xlsx"}, UnknownNameError, "There is no format of tables 'xlsx'"),
-        ({"missing": "ignore"}, UnknownNameError, "There is no way with missing values 'ignore'"),
+        ({"form": "xlsx"}, UnknownNameError, "There is no table format 'xlsx'"),
+        ({"missing": "ignore"}, UnknownNameError, "There is no treatment of missing values 'ignore'"),
         ({"tables": ["9"]}, UnknownNameError, "There is no table '9'"),
         ({"unit": "homes"}, UnknownNameError, "There is no unit 'homes'"),
         ({"programme": "eu2021:XX"}, UnknownNameError, "There is no country for eu2021 'XX'"),
@@ -400,7 +405,7 @@ def test_a_release_is_replaced_only_where_that_is_asked_for(tmp_path: Path, engi
         return protect(PEOPLE, TOWN, MIXED, id="ID", engine=engine, out=tmp_path / "r", **more)
 
     again(tables=["1"])
-    with pytest.raises(FileExistsAlreadyError, match="exists already and was left as it is"):
+    with pytest.raises(FileExistsAlreadyError, match="exists already and was not changed"):
         again()
     assert open_release(tmp_path / "r").ids == ("1",)
     again(replace=True)

@@ -70,7 +70,7 @@ def read(
         RecordColumns(**identity),
         engine,
         missing=missing,
-        tell=lambda *step: told.append(step),
+        progress=lambda *step: told.append(step),
     )
     assert told[-1] == ("reading", data.num_rows, data.num_rows)
     return found
@@ -150,7 +150,7 @@ def test_the_first_batch_tells_whether_keys_are_fractions(engine: DuckDB, monkey
     assert keys_in(engine) == [0, 0, 0, 128]
     mixed = pa.table({"SEX": ["F"] * 4, "key": ["5", "0", "0", "0.5"]})
     with pytest.raises(
-        RecordKeyError, match="key has no usable key in 1 record: in record 4 it is a fraction, in a column"
+        RecordKeyError, match="key has no valid key in 1 record: in record 4 it is a fraction, in a column"
     ):
         read(engine, mixed, mechanism=mechanism, key="key")
 
@@ -158,11 +158,11 @@ def test_the_first_batch_tells_whether_keys_are_fractions(engine: DuckDB, monkey
 @each(
     ("values", "message"),
     [
-        ([1, None, 3], "KEY has no usable key in 1 record: in record 2 it is missing"),
-        ([1, -5, -6], "KEY has no usable key in 2 records: in record 2 it is negative"),
-        ([1, 2, 256], "KEY has no usable key in 1 record: in record 3 it is too large"),
-        (["1", "x", "3"], "KEY has no usable key in 1 record: in record 2 it is not a number"),
-        ([True, False, True], "KEY holds values of type bool"),
+        ([1, None, 3], "KEY has no valid key in 1 record: in record 2 it is missing"),
+        ([1, -5, -6], "KEY has no valid key in 2 records: in record 2 it is negative"),
+        ([1, 2, 256], "KEY has no valid key in 1 record: in record 3 it is too large"),
+        (["1", "x", "3"], "KEY has no valid key in 1 record: in record 2 it is not a number"),
+        ([True, False, True], "KEY contains values of type bool"),
     ],
 )
 def test_ready_made_keys_that_are_none_are_refused(values: list[object], message: str) -> None:
@@ -173,20 +173,20 @@ def test_ready_made_keys_that_are_none_are_refused(values: list[object], message
 
 
 def test_ids_must_be_there_and_differ() -> None:
-    with pytest.raises(RecordIdError, match="PID is missing in 2 records, the first is record 2"):
+    with pytest.raises(RecordIdError, match="PID is missing in 2 records; the first is record 2"):
         read(Silent(), pa.table({"SEX": ["F", "M", "F", "F"], "PID": ["a", "", "c", None]}), id="PID")
-    message = "2 records share their PID with another, such as records 1 and 3. Every record needs an id of its own"
+    message = "2 records share their PID with another record, such as 1 and 3. Every record needs a unique id"
     with pytest.raises(RecordIdError, match=message) as caught:
         read(Silent(), pa.table({"SEX": ["F", "M", "F"], "PID": ["canary", "b", "canary"]}), id="PID")
     assert "canary" not in str(caught.value)
-    with pytest.raises(RecordIdError, match="PID holds values of type double, but ids must be exact"):
+    with pytest.raises(RecordIdError, match="PID contains values of type double, but ids must be exact"):
         read(Silent(), pa.table({"SEX": ["F", "M"], "PID": [1.0, 2.0]}), id="PID")
 
 
 def test_ids_are_compared_across_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_frame, "ROWS", 3)
     ids = [*range(10), 4]
-    with pytest.raises(RecordIdError, match="2 records share their PID with another, such as records 5 and 11"):
+    with pytest.raises(RecordIdError, match="2 records share their PID with another record, such as 5 and 11"):
         read(Silent(), pa.table({"SEX": ["F"] * 11, "PID": ids}), id="PID")
 
 
@@ -199,7 +199,7 @@ def test_without_ids_or_keys_every_key_is_zero(engine: DuckDB) -> None:
 
 
 def test_an_id_and_a_key_are_one_too_many() -> None:
-    with pytest.raises(ParameterError, match="Give an id to make keys from or a ready-made key, not both") as caught:
+    with pytest.raises(ParameterError, match="Specify either --id or --key, not both") as caught:
         RecordColumns("a", "b")
     assert caught.value.parameter == "key"
 
@@ -209,7 +209,7 @@ def test_a_column_of_ids_or_keys_must_be_there_and_be_no_topic(which: str) -> No
     data = pa.table({"SEX": ["F", "M"], "PERSON": ["a", "b"]})
     with pytest.raises(UnknownNameError, match=r"no column in the data frame 'PERSONS'\. Did you mean PERSON"):
         read(Silent(), data, BY_SEX, MIXED, **{which: "PERSONS"})
-    message = f"Column SEX is named as {which} of a record, and the programme takes it for topic SEX"
+    message = f"Column SEX is specified as {which}, but the programme uses it for topic SEX"
     with pytest.raises(ParameterError, match=message) as caught:
         read(Silent(), data, BY_SEX, MIXED, **{which: "SEX"})
     assert caught.value.parameter == which
@@ -233,7 +233,7 @@ def test_codes_are_checked_in_all_columns_and_batches_before_anything_is_counted
         read(Silent(), pa.table(data), TOWN, id="ID")
     assert str(caught.value).split("\n")[:3] == [
         "the data frame cannot be counted:",
-        "  SEX: 2 records with a code that topic SEX does not have (such as 'X')",
+        "  SEX: 2 records with a code that topic SEX does not define (such as 'X')",
         "  EMP: 1 record without a value",
     ]
 
@@ -243,7 +243,7 @@ def test_records_reach_the_engine_in_lots_and_none_is_lost(
     lot: int, engine: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_frame, "ROWS", 7)
-    monkeypatch.setattr(record_loading, "ENOUGH", lot)
+    monkeypatch.setattr(record_loading, "BATCH_RECORDS", lot)
     data = people(100)
     loaded = read(engine, data, TOWN, id="ID")
     assert (loaded.records, loaded.dropped) == (100, 0)
@@ -265,7 +265,7 @@ def test_an_error_of_the_engine_while_records_arrive_surfaces(monkeypatch: pytes
             super().append(name, batch)
 
     monkeypatch.setattr(data_frame, "ROWS", 10)
-    monkeypatch.setattr(record_loading, "ENOUGH", 10)
+    monkeypatch.setattr(record_loading, "BATCH_RECORDS", 10)
     for size in (20, 60):
         with pytest.raises(EngineError, match="The engine stopped at taking records in"):
             read(Full(), people(size), TOWN, id="ID")
@@ -367,7 +367,8 @@ def test_a_value_that_no_chosen_table_needs_may_be_missing(engine: DuckDB) -> No
 def test_data_of_which_nothing_is_left_cannot_be_counted() -> None:
     data = pa.table({"SEX": ["", None], "id": ["a", "b"]})
     message = (
-        "the data frame has no record left once those with a missing value are dropped. Choose --missing category."
+        "the data frame has no record to count: all records have a missing value and were dropped. "
+        "Use --missing category."
     )
     with pytest.raises(NothingToCountError, match=re.escape(message)):
         read(Silent(), data, missing="drop", id="id")

@@ -223,7 +223,9 @@ def test_a_record_can_be_given_by_its_path_and_the_release_kept_in_memory(tmp_pa
 
 def test_data_from_a_program_have_to_be_given_again(tmp_path: Path, engine: DuckDB) -> None:
     make(people(PERSONS), tmp_path / "first", engine=engine)
-    with pytest.raises(RecordFileError, match=r"does not say where the data were.*Name them: discreet protect DATA"):
+    with pytest.raises(
+        RecordFileError, match=r"does not contain the location of the data.*Specify them: discreet protect DATA"
+    ):
         repeat(curator(tmp_path / "first"), secret=SECRET, engine=engine)
     repeat(curator(tmp_path / "first"), data=people(PERSONS), secret=SECRET, out=tmp_path / "b", engine=engine)
     assert files(tmp_path / "b") == files(tmp_path / "first")
@@ -235,9 +237,9 @@ def test_without_a_secret_it_is_told_that_the_data_were_not_checked(tmp_path: Pa
     again = repeat(curator(tmp_path / "first"), out=tmp_path / "again", engine=engine)
     assert files(tmp_path / "again") == files(tmp_path / "first")
     assert again.summary
-    assert again.summary.warnings[0].startswith("Whether these are the data of the release that is made again was not")
+    assert again.summary.warnings[0].startswith("Not checked whether these are the data of the repeated release")
     put(data, people(PERSONS).slice(1))
-    with pytest.raises(ReleaseError, match="is not what the data give today"):
+    with pytest.raises(ReleaseError, match="differs from its repetition with the data"):
         verify(tmp_path / "first", data=data)
 
 
@@ -247,7 +249,9 @@ def test_changed_data_are_refused(named: bool, tmp_path: Path, engine: DuckDB) -
     make(data, tmp_path / "first", engine=engine)
     put(data, people(PERSONS).slice(1))
     how = {"data": data} if named else {}
-    with pytest.raises(ParameterError, match="These are not the data of the release that is to be made again"):
+    with pytest.raises(
+        ParameterError, match="The fingerprint of the data differs from that of the release to be repeated"
+    ):
         repeat(curator(tmp_path / "first"), secret=SECRET, out=tmp_path / "second", engine=engine, **how)  # type: ignore[arg-type]
     assert not (tmp_path / "second").exists()
 
@@ -255,13 +259,13 @@ def test_changed_data_are_refused(named: bool, tmp_path: Path, engine: DuckDB) -
 @each(
     ("change", "message"),
     [
-        ({"weight": 3}, "has a run without a usable weight. Take it from a copy."),
-        ({"form": "xls"}, "has a run without a usable form."),
-        ({"tabulated": None}, "has a run without a usable tabulated."),
-        ({"encoding": 5}, "has a run without a usable encoding."),
-        ({"weighted_only": None}, "has a run without a usable weighted_only."),
-        ({"definition": []}, "has a run without a usable definition."),
-        ({"data": "people.parquet"}, "has a run without a usable data."),
+        ({"weight": 3}, "has a run without a valid weight. Restore it from a backup."),
+        ({"form": "xls"}, "has a run without a valid form."),
+        ({"tabulated": None}, "has a run without a valid tabulated."),
+        ({"encoding": 5}, "has a run without a valid encoding."),
+        ({"weighted_only": None}, "has a run without a valid weighted_only."),
+        ({"definition": []}, "has a run without a valid definition."),
+        ({"data": "people.parquet"}, "has a run without a valid data."),
     ],
     every=3,
 )
@@ -297,12 +301,12 @@ def made(tmp_path: Path, engine: DuckDB) -> Path:
 
 def test_another_secret_is_refused_before_any_work(made: Path) -> None:
     (made.parent / "people.parquet").unlink()
-    with pytest.raises(SecretError, match="This is not the secret that the release was made with"):
+    with pytest.raises(SecretError, match="This is not the secret of the release"):
         repeat(made, secret=OTHER_SECRET)
 
 
 def test_a_missing_secret_is_asked_for(made: Path) -> None:
-    with pytest.raises(SecretError, match="The secret is missing: give --secret-file or set DISCREET_SECRET"):
+    with pytest.raises(SecretError, match="The secret of this release is missing"):
         repeat(made)
 
 
@@ -310,7 +314,10 @@ def test_a_record_of_an_older_release_cannot_be_repeated(made: Path) -> None:
     content = json.loads((made / "record.json").read_text())
     del content["run"]
     (made / "record.json").write_text(json.dumps(content))
-    with pytest.raises(RecordFileError, match=r"record\.json does not tell how its data were read.*Run protect anew"):
+    with pytest.raises(
+        RecordFileError,
+        match=r"record\.json does not contain the settings for reading the data.*Make a new release",
+    ):
         repeat(made, secret=SECRET)
 
 

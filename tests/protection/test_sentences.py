@@ -57,12 +57,12 @@ NOISY = CellKey(PTable.max_entropy(variance=3, bound=5), secret=b"a secret for t
 
 def test_many() -> None:
     assert text(release(NOISY), [5000, 5000], 2_345_678, dropped=12) == [
-        "reading    90 records, 12 others dropped for lack of a value, 2 topics, 2.0 s, 45 a second",
+        "reading    90 records, 12 others dropped because of a missing value, 2 topics, 2.0 s, 45 a second",
         "counting   2 tables, 5 statistics, 1,234,567 cells, 0.1 s",
-        "noise      standard deviation 1.73, never more than 5, 0.2 s",
+        "noise      standard deviation 1.73, at most 5, 0.2 s",
         "writing    10,000 published rows, 4.7 MB, 0.3 s",
-        "out/ is complete after 3.1 s and holds nothing secret: publish it as a whole.",
-        "out.curator/ is yours alone: never publish it.",
+        "out/ is complete after 3.1 s. It contains no confidential data. Publish it as a whole.",
+        "out.curator/ contains confidential data. Do not publish it.",
         "Warning: Mind the gap.",
         "Next: discreet assess out",
     ]
@@ -70,7 +70,7 @@ def test_many() -> None:
 
 def test_one() -> None:
     found = text(release(NOISY), [1], 640, records=1, dropped=1, topics=1, statistics=1, cells=1)
-    assert found[0].startswith("reading    1 record, 1 other dropped for lack of a value, 1 topic, 2.0 s")
+    assert found[0].startswith("reading    1 record, 1 other dropped because of a missing value, 1 topic, 2.0 s")
     assert found[1].startswith("counting   1 table, 1 statistic, 1 cell, ")
     assert found[3].startswith("writing    1 published row, 0.6 kB, ")
 
@@ -78,17 +78,14 @@ def test_one() -> None:
 def test_true_counts_are_never_called_harmless() -> None:
     found = text(release(Exact()), [3], 640)
     assert found[2] == "noise      none: these are true counts, 0.2 s"
-    assert found[4] == "out/ is complete after 3.1 s and holds true counts: publish it nowhere."
+    assert found[4] == "out/ is complete after 3.1 s. It contains true counts. Do not publish it."
     assert found[-1] == "Warning: Mind the gap."
     assert noise_results(release(Exact())) == []
 
 
 def test_noise_without_a_bound() -> None:
     made = release(CellKey(Laplace(scale=2), secret=b"a secret for the tests only"))
-    assert (
-        text(made, [3], 640)[2]
-        == f"noise      standard deviation {made.record.variance**0.5:.2f}, without a bound, 0.2 s"
-    )
+    assert text(made, [3], 640)[2] == f"noise      standard deviation {made.record.variance**0.5:.2f}, unbounded, 0.2 s"
     assert [result.name for result in noise_results(made)] == ["typical_noise"]
 
 
@@ -117,8 +114,11 @@ def test_a_p_table_that_keeps_zeros_has_no_bias_to_tell() -> None:
 def test_results_are_in_the_unit_of_the_tables(unit: str) -> None:
     typical, largest = noise_results(release(NOISY, unit))
     assert (typical.unit, largest.unit) == (unit, unit)
-    assert typical.sentence == "A published count is typically 1.73 away from the true one (standard deviation)."
-    assert largest.sentence == "No published count is more than 5 away from the true one."
+    assert (
+        typical.sentence
+        == "The typical difference between a published count and the true count is 1.73 (standard deviation)."
+    )
+    assert largest.sentence == "No published count differs from the true count by more than 5."
 
 
 ESTIMATE: dict[str, Any] = {
@@ -129,10 +129,10 @@ ESTIMATE: dict[str, Any] = {
 
 def test_an_estimate() -> None:
     assert estimate_text(RunEstimate(**ESTIMATE)).splitlines() == [
-        "Dry run: nothing was counted, nothing was written.",
+        "Dry run: nothing was counted or written.",
         "data       600,000 records",
         (
-            "programme  103 tables (98 counted from the records, the others summed up from these), "
+            "programme  103 tables (98 counted from the records, the others aggregated from these), "
             "2,316 statistics, 3,195,402 cells"
         ),
         "memory     about 162 MB",

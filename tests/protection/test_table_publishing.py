@@ -102,7 +102,7 @@ def ready(
     """Return a run over loaded records, and what it tells."""
     told: Told = []
     records, roles = people(150) if data is None else data, RecordColumns(id="ID")
-    loaded = load(open_source(records), spec, mechanism, roles, engine, missing="error", tell=lambda *_: None)
+    loaded = load(open_source(records), spec, mechanism, roles, engine, missing="error", progress=lambda *_: None)
     return TablePublisher(
         loaded, engine, mechanism, roles, keep_exact, non_negative, lambda *step: told.append(step)
     ), told
@@ -162,9 +162,9 @@ class Counting(CellKey):
 
     given: list[int] = field(default_factory=list)
 
-    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
-        self.given.append(len(lot.counts))
-        return super().publish(lot)
+    def publish(self, batch: NoiseBatch) -> NDArray[np.int64]:
+        self.given.append(len(batch.counts))
+        return super().publish(batch)
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class CountingFresh(Fresh):
 
     given: list[tuple[str, int]] = field(default_factory=list)
 
-    def publish(self, lot: NoiseBatch) -> NDArray[np.int64]:
-        self.given.append((lot.table, len(lot.counts)))
-        return super().publish(lot)
+    def publish(self, batch: NoiseBatch) -> NDArray[np.int64]:
+        self.given.append((batch.table, len(batch.counts)))
+        return super().publish(batch)
 
 
 SEXES, AGES = topic("SEX", "F M"), topic("AGE", "y o")
@@ -270,8 +270,8 @@ def test_coordinates_depend_on_the_version_and_on_the_population(engine: DuckDB)
 def test_noise_on_empty_cells_has_an_end(engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cell_batch, "DENSE_MOST", 5)
     message = (
-        "Noise on empty cells is made for up to 5 cells of a statistic; table 1 has one of 36. Coarsen it, or leave "
-        "the table out, or zeros as they are."
+        "Noise on empty cells is limited to statistics of 5 cells, but table 1 has one of 36. Use coarser categories, "
+        "exclude the table, or keep zeros unperturbed."
     )
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
         protect(people(3), TOWN, CellKey(ZEROS, secret=SECRET), id="ID", engine=engine)

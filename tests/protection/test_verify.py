@@ -86,7 +86,7 @@ def test_the_public_folder_alone_is_enough_for_its_files(out: Path) -> None:
     curator(out).rename(out.parent / "elsewhere")
     found = verify(out)
     assert (found.files, found.described) == (TABLES, None)
-    assert "it is not known whether release.json is the one that was published" in found.sentence
+    assert "it is unknown whether release.json is the published one" in found.sentence
 
 
 @pytest.mark.parametrize("place", [0, -1])
@@ -95,7 +95,7 @@ def test_any_changed_byte_is_found_and_its_file_named(out: Path, place: int) -> 
     content[place] ^= 1
     table(out).write_bytes(bytes(content))
     what = f"has a file tables/{table(out).name} that is damaged or was changed"
-    with pytest.raises(ReleaseError, match=re.escape(f"it {what}. Take these files from a copy")):
+    with pytest.raises(ReleaseError, match=re.escape(f"it {what}. Restore these files from a backup")):
         verify(out)
 
 
@@ -109,7 +109,7 @@ def test_a_changed_value_in_a_sound_file_is_found(out: Path) -> None:
 def test_a_missing_file_is_named(out: Path) -> None:
     path = table(out)
     path.unlink()
-    with pytest.raises(ReleaseError, match=f"is not as it was published: it has no file tables/{path.name}"):
+    with pytest.raises(ReleaseError, match=f"differs from the published release: it has no file tables/{path.name}"):
         verify(out)
 
 
@@ -188,7 +188,9 @@ def test_a_forged_entry_is_found_without_the_data_and_named(name: str, digest: b
     assert verify(small).described
     change, what = FORGERIES[name]
     forge(small, change)
-    with pytest.raises(ReleaseError, match=f"is not as it was published: it has a release.json in which {what}"):
+    with pytest.raises(
+        ReleaseError, match=f"differs from the published release: it has a release.json in which {what}"
+    ):
         verify(small)
 
 
@@ -223,7 +225,9 @@ def test_a_promise_that_is_in_the_record_too_is_not_what_the_data_give(small: Pa
     digest = hashlib.sha256((small / "release.json").read_bytes()).hexdigest()
     path.write_text(json.dumps({**json.loads(path.read_text()), "privacy": PROMISE, "release_digest": digest}))
     assert verify(small).described
-    with pytest.raises(ReleaseError, match=r"in which noise\.privacy was added: the data give another"):
+    with pytest.raises(
+        ReleaseError, match=r"in which noise\.privacy was added, compared with its repetition from the data"
+    ):
         verify(small, data=small.parent / "people.parquet", secret=SECRET)
 
 
@@ -232,7 +236,7 @@ def test_the_sentences_of_an_older_release_may_be_others_and_that_is_said(small:
     forge(small, lambda content: content.update(columns="As an older version said it."))
     data = small.parent / "people.parquet"
     for found in verify(small), verify(small, data=data, secret=SECRET):
-        assert found.sentence.endswith("The record has no digest of release.json: its sentences were not compared.")
+        assert found.sentence.endswith("The record has no digest of release.json, so its sentences were not compared.")
     assert verify(small, data=data, secret=SECRET).repeated
 
 
@@ -353,7 +357,7 @@ def test_any_entry_that_is_changed_added_or_removed_is_found(published: Path, da
 def test_another_number_of_rows_than_described_is_found(out: Path) -> None:
     change_description(out, lambda entry: entry.update(rows=7))
     first = json.loads((out / "release.json").read_text())["files"][0]["file"]
-    with pytest.raises(ReleaseError, match=f"a file {first} with another number of rows than release.json says"):
+    with pytest.raises(ReleaseError, match=f"a file {first} with another number of rows than release.json states"):
         verify(out)
 
 
@@ -378,7 +382,7 @@ def test_names_with_odd_words_are_told_whole(tmp_path: Path, engine: DuckDB) -> 
     table(out).unlink()
     with pytest.raises(ReleaseError) as caught:
         verify(out)
-    told = f"{out} is not as it was published: it has no file tables/1.parquet. Take these files"
+    told = f"{out} differs from the published release: it has no file tables/1.parquet. Restore these files"
     assert str(caught.value).startswith(told)
 
 
@@ -397,7 +401,7 @@ def test_data_that_give_the_same_bytes_are_told(mechanism: Mechanism, tmp_path: 
     before = files(tmp_path)
     found = verify(tmp_path / "rel", data=data, secret=mechanism.secret)
     assert found.repeated is True
-    assert found.sentence.endswith("and the data give the same bytes again.")
+    assert found.sentence.endswith("and repeating the release from the data gives the same bytes.")
     assert files(tmp_path) == before
 
 
@@ -433,15 +437,17 @@ def test_other_data_are_told_even_where_they_are_published_alike(out: Path, firs
     """One person less, and the same persons in another order, which changes the file but no count."""
     records = people(PERSONS)
     put(out.parent / "people.parquet", records.slice(first).take(list(range(PERSONS - first))[::-1]))
-    with pytest.raises(ParameterError, match="These are not the data of the release that is to be made again"):
+    with pytest.raises(
+        ParameterError, match="The fingerprint of the data differs from that of the release to be repeated"
+    ):
         verify(out, data=out.parent / "people.parquet", secret=SECRET)
 
 
 def test_another_secret_and_none_are_refused(out: Path) -> None:
     data = out.parent / "people.parquet"
-    with pytest.raises(SecretError, match="not the secret that the release was made with"):
+    with pytest.raises(SecretError, match="not the secret of the release"):
         verify(out, data=data, secret=OTHER_SECRET)
-    with pytest.raises(SecretError, match="The secret is missing"):
+    with pytest.raises(SecretError, match="The secret of this release is missing"):
         verify(out, data=data)
 
 
@@ -455,10 +461,8 @@ def test_tables_that_come_out_otherwise_today_are_named(tmp_path: Path, engine: 
     assert verify(tmp_path / "rel").described
     with pytest.raises(ReleaseError) as caught:
         verify(tmp_path / "rel", data=data, secret=SECRET)
-    told = (
-        f"is not what the data give today: {TABLES} of {TABLES} tables differ (1, 2, 3, 4, 5). It was made by discreet"
-    )
-    assert told in str(caught.value)
+    told = f"differs from its repetition with the data: {TABLES} of {TABLES} tables differ (1, 2, 3, 4, 5)."
+    assert f"{told} It was made by discreet" in str(caught.value)
 
 
 def test_the_record_of_another_release_is_told(tmp_path: Path, engine: DuckDB) -> None:
@@ -466,11 +470,11 @@ def test_the_record_of_another_release_is_told(tmp_path: Path, engine: DuckDB) -
     make(data, tmp_path / "rel", engine=engine)
     make(data, tmp_path / "other", cell_key(version="2"), engine=engine)
     (curator(tmp_path / "other") / "record.json").rename(curator(tmp_path / "rel") / "record.json")
-    with pytest.raises(ReleaseError, match=r"a release\.json that is not the one its record was written with"):
+    with pytest.raises(ReleaseError, match=r"a release\.json that does not match the digest in its record"):
         verify(tmp_path / "rel")
 
 
 def test_without_the_record_data_are_of_no_use(out: Path) -> None:
     curator(out).rename(out.parent / "elsewhere")
-    with pytest.raises(ReleaseError, match=r"has no rel\.curator/record\.json beside it"):
+    with pytest.raises(ReleaseError, match=r"has no rel\.curator/record\.json next to it"):
         verify(out, data=out.parent / "people.parquet", secret=SECRET)

@@ -107,11 +107,11 @@ def test_sums_of_weights_are_the_same_whatever_the_order(threads: int, engine: D
 @each(
     ("weights", "message"),
     [
-        ([1.0, None], "W has no usable weight in 1 record: in record 2 it is missing."),
+        ([1.0, None], "W has no valid weight in 1 record: in record 2 it is missing."),
         ([-0.5, 1.0], "in record 1 it is negative."),
-        ([1e10, 1.0], "in record 1 it is too large. Weights are numbers from 0 to 1e+09."),
+        ([1e10, 1.0], "in record 1 it is too large. Weights must be numbers from 0 to 1e+09."),
         (["heavy", "1"], "in record 1 it is not a number."),
-        ([True, False], "W holds values of type bool."),
+        ([True, False], "W contains values of type bool."),
     ],
 )
 def test_weights_that_are_none_are_refused(weights: list[object], message: str, engine: DuckDB) -> None:
@@ -128,7 +128,7 @@ def test_weights_that_are_none_are_refused(weights: list[object], message: str, 
     ],
 )
 def test_an_empty_cell_has_no_mean_weight(mechanism: Mechanism, engine: DuckDB) -> None:
-    with pytest.raises(ParameterError, match=r"an empty cell has none\. Leave --weight out"):
+    with pytest.raises(ParameterError, match=r"an empty cell has no mean weight\. Remove --weight"):
         protect(WEIGHTED, TOWN, mechanism, id="ID", weight="W", engine=engine)
 
 
@@ -147,7 +147,7 @@ def test_the_mean_weight_tells_no_true_count(engine: DuckDB) -> None:
         assert sum(fits) >= len(fits) - 1
     assert truth
     assert release.summary
-    assert "publish weighted counts alone (--weighted-only)" in release.summary.warnings[0]
+    assert "Publish only weighted counts (--weighted-only)" in release.summary.warnings[0]
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
@@ -170,7 +170,7 @@ def test_weighted_counts_can_be_published_alone(tmp_path: Path, form: str, engin
     assert any(0 in both.table(name).column("weighted").to_pylist() for name in both.ids)
     again = repeat(tmp_path / "alone.curator", data=light, secret=SECRET)
     assert all(cells(again.table(name)) == cells(alone.table(name)) for name in alone.ids)
-    with pytest.raises(InputError, match="has weighted counts alone"):
+    with pytest.raises(InputError, match="contains only weighted counts"):
         utility(path)
     with pytest.raises(ParameterError, match="Weighted counts need weights"):
         protect(PEOPLE, TOWN, BY_PLACE, weighted_only=True, engine=engine)
@@ -179,7 +179,7 @@ def test_weighted_counts_can_be_published_alone(tmp_path: Path, form: str, engin
 def test_weights_that_add_up_to_too_much_are_refused(engine: DuckDB) -> None:
     heavy = PEOPLE.append_column("W", pa.array([1e9] * PEOPLE.num_rows))
     many = pa.concat_tables([heavy] * 20)
-    with pytest.raises(ParameterError, match=r"The weights in the data frame add up to more than 4,398,046,511,104\."):
+    with pytest.raises(ParameterError, match=r"The weights in the data frame sum to more than 4,398,046,511,104\."):
         protect(many, TOWN, BY_PLACE, weight="W", engine=engine)
 
 

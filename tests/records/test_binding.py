@@ -64,29 +64,29 @@ def test_an_absent_column_is_told_with_its_tables_and_what_looks_close() -> None
     assert len(using) > 3
     assert str(error) == (
         f"census.parquet has no column for topic YAE (y{label[1:]}), used by {len(using)} tables "
-        f"({', '.join(using[:3])}, ..). Columns that look close: YAE_21. Bind it in the programme with [columns] "
-        'YAE = "YAE_21", or leave those tables out with --tables.'
+        f"({', '.join(using[:3])}, ..). Similar columns: YAE_21. Bind it in the programme with [columns] "
+        'YAE = "YAE_21", or exclude those tables with --tables.'
     )
     assert (error.topic, error.column) == ("YAE", "YAE")
 
 
 def test_where_every_column_belongs_to_another_topic_all_are_shown() -> None:
-    assert "Columns that look close: AGE." in str(refusal(renamed(TOWN, SEX="AGES"), "AGE", "EMP"))
+    assert "Similar columns: AGE." in str(refusal(renamed(TOWN, SEX="AGES"), "AGE", "EMP"))
 
 
 def test_another_spelling_in_large_or_small_letters_goes_before_what_only_looks_close() -> None:
     error = refusal(TOWN, "SEXY", "sex", "AGE", "EMP")
     assert str(error) == (
-        "census.parquet has no column for topic SEX, used by 2 tables (1, 2). Columns that look close: sex. Bind it in "
-        'the programme with [columns] SEX = "sex", or leave those tables out with --tables.'
+        "census.parquet has no column for topic SEX, used by 2 tables (1, 2). Similar columns: sex. Bind it in "
+        'the programme with [columns] SEX = "sex", or exclude those tables with --tables.'
     )
 
 
 def test_a_column_that_the_programme_names_wrongly_is_told_by_its_name() -> None:
     error = refusal(renamed(TOWN, EMP="WORK"), "SEX", "AGE", "q1", "q2")
     assert str(error) == (
-        "census.parquet has no column called WORK for topic EMP, used by 1 table (2). There are: q1, q2. "
-        'Bind it in the programme with [columns] EMP = "its column", or leave those tables out with --tables.'
+        "census.parquet has no column called WORK for topic EMP, used by 1 table (2). Available: q1, q2. "
+        'Bind it in the programme with [columns] EMP = "its column", or exclude those tables with --tables.'
     )
     assert (error.topic, error.column) == ("EMP", "WORK")
 
@@ -96,4 +96,4 @@ def test_columns_that_may_be_a_record_are_not_shown() -> None:
     error = refusal(TOWN, "canary", "44", "SEXY")
     assert "canary" not in str(error)
     assert "SEXY" not in str(error)
-    assert "Give the data a header line." in str(error)
+    assert "Add a header line to the data." in str(error)

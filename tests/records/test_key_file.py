@@ -207,7 +207,7 @@ def test_files_with_other_types_are_refused(
     tmp_path: Path, first: pa.Array, second: pa.Array, kinds: str, name: str
 ) -> None:
     folder = parts(tmp_path, pa.table({"ID": ["a"], "CODE": first}), pa.table({"ID": ["b"], "CODE": second}))
-    with pytest.raises(DataFileError, match=rf"CODE has the type {kinds}.*\. Give every column one type") as caught:
+    with pytest.raises(DataFileError, match=rf"CODE has the type {kinds}.*\. Use the same type in all files") as caught:
         add_keys(folder, tmp_path / name, id="ID", secret=SECRET)
     assert "815" not in str(caught.value)
     assert left(tmp_path) == ["parts"]
@@ -215,7 +215,7 @@ def test_files_with_other_types_are_refused(
 
 def test_an_id_is_found_again_in_another_file(tmp_path: Path) -> None:
     folder = parts(tmp_path, pa.table({"ID": [7, 8]}), pa.table({"ID": [9, 7]}))
-    with pytest.raises(RecordIdError, match="2 records share their ID with another, such as records 1 and 4"):
+    with pytest.raises(RecordIdError, match="2 records share their ID with another record, such as 1 and 4"):
         add_keys(folder, tmp_path / "keyed.parquet", id="ID", secret=SECRET)
     assert left(tmp_path) == ["parts"]
 
@@ -228,9 +228,9 @@ def test_an_id_is_found_again_in_another_file(tmp_path: Path) -> None:
 @each(
     ("ids", "message"),
     [
-        ([None, "b", CANARY, ""], "PERSON_ID is missing in 2 records, the first is record 1."),
-        ([CANARY, "b", CANARY, "b"], "4 records share their PERSON_ID with another, such as records 1 and 3."),
-        ([0.5, 1.0, 2.0, 0.815], "PERSON_ID holds values of type double, but ids must be exact"),
+        ([None, "b", CANARY, ""], "PERSON_ID is missing in 2 records; the first is record 1."),
+        ([CANARY, "b", CANARY, "b"], "4 records share their PERSON_ID with another record, such as 1 and 3."),
+        ([0.5, 1.0, 2.0, 0.815], "PERSON_ID contains values of type double, but ids must be exact"),
     ],
 )
 def test_data_without_an_id_of_its_own_for_every_record_leave_no_file(
@@ -251,7 +251,7 @@ def test_data_without_an_id_of_its_own_for_every_record_leave_no_file(
 def test_missing_ids_are_counted_to_the_end(tmp_path: Path) -> None:
     ids = [str(number) if number % 100_000 else "" for number in range(1, 700_001)]
     pq.write_table(pa.table({"ID": ids}), tmp_path / "persons.parquet", row_group_size=50_000)
-    with pytest.raises(RecordIdError, match="ID is missing in 7 records, the first is record 100,000"):
+    with pytest.raises(RecordIdError, match="ID is missing in 7 records; the first is record 100,000"):
         add_keys(tmp_path / "persons.parquet", tmp_path / "keyed.parquet", id="ID", secret=SECRET)
     assert left(tmp_path) == ["persons.parquet"]
 
@@ -272,16 +272,16 @@ def test_a_collision_by_chance_is_no_repeated_id(data: Path, monkeypatch: pytest
     ("wish", "error", "message"),
     [
         ({"id": "PERSONID"}, UnknownNameError, "no column 'PERSONID'. Did you mean PERSON_ID?"),
-        ({"column": "SEX"}, ParameterError, "persons.parquet has a column SEX already. Choose another name with"),
-        ({"column": "person_id"}, ParameterError, "has a column person_id already"),
+        ({"column": "SEX"}, ParameterError, "persons.parquet already has a column SEX. Choose another name with"),
+        ({"column": "person_id"}, ParameterError, "already has a column person_id"),
         ({"column": ""}, ParameterError, "The column of keys needs a name."),
         ({"version": ""}, ParameterError, "version label"),
         ({"secret": b"canary"}, SecretError, "too short"),
         ({"out": "keyed.txt"}, ParameterError, "keyed.txt must end in .parquet or .csv"),
         ({"out": "keyed.csv.gz"}, ParameterError, "keyed.csv.gz must end in .parquet or .csv"),
         ({"out": "nowhere/keyed.csv"}, FileWriteError, "its folder does not exist"),
-        ({"out": "persons.parquet"}, FileExistsAlreadyError, "exists already and was left as it is"),
-        ({"out": "persons.parquet", "replace": True}, ParameterError, "is among the data that are read"),
+        ({"out": "persons.parquet"}, FileExistsAlreadyError, "exists already and was not changed"),
+        ({"out": "persons.parquet", "replace": True}, ParameterError, "is one of the input files"),
         ({"data": "nowhere.csv"}, DataFileError, "nowhere.csv cannot be read"),
     ],
 )
@@ -302,13 +302,13 @@ def test_mistakes_are_refused_and_nothing_is_written(
 def test_a_link_to_the_data_is_not_replaced(data: Path) -> None:
     link = data.with_name("link.parquet")
     link.symlink_to(data)
-    with pytest.raises(ParameterError, match="is among the data that are read"):
+    with pytest.raises(ParameterError, match="is one of the input files"):
         add_keys(data, link, id="PERSON_ID", secret=SECRET, replace=True)
 
 
 @pytest.mark.parametrize("cells", [[[815]] * 4, [b"\xff"] * 4], ids=["lists", "bytes"])
 def test_what_csv_cannot_hold_is_refused(tmp_path: Path, cells: list[object]) -> None:
-    with pytest.raises(FileWriteError, match=r"\.csv cannot hold one of the columns\. Write a \.parquet") as caught:
+    with pytest.raises(FileWriteError, match=r"\.csv cannot contain one of the columns\. Write a \.parquet") as caught:
         add_keys(table(MORE=cells), tmp_path / "keyed.csv", id="PERSON_ID", secret=SECRET)
     assert "815" not in str(caught.value)
     assert left(tmp_path) == []

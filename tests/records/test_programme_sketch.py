@@ -84,13 +84,13 @@ def test_numbers_come_before_text_and_by_value(tmp_path: Path) -> None:
 def test_identifiers_and_keys_are_named_but_their_values_are_not_told(tmp_path: Path) -> None:
     rows = [f"{9_000 + i},{i / 100},{i % 2},{'FM'[i % 2]},{7_000 + i // 3}" for i in range(90)]
     text = sketch_programme(saved(tmp_path, "\n".join(["pnr,income,rkey,sex,hh_id", *rows])), most_categories=80)
-    assert '#   "pnr": it has more than 80 different values.' in text
-    assert '#   "income": it has more than 80 different values.' in text
-    assert '#   "rkey": it is called like a key.' in text
-    assert '#   "hh_id": it is called like an identifier, and few records share a value.' in text
+    assert '#   "pnr": it has more than 80 distinct values.' in text
+    assert '#   "income": it has more than 80 distinct values.' in text
+    assert '#   "rkey": its name looks like that of a key.' in text
+    assert '#   "hh_id": its name looks like that of an identifier, and few records share a value.' in text
     assert "7001" not in text
     wide = sketch_programme(tmp_path / "persons.csv")
-    assert '#   "pnr": every value is different, as in an identifier.' in wide
+    assert '#   "pnr": all values are distinct, as in an identifier.' in wide
     assert "90" not in wide
 
 
@@ -108,17 +108,17 @@ def test_other_names_are_taken_for_topics(name: str, tmp_path: Path) -> None:
 def test_missing_values_are_counted_and_no_category(tmp_path: Path) -> None:
     path = saved(tmp_path, "sex,other,free,none\n" + 'F,,x1,\nM,"",x2,\n,A,,\nF,A,x3,\n')
     text = sketch_programme(path)
-    assert "[topics.SEX]  # different values: 2\n# Missing values: 1. Give them a code" in text
-    assert "[topics.OTHER]  # different values: 1\n# Missing values: 2. Give them a code" in text
-    assert '#   "free": every value is different, as in an identifier; missing values: 1.' in text
-    assert '#   "none": it holds no values.' in text
+    assert "[topics.SEX]  # distinct values: 2\n# Missing values: 1. Assign a code" in text
+    assert "[topics.OTHER]  # distinct values: 1\n# Missing values: 2. Assign a code" in text
+    assert '#   "free": all values are distinct, as in an identifier; missing values: 1.' in text
+    assert '#   "none": it has no values.' in text
     assert categories(path) == {"SEX": ("F", "M"), "OTHER": ("A",)}
 
 
 def test_free_text_and_what_an_open_quote_swallows_is_not_told(tmp_path: Path) -> None:
     path = saved(tmp_path, "sex,area\n" + "F,N\nM,S\n" * 50 + 'F,"N\n' + "M,secret\n" * 50)
     text = sketch_programme(path)
-    assert '#   "area": it holds texts of more than 200 characters.' in text
+    assert '#   "area": it contains texts of more than 200 characters.' in text
     assert "secret" not in text
 
 
@@ -192,7 +192,7 @@ def test_parquet_types_become_text(tmp_path: Path) -> None:
     }
     for name in ("children", "home", "picture"):
         assert f'#   "{name}": its values are neither text nor numbers.' in text
-    assert '#   "nothing": it holds no values.' in text
+    assert '#   "nothing": it has no values.' in text
     assert text.count("# Missing values: 1.") == 6
 
 
@@ -236,7 +236,7 @@ def test_the_first_table_takes_the_first_topics_and_stays_small(
 @pytest.mark.parametrize("column", ["sex", "area"])
 def test_what_the_comments_propose_works(column: str, tmp_path: Path) -> None:
     path = saved(tmp_path, f"{column}\nF\nM\n\nF\n")
-    before, mark, after = sketch_programme(path).partition("put in your own words:\n")
+    before, mark, after = sketch_programme(path).partition("Remove the # and adapt them:\n")
     assert mark
     made = as_programme(path, before + mark + "".join(line[2:] for line in after.splitlines(keepends=True)))
     first, second = made.tables
@@ -254,20 +254,20 @@ def test_the_smallest_number_of_categories_is_one(tmp_path: Path) -> None:
         sketch_programme(path, most_categories=0)
 
 
-NO_PARQUET = "is no Parquet file, or it is damaged. Write it again"
-GZIP = "is not gzipped, or it is damaged. Compress it again"
+NO_PARQUET = "is not a Parquet file, or it is damaged. Write it again"
+GZIP = "is not a gzip file, or it is damaged. Compress it again"
 
 
 @each(
     ("name", "content", "message"),
     [
-        ("d.csv", b"", "d.csv is empty. Give a file with named columns"),
-        ("d.csv.gz", gzip.compress(b"", mtime=0), "is empty. Give"),
-        ("d.parquet", b"", "is empty. Give"),
-        ("d.csv", b"\n\n", "has no columns. Give a file with a name for every column"),
-        ("d.csv", b"a,b\n", "has columns but no records. Give a file with at least one record"),
-        ("d.csv", b"a,b,a\n1,2,3\n", "has two columns named 'a'. Give every column its own name"),
-        ("d.csv", b"a,b\n1,2\n\n3\n", "has 1 fields instead of 2 in record 2 below the header. Correct the record"),
+        ("d.csv", b"", "d.csv is empty. Specify a file with named columns"),
+        ("d.csv.gz", gzip.compress(b"", mtime=0), "is empty. Specify"),
+        ("d.parquet", b"", "is empty. Specify"),
+        ("d.csv", b"\n\n", "has no columns. Specify a file with a name for every column"),
+        ("d.csv", b"a,b\n", "has columns but no records. Specify a file with at least one record"),
+        ("d.csv", b"a,b,a\n1,2,3\n", "has two columns named 'a'. Use a unique name for every column"),
+        ("d.csv", b"a,b\n1,2\n\n3\n", "has 1 fields instead of 2 in record 2 after the header. Correct the record"),
         ("d.csv", b'"a,b\n' + b"1,2\n" * 90_000, "cannot be read as CSV. Check its quotes"),
         (
             "d.csv",
@@ -284,7 +284,7 @@ GZIP = "is not gzipped, or it is damaged. Compress it again"
         ("d.csv.gz", gzip.compress(b"a\n1\n1\n", mtime=0)[:-9], GZIP),
         ("d.parquet", b"a\n1\n1\n", NO_PARQUET),
         ("d.parquet", b"PAR1" + b"\0" * 40 + b"PAR1", NO_PARQUET),
-        ("d.xlsx", b"PK", "has an ending that stands for no data file we can read. .* .csv, .csv.gz, .parquet"),
+        ("d.xlsx", b"PK", "has an unsupported extension. .* .csv, .csv.gz, .parquet"),
         ("d.csv", b"a,b\n1,x\n2,y\n", "has no topics: .* over 500 values. Allow more"),
         ("d.csv", b"a,b\n1,x\n", "has no topics"),
     ],
@@ -302,7 +302,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         sketch_programme(tmp_path / "d.csv")
     folder = tmp_path / "d.parquet"
     folder.mkdir()
-    with pytest.raises(DataFileError, match=r"d.parquet is a folder\. Name one file in it"):
+    with pytest.raises(DataFileError, match=r"d.parquet is a folder\. Specify one file in it"):
         sketch_programme(folder)
 
 

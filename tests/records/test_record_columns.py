@@ -18,9 +18,9 @@ def test_columns_are_read_in_one_order() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"id": "A", "key": "B"}, "Give an id to make keys from or a ready-made key, not both."),
-        ({"id": "A", "count": "N"}, "A row with a count stands for several persons and has no id of one."),
-        ({"key": "A", "weight": "A"}, "Column A is named for two things at once. Correct one."),
+        ({"id": "A", "key": "B"}, "Specify either --id or --key, not both."),
+        ({"id": "A", "count": "N"}, "a row with a count represents several persons and has no single id."),
+        ({"key": "A", "weight": "A"}, "Column A is specified for two roles. Correct one of them."),
     ],
 )
 def test_what_contradicts_itself_is_refused(given: dict[str, str], message: str) -> None:

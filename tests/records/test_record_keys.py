@@ -181,15 +181,15 @@ def test_no_ids_have_no_digests() -> None:
 def test_ids_that_are_not_exact_are_refused(ids: pa.Array, kind: str) -> None:
     with pytest.raises(RecordIdError) as caught:
         KEYS.digests(ids, "PERSON_ID")
-    what = f"PERSON_ID holds values of type {kind}, but ids must be exact: text or whole numbers."
-    assert str(caught.value) == f"{what} Convert the column, or name another."
+    what = f"PERSON_ID contains values of type {kind}, but ids must be exact: text or whole numbers."
+    assert str(caught.value) == f"{what} Convert the column, or specify another column."
 
 
 @pytest.mark.parametrize("ids", [[CANARY, None, "", CANARY], [None, ""], ["", None]])
 def test_missing_ids_are_refused(ids: list[str | None]) -> None:
     first = 2 if ids[0] == CANARY else 1
     with pytest.raises(
-        RecordIdError, match=f"PERSON_ID is missing in 2 records, the first is record {first}"
+        RecordIdError, match=f"PERSON_ID is missing in 2 records; the first is record {first}"
     ) as caught:
         KEYS.digests(pa.array(ids, pa.string()), "PERSON_ID")
     assert CANARY not in str(caught.value)
@@ -197,7 +197,7 @@ def test_missing_ids_are_refused(ids: list[str | None]) -> None:
 
 
 def test_a_column_without_a_type_is_missing_throughout() -> None:
-    with pytest.raises(RecordIdError, match="missing in 3 records, the first is record 1"):
+    with pytest.raises(RecordIdError, match="missing in 3 records; the first is record 1"):
         KEYS.digests(pa.nulls(3))
 
 
@@ -210,7 +210,7 @@ def test_a_weak_secret_is_refused_and_not_shown(secret: bytes) -> None:
 
 @each("version", ["", 1, None, "\ud800"])
 def test_a_label_must_be_text(version: str) -> None:
-    with pytest.raises(ParameterError, match=r"version label of record keys must be a text such as 1\."):
+    with pytest.raises(ParameterError, match=r"version label of record keys must be a non-empty text, such as 1\."):
         RecordKeys(SECRET, version)
 
 
@@ -271,16 +271,16 @@ def test_missing_ids_are_counted_through_all_batches() -> None:
     check = checked([CANARY, "b"], [], ["c", None, ""], ["d", None])
     with pytest.raises(RecordIdError) as caught:
         check.finish()
-    todo = "Every record needs an id of its own: complete them, or name a column that has one in every record."
-    assert str(caught.value) == f"PERSON_ID is missing in 3 records, the first is record 4. {todo}"
+    todo = "Every record needs a unique id: complete the ids, or specify a column with an id in every record."
+    assert str(caught.value) == f"PERSON_ID is missing in 3 records; the first is record 4. {todo}"
 
 
 def test_repeated_ids_are_found_across_batches() -> None:
     check = checked(["a", CANARY, "b"], ["c", "b"], [CANARY, CANARY])
     with pytest.raises(RecordIdError) as caught:
         check.finish()
-    what = "5 records share their PERSON_ID with another, such as records 2 and 6."
-    todo = "Every record needs an id of its own: remove copies, or name the column that tells records apart."
+    what = "5 records share their PERSON_ID with another record, such as 2 and 6."
+    todo = "Every record needs a unique id: remove duplicates, or specify the column that identifies records."
     assert str(caught.value) == f"{what} {todo}"
 
 
@@ -288,7 +288,7 @@ def test_a_number_and_its_text_are_one_id() -> None:
     check = IdCheck(KEYS, "PERSON_ID")
     check.digests(pa.array([7]))
     check.digests(pa.array(["7"]))
-    with pytest.raises(RecordIdError, match="records 1 and 2"):
+    with pytest.raises(RecordIdError, match="such as 1 and 2"):
         check.finish()
 
 
@@ -426,10 +426,10 @@ def test_keys_that_cannot_be_used_are_refused(values: pa.Array, how_many: int, f
     with pytest.raises(RecordKeyError) as caught:
         ready_keys(values, 256, "RKEY", offset=1000)
     records = "1 record" if how_many == 1 else f"{how_many} records"
-    start = f"RKEY has no usable key in {records}: in record 1,00{first} it {why}."
+    start = f"RKEY has no valid key in {records}: in record 1,00{first} it {why}."
     accepted = (
-        "Keys are whole numbers from 0 to 255, or fractions from 0 to 1 in double precision, as cellKey makes them, "
-        "and a column holds one kind only. Mend the column, or name another."
+        "Keys must be whole numbers from 0 to 255, or fractions from 0 to 1 in double precision, as cellKey creates "
+        "them. A column must not mix the two. Correct the column, or specify another."
     )
     assert str(caught.value) == f"{start} {accepted}"
 
@@ -440,7 +440,7 @@ def test_keys_that_cannot_be_used_are_refused(values: pa.Array, how_many: int, f
     ids=lambda values: str(values.type),
 )
 def test_kinds_that_cannot_hold_keys_are_refused(values: pa.Array) -> None:
-    with pytest.raises(RecordKeyError, match=r"RKEY holds values of type .*\. Keys are whole numbers"):
+    with pytest.raises(RecordKeyError, match=r"RKEY contains values of type .*\. Keys must be whole numbers"):
         ready_keys(values, 256, "RKEY")
 
 

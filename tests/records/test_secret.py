@@ -84,7 +84,7 @@ def test_what_exists_is_never_replaced(tmp_path: Path, kind: str) -> None:
         path.mkdir()
     else:
         path.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(SecretError, match=r"exists already and was left as it is: .* Choose another name\.$"):
+    with pytest.raises(SecretError, match=r"exists already and was not changed: .* Choose another name\.$"):
         write_secret(path, new_secret())
     assert [each.name for each in tmp_path.iterdir()] == ["office.secret"]
     assert kind != "file" or path.read_bytes() == CANARY
@@ -182,11 +182,11 @@ def test_the_limits_belong_to_the_allowed(tmp_path: Path, length: int) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no secret: it is empty."),
-        (b" \n\t ", "holds no secret: it is empty."),
-        (b"canary\n", "is too short for a secret: one has from 16 to 4096 bytes."),
+        (b"", "contains no secret: it is empty."),
+        (b" \n\t ", "contains no secret: it is empty."),
+        (b"canary\n", "is too short for a secret: it must have 16 to 4096 bytes."),
         (b"c" * (SHORTEST_SECRET - 1) + b"\n" * 20, "is too short"),
-        (b"canary" * 1000, "is too long for a secret: one has from 16 to 4096 bytes."),
+        (b"canary" * 1000, "is too long for a secret: it must have 16 to 4096 bytes."),
         (b"c" * (LONGEST_SECRET + 1), "is too long"),
         (CANARY + b" " * 10_000 + b"x", "is too long"),
     ],
@@ -208,7 +208,7 @@ def test_a_missing_file_is_said_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(SecretError) as caught:
         read_secret(tmp_path / "nowhere")
     start = f"{tmp_path / 'nowhere'} cannot be read as the file of a secret: No such file or directory."
-    assert str(caught.value) == f"{start} Check the path, or make a secret with `discreet keys new FILE`."
+    assert str(caught.value) == f"{start} Check the path, or create a secret with `discreet keys new FILE`."
 
 
 def test_an_unreadable_file_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_without_a_file_the_variable_counts(monkeypatch: pytest.MonkeyPatch, tmp
     assert read_secret(named) == b"another secret, in a file"
 
 
-@pytest.mark.parametrize(("text", "message"), [("", "holds no secret"), ("canary", "is too short")])
+@pytest.mark.parametrize(("text", "message"), [("", "contains no secret"), ("canary", "is too short")])
 def test_a_variable_that_is_no_secret_is_refused(monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
     monkeypatch.setenv(VARIABLE, text)
     with pytest.raises(SecretError, match=f"The environment variable DISCREET_SECRET {message}") as caught:
@@ -272,7 +272,7 @@ def test_a_secret_that_its_group_can_use_is_read_with_a_warning(tmp_path: Path, 
     secret = read_secret(path)
     assert secret == CANARY
     assert secret_warnings(secret, path) == [
-        f"{path} holds the secret, and its group can read it. Run: chmod 600 {path}"
+        f"{path} contains the secret, but its group has access to it. Run: chmod 600 {path}"
     ]
 
 

@@ -34,7 +34,7 @@ def about(place: Path) -> str:
 
 def test_nothing_waits_before_it_was_promised_or_after_it_was_forgotten(moves: Moves) -> None:
     assert moves.waiting() == []
-    moves.promise(moves.sync_parts(), replace=True)
+    moves.commit(moves.sync_parts(), replace=True)
     assert moves.waiting() == ["first", "second"]
     assert moves.may_replace
     moves.forget()
@@ -49,7 +49,7 @@ def test_parts_go_to_their_places(moves: Moves, before: str) -> None:
             old(place)
         if before == "empty":
             (place / "about.json").unlink()
-    moves.promise(moves.sync_parts(), replace=True)
+    moves.commit(moves.sync_parts(), replace=True)
     moves.carry_out()
     assert moves.waiting() == []
     for part, place in moves.places.items():
@@ -62,7 +62,7 @@ def test_parts_go_to_their_places(moves: Moves, before: str) -> None:
     "change", ["a byte of the description", "a byte of a table", "the size of a table", "one file less"]
 )
 def test_a_part_that_was_changed_after_the_promise_does_not_move(moves: Moves, change: str) -> None:
-    moves.promise(moves.sync_parts(), replace=True)
+    moves.commit(moves.sync_parts(), replace=True)
     table = moves.folder / "first" / "inside" / "table"
     if change == "one file less":
         table.unlink()
@@ -82,7 +82,7 @@ def test_if_the_second_move_is_refused_the_first_is_undone(
     if before == "old":
         for place in moves.places.values():
             old(place)
-    moves.promise(moves.sync_parts(), replace=True)
+    moves.commit(moves.sync_parts(), replace=True)
     rename, blocked = os.rename, moves.places["second"]
 
     def renamed(source: Path, target: Path) -> None:

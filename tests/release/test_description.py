@@ -38,14 +38,14 @@ def test_a_good_description_is_returned_as_it_is(tmp_path: Path) -> None:
         (b"", "has a release.json that is not JSON"),
         (b"{", "has a release.json that is not JSON"),
         (b"\xff\xfe\x00", "has a release.json that is not text in UTF-8"),
-        (b"[" * 100_000, "has a release.json that has more than 100 objects or lists inside each other"),
-        (b"[]", "has a release.json of another kind than discreet/1 or discreet/2"),
-        (b"null", "has a release.json of another kind than discreet/1 or discreet/2"),
-        (b'{"schema": "discreet/3", "kind": "release"}', "of another kind than discreet/1 or discreet/2"),
+        (b"[" * 100_000, "has a release.json that has more than 100 levels of nested objects or lists"),
+        (b"[]", "has a release.json with another schema than discreet/1 or discreet/2"),
+        (b"null", "has a release.json with another schema than discreet/1 or discreet/2"),
+        (b'{"schema": "discreet/3", "kind": "release"}', "with another schema than discreet/1 or discreet/2"),
         (json.dumps({**GOOD, "schema": "discreet/2", "counts": 5}).encode(), "counts is not a list"),
         (json.dumps({**GOOD, "schema": "discreet/2"}).encode(), "counts is not a list"),
         (json.dumps({**GOOD, "readme": 5}).encode(), "readme is not text"),
-        (b'{"schema": "discreet/1", "kind": "record"}', "of another kind than discreet/1 or discreet/2"),
+        (b'{"schema": "discreet/1", "kind": "record"}', "with another schema than discreet/1 or discreet/2"),
     ],
 )
 def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: Path) -> None:
@@ -61,13 +61,13 @@ def test_what_is_no_description_is_refused(text: bytes, message: str, tmp_path: 
     [
         ({"typical_noise": "1.4"}, "noise.typical_noise is not a number"),
         ({"typical_noise": True}, "noise.typical_noise is not a number"),
-        ({"typical_noise": -1}, "noise.typical_noise is less than 0 or endless"),
-        ({"typical_noise": float("nan")}, "noise.typical_noise is less than 0 or endless"),
-        ({"typical_noise": float("inf")}, "noise.typical_noise is less than 0 or endless"),
+        ({"typical_noise": -1}, "noise.typical_noise is less than 0 or not finite"),
+        ({"typical_noise": float("nan")}, "noise.typical_noise is less than 0 or not finite"),
+        ({"typical_noise": float("inf")}, "noise.typical_noise is less than 0 or not finite"),
         ({"bound": 10}, "noise.bound is not text"),
         ({"method": None}, "noise.method is not text"),
         ({"smallest_published": 2.5}, "noise.smallest_published is not a whole number"),
-        ({"smallest_published": 0}, "noise.smallest_published is less than 1 or endless"),
+        ({"smallest_published": 0}, "noise.smallest_published is less than 1 or not finite"),
         ({"privacy": 3}, "noise.privacy is not an object"),
         ({"privacy": {"epsilon": "1", "delta": 0, "condition": ""}}, "noise.privacy.epsilon is not a number"),
         ({"privacy": {"epsilon": 1}}, "noise.privacy.delta is missing"),
@@ -84,7 +84,10 @@ def test_what_is_told_of_the_noise_is_checked(told: dict[str, Any], message: str
 def test_an_entry_that_is_missing_or_of_another_kind_is_named(lacking: str, value: object, tmp_path: Path) -> None:
     content = {name: entry for name, entry in GOOD.items() if name != lacking}
     (tmp_path / "release.json").write_text(json.dumps(content))
-    with pytest.raises(ReleaseError, match=rf"release.json in which {lacking} is missing\. Make the release again"):
+    with pytest.raises(
+        ReleaseError,
+        match=rf"release.json in which {lacking} is missing\. Restore it from a backup, or repeat the release",
+    ):
         read_description(tmp_path)
     (tmp_path / "release.json").write_text(json.dumps({**content, lacking: value}))
     with pytest.raises(ReleaseError, match=f"in which {lacking} is not (text|a list|an object)"):
@@ -101,7 +104,7 @@ def test_an_entry_that_is_missing_or_of_another_kind_is_named(lacking: str, valu
         ({**FILE, "file": "../elsewhere/1.parquet"}, r"files\[1\]\.file is not in the release"),
         ({**FILE, "file": "tables/../../1.parquet"}, r"files\[1\]\.file is not in the release"),
         ({**FILE, "file": "/etc/1.parquet"}, r"files\[1\]\.file is not in the release"),
-        (FILE, r"files\[1\]\.id is there twice"),
+        (FILE, r"files\[1\]\.id is a duplicate"),
     ],
 )
 def test_an_entry_of_a_file_that_is_wrong_is_named(entry: object, message: str, tmp_path: Path) -> None:
@@ -113,7 +116,7 @@ def test_an_entry_of_a_file_that_is_wrong_is_named(entry: object, message: str, 
 def test_a_folder_without_a_description_is_no_release(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(ReleaseError, match=r"holds no release.json\. Give the folder of a release \(tables/"):
+        with pytest.raises(ReleaseError, match=r"contains no release.json\. Specify the folder of a release \(tables/"):
             read_description(place)
     (tmp_path / "release.json").mkdir()
     with pytest.raises(ReleaseError, match=r"release.json that cannot be read \(Is a directory\)"):

@@ -13,7 +13,7 @@ from discreet.accuracy.noisy_counts import NoisyCount
 from discreet.errors import ParameterError
 from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_counts
-from discreet.release.disclosed_noise import CountIntervals, disclosed_noise, told_range
+from discreet.release.disclosed_noise import CountIntervals, deviation_range, disclosed_noise
 from discreet.release.record import Record
 from tests.each import each
 from tests.quick import up_to
@@ -70,7 +70,7 @@ def test_no_noise_is_told_by_no_size() -> None:
 @given(variance=st.floats(0.01, 400))
 def test_the_range_that_is_told_holds_the_size(variance: float) -> None:
     record = Record(programme="x", law="geometric", parameters={"epsilon": float(np.arccosh(1 + 1 / variance))})
-    least, largest = told_range(record.public()) or (0.0, 0.05)
+    least, largest = deviation_range(record.public()) or (0.0, 0.05)
     assert least - 1e-6 <= record.variance**0.5 <= largest + 1e-6
     assert largest - least == pytest.approx(0.1) or least == 0.05 or not least
 
@@ -131,7 +131,7 @@ def _holds(record: Record) -> None:
     [
         {"typical_noise": 1.4, "bound": "not more than about 10"},
         {"typical_noise": 1.4, "bound": "not more than about 10", "smallest_published": 3},
-        {"typical_noise": 2.0, "zeros": "Empty cells carry noise, too."},
+        {"typical_noise": 2.0, "zeros": "Empty cells have noise, too:"},
         {"typical_noise": 2.0, "bound": "not more than about 10", "negative": "published as 0"},
         {},
     ],

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import FileWriteError, LockedError
-from discreet.release.run_journal import alone, hold, taken_over
+from discreet.release.run_journal import alone, ended_run, hold
 
 FLOCK = fcntl.flock
 
@@ -60,12 +60,12 @@ def test_an_error_inside_opens_the_folder_again(tmp_path: Path) -> None:
 
 def test_a_lock_lasts_until_its_descriptor_is_closed(tmp_path: Path) -> None:
     descriptor = hold(tmp_path / "lock")
-    with taken_over(tmp_path / "lock") as ended:
+    with ended_run(tmp_path / "lock") as ended:
         assert not ended
     os.close(descriptor)
-    with taken_over(tmp_path / "lock") as ended:
+    with ended_run(tmp_path / "lock") as ended:
         assert ended
-        with taken_over(tmp_path / "lock") as again:
+        with ended_run(tmp_path / "lock") as again:
             assert not again
 
 
@@ -77,11 +77,11 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as other:
         assert other.stdout
         assert other.stdout.readline() == b"held\n"
-        with taken_over(tmp_path / "lock") as ended:
+        with ended_run(tmp_path / "lock") as ended:
             assert not ended
         other.kill()
         other.wait()
-    with taken_over(tmp_path / "lock") as ended:
+    with ended_run(tmp_path / "lock") as ended:
         assert ended
 
 
@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_locked_is_refused_and_no_run_is_taken_over(
         pytest.fail("nobody knows who else is at work")
     with pytest.raises(OSError, match="No locks available"):
         hold(tmp_path / "lock")
-    with taken_over(tmp_path / "lock") as ended:
+    with ended_run(tmp_path / "lock") as ended:
         assert not ended
 
 
@@ -162,7 +162,7 @@ def test_on_a_system_without_locks_nobody_waits_and_nothing_is_taken_over(
 ) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
     os.close(hold(tmp_path / "lock"))
-    with alone(tmp_path), alone(tmp_path), taken_over(tmp_path / "lock") as ended:
+    with alone(tmp_path), alone(tmp_path), ended_run(tmp_path / "lock") as ended:
         assert not ended
 
 

@@ -72,15 +72,23 @@ def test_a_bound_is_never_told_exactly() -> None:
         ({"mechanism": "cellkey"}, UnknownNameError, "Did you mean cell-key"),
         ({"parameters": {"variance": 2, "bound": 5, "threshold": 2}}, InfeasibleError, "row 1"),
         ({"law": "geometric", "parameters": {}}, ParameterError, "needs --epsilon. Example: --epsilon 0.5"),
-        ({"law": "geometric", "parameters": {"eps": 1}}, UnknownNameError, "parameter of the law geometric 'eps'"),
+        (
+            {"law": "geometric", "parameters": {"eps": 1}},
+            UnknownNameError,
+            "parameter of the noise distribution geometric 'eps'",
+        ),
         ({"law": "laplace", "parameters": {"scale": -1}}, ParameterError, "scale must be a positive number"),
         ({"spsn": "no"}, ParameterError, "spsn must be of type bool"),
-        ({"spsn": False}, ParameterError, "cell-key gives the same participants the same noise; spsn cannot be false"),
-        ({"mechanism": "fresh"}, ParameterError, "fresh does not give the same participants the same noise"),
+        (
+            {"spsn": False},
+            ParameterError,
+            "cell-key always draws the same noise for the same participants, so spsn cannot be false",
+        ),
+        ({"mechanism": "fresh"}, ParameterError, "fresh never draws the same noise for the same participants"),
         (
             {"mechanism": "eps-dp"},
             ParameterError,
-            "eps-dp takes the law geometric or laplace, not max-entropy",
+            "eps-dp needs the law geometric or laplace, not max-entropy",
         ),
         ({"key_mode": "foo"}, UnknownNameError, "no key_mode 'foo'"),
         ({"parameters": None}, ParameterError, "parameters must be of type dict"),
@@ -89,15 +97,35 @@ def test_a_bound_is_never_told_exactly() -> None:
         ({"colour": "red"}, UnknownNameError, "no entry of a record 'colour'"),
         ({"perturb_zeros": "yes"}, ParameterError, "perturb_zeros must be of type bool"),
         ({"non_negative": 1}, ParameterError, "non_negative must be of type bool"),
-        ({"privacy": "much"}, ParameterError, "privacy needs the numbers epsilon and delta, and condition, a text"),
-        ({"privacy": {"epsilon": 1, "delta": 0}}, ParameterError, "privacy needs the numbers epsilon and delta"),
-        ({"privacy": {"epsilon": "1", "delta": 0, "condition": ""}}, ParameterError, "privacy needs the numbers"),
-        ({"law": "truncated", "parameters": {"bound": 5}}, ParameterError, "needs `of`, the law that is cut, with its"),
-        ({"law": "truncated", "parameters": {"of": "laplace", "bound": 5}}, ParameterError, "needs `of`, the law that"),
+        (
+            {"privacy": "much"},
+            ParameterError,
+            "privacy of a record needs the numbers epsilon and delta, and the text condition",
+        ),
+        (
+            {"privacy": {"epsilon": 1, "delta": 0}},
+            ParameterError,
+            "privacy of a record needs the numbers epsilon and delta",
+        ),
+        (
+            {"privacy": {"epsilon": "1", "delta": 0, "condition": ""}},
+            ParameterError,
+            "privacy of a record needs the numbers",
+        ),
+        (
+            {"law": "truncated", "parameters": {"bound": 5}},
+            ParameterError,
+            "needs `of`: the distribution to truncate, with its",
+        ),
+        (
+            {"law": "truncated", "parameters": {"of": "laplace", "bound": 5}},
+            ParameterError,
+            "needs `of`: the distribution",
+        ),
         (
             {"law": "truncated", "parameters": {"of": {"law": "lapace", "parameters": {}}, "bound": 5}},
             UnknownNameError,
-            "no law that is truncated 'lapace'. Did you mean laplace",
+            "no noise distribution to truncate 'lapace'. Did you mean laplace",
         ),
         (
             {"law": "truncated", "parameters": {"of": {"law": "laplace", "parameters": {}}, "bound": 5}},
@@ -188,7 +216,9 @@ def test_a_release_without_noise_says_that_it_is_not_for_publication() -> None:
     assert record_from_json(record.to_json(), PATH) == record
     assert record.public() == {"programme": "x", "method": "none: these are true counts, not for publication"}
     for ask in (lambda: record.noise, lambda: record.variance):
-        with pytest.raises(ParameterError, match="This release is exact: it has no noise to assess"):
+        with pytest.raises(
+            ParameterError, match="This release contains true counts without noise, so there is no noise to assess"
+        ):
             ask()
 
 
@@ -197,7 +227,7 @@ def test_a_release_without_noise_says_that_it_is_not_for_publication() -> None:
 )
 def test_no_noise_and_a_mechanism_with_noise_do_not_go_together(change: dict[str, object]) -> None:
     content = {**json.loads(RECORD.to_json()), **change}
-    with pytest.raises(ParameterError, match="The law none is for the mechanism exact, and only for it"):
+    with pytest.raises(ParameterError, match="The law none is valid only for the mechanism exact"):
         record_from_json(json.dumps(content), PATH)
 
 
@@ -233,9 +263,7 @@ def test_every_true_count_has_its_law(record: Record, zeros: bool) -> None:
 def test_what_is_cut_at_zero_is_told_to_everybody() -> None:
     cut = replace(RECORD, non_negative=True)
     told = cut.public()
-    assert told.pop("negative") == (
-        "What would have been negative is published as 0: small counts are too high on average."
-    )
+    assert told.pop("negative") == ("Negative values are published as 0, so small counts are too high on average.")
     assert told == RECORD.public()
     assert record_from_json(cut.to_json(), PATH).non_negative is True
 

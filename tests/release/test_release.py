@@ -59,7 +59,7 @@ def test_a_release_tells_what_was_published_and_how(out: Path) -> None:
     assert release.ids == IDS
     assert release.files == {"1": "tables/1.parquet", "a/b": "tables/a%2Fb~2.parquet", "A/B": "tables/A%2FB.parquet"}
     assert release.record.parameters["variance"] == 2
-    assert str(release) == "rel: 3 tables of small town; counts carry random noise, typically ±1.4."
+    assert str(release) == "rel: 3 tables of small town; counts have random noise, typically ±1.4."
 
 
 def test_its_tables_are_those_of_the_same_release_in_memory(out: Path) -> None:
@@ -77,7 +77,9 @@ def test_its_tables_are_those_of_the_same_release_in_memory(out: Path) -> None:
 
 def test_a_release_without_true_counts_says_so(tmp_path: Path) -> None:
     for release in (make(out=tmp_path / "rel"), make()):
-        with pytest.raises(ReleaseError, match=r"no true counts of table 1 beside it. Make it with --keep-exact"):
+        with pytest.raises(
+            ReleaseError, match=r"no stored true counts of table 1. To store them, run protect with --keep-exact"
+        ):
             release.exact("1")
 
 
@@ -113,7 +115,7 @@ def test_a_table_that_is_missing_or_damaged_is_told(name: str, form: str, tmp_pa
     with pytest.raises(ReleaseError, match=rf"rel has a file {release.files[name]} that is damaged or was changed\."):
         release.table(name)
     path.unlink()
-    with pytest.raises(ReleaseError, match=f"rel has no file {release.files[name]}. Make the release again"):
+    with pytest.raises(ReleaseError, match=f"rel has no file {release.files[name]}. Restore it from a backup"):
         release.table(name)
     path.mkdir()
     with pytest.raises(ReleaseError, match=rf"file {release.files[name]} that cannot be read \(Is a directory\)"):
@@ -127,7 +129,7 @@ def test_a_table_that_is_missing_or_damaged_is_told(name: str, form: str, tmp_pa
 @pytest.mark.parametrize("lacking", ["schema", "kind", "name", "noise", "format", "files", "programme"])
 def test_a_description_that_lacks_something_is_one_clear_error(out: Path, lacking: str) -> None:
     change(out, lambda content: content.pop(lacking))
-    with pytest.raises(ReleaseError, match=f"{lacking} is missing|of another kind"):
+    with pytest.raises(ReleaseError, match=f"{lacking} is missing|with another schema"):
         open_release(out)
 
 
@@ -143,7 +145,7 @@ def test_a_description_that_lacks_something_is_one_clear_error(out: Path, lackin
 def test_a_programme_that_is_wrong_is_told(out: Path, edit: Callable[[dict[str, Any]], object], message: str) -> None:
     change(out, lambda content: edit(content["programme"]))
     release = open_release(out)
-    with pytest.raises(ReleaseError, match=f"rel has a release.json whose programme is wrong: .*{message}") as caught:
+    with pytest.raises(ReleaseError, match=f"rel has a release.json whose programme is invalid: .*{message}") as caught:
         _ = release.programme
     assert ".." not in str(caught.value).replace(str(out), "")
 
@@ -152,7 +154,7 @@ def test_a_programme_that_is_wrong_is_told(out: Path, edit: Callable[[dict[str, 
 def test_what_is_no_release_is_refused(place: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
-    with pytest.raises(ReleaseError, match=r"holds no release.json|File name too long"):
+    with pytest.raises(ReleaseError, match=r"contains no release.json|File name too long"):
         open_release(tmp_path / place)
 
 
@@ -178,9 +180,9 @@ def test_a_release_that_was_moved_has_tables_but_no_record(out: Path) -> None:
     moved = out.rename(out.parent / "web" / "rel")
     release = open_release(moved)
     assert release.table("1").num_rows
-    with pytest.raises(ReleaseError, match=r"rel has no rel.curator/record.json beside it\. Only the curator"):
+    with pytest.raises(ReleaseError, match=r"rel has no rel.curator/record.json next to it\. Only the curator"):
         _ = release.record
-    with pytest.raises(ReleaseError, match="no true counts"):
+    with pytest.raises(ReleaseError, match="no stored true counts"):
         release.exact("1")
 
 
@@ -193,7 +195,7 @@ def test_a_curators_folder_that_may_not_be_read_is_told(out: Path, monkeypatch: 
         return opened(path, flags)
 
     monkeypatch.setattr(os, "open", refuse)
-    what = r"has beside it a rel.curator/record.json that cannot be read \(Permission denied\)\. Only the curator"
+    what = r"has next to it a rel.curator/record.json that cannot be read \(Permission denied\)\. Only the curator"
     with pytest.raises(ReleaseError, match=what):
         _ = open_release(out).record
 
@@ -212,9 +214,7 @@ def test_the_record_of_another_release_is_not_taken_for_its_own(out: Path, other
     make(out=out.parent / "other", **other)
     shutil.rmtree(out.with_name("rel.curator"))
     out.with_name("other.curator").rename(out.with_name("rel.curator"))
-    with pytest.raises(
-        ReleaseError, match=r"rel and the rel.curator/record.json beside it belong to different releases"
-    ):
+    with pytest.raises(ReleaseError, match=r"rel and rel.curator/record.json next to it belong to different releases"):
         _ = open_release(out).record
 
 

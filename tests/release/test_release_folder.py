@@ -150,20 +150,23 @@ def test_any_name_beside_anything_will_do(given: str, tmp_path: Path, monkeypatc
 @each(
     ("given", "message"),
     [
-        (".", "a release needs a name of its own"),
-        ("", "a release needs a name of its own"),
-        ("..", "a release needs a name of its own"),
-        ("rel/..", "a release needs a name of its own"),
-        ("/", "a release needs a name of its own"),
-        ("nowhere/rel", "nowhere/rel cannot be written: its folder does not exist. Make the folder"),
+        (".", "a release needs a folder name"),
+        ("", "a release needs a folder name"),
+        ("..", "a release needs a folder name"),
+        ("rel/..", "a release needs a folder name"),
+        ("/", "a release needs a folder name"),
+        ("nowhere/rel", "nowhere/rel cannot be written: its folder does not exist. Create the folder"),
         ("file/rel", "file/rel cannot be written: its folder does not exist"),
         ("x" * 250, "File name too long"),
         ("x" * 300 + "/rel", "File name too long"),
-        ("file", "file cannot be written: a link or a file of this name is there. Nothing was replaced"),
-        ("link", "link cannot be written: a link or a file of this name is there"),
-        ("nothing", "nothing cannot be written: a link or a file of this name is there"),
-        ("folder", r"folder cannot be written: something is there that is no release \(it holds no release.json\)"),
-        ("half", r"half.curator cannot be written: something is there that is no release \(it holds no record.json\)"),
+        ("file", "file cannot be written: it exists already and is a link or a file. Nothing was replaced"),
+        ("link", "link cannot be written: it exists already and is a link or a file"),
+        ("nothing", "nothing cannot be written: it exists already and is a link or a file"),
+        ("folder", r"folder cannot be written: it exists already and is not a release \(it contains no release.json\)"),
+        (
+            "half",
+            r"half.curator cannot be written: it exists already and is not a release \(it contains no record.json\)",
+        ),
     ],
 )
 @each("replace", [False, True])
@@ -218,7 +221,7 @@ def test_a_folder_that_is_read_only_is_refused(out: Path) -> None:
 
 def test_a_release_is_replaced_only_when_that_was_asked_for(out: Path) -> None:
     make(out, OLD)
-    with pytest.raises(FileExistsAlreadyError, match=r"rel exists already and was left as it is\. .* --replace"):
+    with pytest.raises(FileExistsAlreadyError, match=r"rel exists already and was not changed\. .* --replace"):
         make(out, NEW)
     assert found(out) == (OLD,) * 3
     make(out, NEW, replace=True)
@@ -268,7 +271,7 @@ def test_what_the_old_release_does_not_list_is_never_removed(out: Path, name: st
         other.mkdir()
     else:
         other.touch()
-    with pytest.raises(FileWriteError, match=rf"does not list \({re.escape(OTHERS[name])}\)\. .* Move this elsewhere"):
+    with pytest.raises(FileWriteError, match=rf"does not list \({re.escape(OTHERS[name])}\)\. .* Move them elsewhere"):
         make(out, NEW, replace=True)
     assert found(out) == (OLD,) * 3
     assert os.path.lexists(other)
@@ -437,7 +440,7 @@ def test_a_full_disk_at_any_step_is_told_and_leaves_the_old_release(
         out = _start(tmp_path / str(at), replace=replace)
         error = OSError(errno.ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
         said = _refusal(out, Failing(error, at=at, lasting=lasting), one_step=one_step)
-        told += said == f"{out} cannot be written: No space left on device. Check the folder and the space left."
+        told += said == f"{out} cannot be written: No space left on device. Check the folder and the free space."
         if lasting:
             # Nothing could be undone or removed either, until the disk works again.
             recover(out)
@@ -912,7 +915,7 @@ def test_a_kill_at_any_step_of_a_run_that_may_be_resumed_can_be_resumed(
     tmp_path: Path, replace: bool, one_step: bool
 ) -> None:
     before = (OLD,) * 3 if replace else None
-    seen, taken_over = set(), 0
+    seen, ended_run = set(), 0
     total = killed_going_on(_start(tmp_path / "count", replace=replace), None, one_step=one_step)
     for at in range(total):
         out = _start(tmp_path / str(at), replace=replace)
@@ -921,12 +924,12 @@ def test_a_kill_at_any_step_of_a_run_that_may_be_resumed_can_be_resumed(
         recover(out)
         seen.add(found(out))
         assert found(out) in {before, (NEW,) * 3}
-        taken_over += bool(go_on(out))
+        ended_run += bool(go_on(out))
         assert found(out) == (NEW,) * 3
         assert (curator_folder(out) / "exact" / "1.csv").read_text() == NEW
         assert sorted(path.name for path in out.parent.iterdir()) == ["rel", "rel.curator"]
     assert seen == {before, (NEW,) * 3}
-    assert taken_over > 1
+    assert ended_run > 1
 
 
 def test_a_kill_while_tables_are_taken_over_loses_none_that_is_whole(tmp_path: Path) -> None:

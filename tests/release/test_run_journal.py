@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.records.secret import keyed_digest
-from discreet.release.run_journal import JOURNAL, begin, finished, is_as_noted, note
+from discreet.release.run_journal import JOURNAL, begin, finished, has_digest, note
 from discreet.release.table_files import TableFile
 from tests.each import each
 
@@ -82,12 +82,12 @@ def test_a_line_that_is_no_table_ends_the_journal(line: bytes, tmp_path: Path) -
 def test_a_file_is_as_noted_if_every_byte_is(tmp_path: Path) -> None:
     path = tmp_path / "1.parquet"
     digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert not is_as_noted(path, digest)
+    assert not has_digest(path, digest)
     path.write_bytes(b"")
-    assert is_as_noted(path, digest)
+    assert has_digest(path, digest)
     path.write_bytes(b"x")
-    assert not is_as_noted(path, digest)
-    assert not is_as_noted(tmp_path, digest)
+    assert not has_digest(path, digest)
+    assert not has_digest(tmp_path, digest)
 
 
 def test_a_keyed_digest_is_of_these_bytes_and_this_secret(tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_a_keyed_digest_is_of_these_bytes_and_this_secret(tmp_path: Path) -> Non
     path.write_bytes(b"12")
     sha256 = hashlib.sha256(b"12").hexdigest()
     secret = b"a secret of the office"
-    assert is_as_noted(path, keyed_digest(sha256, secret), secret)
-    assert not is_as_noted(path, sha256, secret)
-    assert not is_as_noted(path, keyed_digest(sha256, secret), b"another secret of it")
+    assert has_digest(path, keyed_digest(sha256, secret), secret)
+    assert not has_digest(path, sha256, secret)
+    assert not has_digest(path, keyed_digest(sha256, secret), b"another secret of it")
     path.write_bytes(b"13")
-    assert not is_as_noted(path, keyed_digest(sha256, secret), secret)
+    assert not has_digest(path, keyed_digest(sha256, secret), secret)

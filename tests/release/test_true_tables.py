@@ -14,7 +14,7 @@ from discreet.errors import ReleaseError
 from discreet.programme.model import code_columns
 from discreet.release.release import open_release
 from discreet.release.table_files import read_table, write_table
-from discreet.release.true_tables import TrueTables, keeps_truth
+from discreet.release.true_tables import TrueTables, has_true_counts
 from tests.attacks.scenes import town_release
 from tests.tabulation.one_table import table_grid
 
@@ -46,25 +46,25 @@ def changed(made: Path, folder: Path, by: int) -> tuple[Path, dict[str, str]]:
 def test_true_and_published_counts_stand_side_by_side(made: Path) -> None:
     release = open_release(made)
     grid = table_grid(release.programme, "1")
-    true, published = TrueTables(release).beside(grid)
+    true, published = TrueTables(release).with_published(grid)
     assert true.sum() == sum(release.exact("1")["value"].to_pylist())
     assert published.sum() == sum(release.table("1")["value"].to_pylist())
     assert 0 < np.abs(published - true).max() <= release.record.bound
-    assert keeps_truth(release)
+    assert has_true_counts(release)
 
 
 @pytest.mark.parametrize(
     ("by", "what"),
     [
         (-1000, "it has negative counts, first at"),
-        (1000, "it differs from the published table by more than its noise can, first at"),
+        (1000, "it differs from the published table by more than the bound of the noise, first at"),
     ],
 )
 def test_a_count_that_cannot_be_is_refused_with_its_codes(made: Path, tmp_path: Path, by: int, what: str) -> None:
     folder, codes = changed(made, tmp_path / "true", by)
     release = open_release(made)
     with pytest.raises(ReleaseError, match=re.escape(what)) as refused:
-        TrueTables(release, folder).beside(table_grid(release.programme, "1"))
+        TrueTables(release, folder).with_published(table_grid(release.programme, "1"))
     assert all(code in str(refused.value) for code in codes.values())
     assert "1000" not in str(refused.value)
 
@@ -72,10 +72,10 @@ def test_a_count_that_cannot_be_is_refused_with_its_codes(made: Path, tmp_path: 
 def test_parts_that_do_not_add_up_are_refused_with_the_first_total(made: Path, tmp_path: Path) -> None:
     release = open_release(made)
     grid = table_grid(release.programme, "1")
-    true, published = TrueTables(release).beside(grid)
+    true, published = TrueTables(release).with_published(grid)
     # One person more where the noise leaves room for her.
     folder, codes = changed(made, tmp_path / "true", 1)
     finest = tuple(column.codes.index(codes[column.name]) for column in grid.columns)
     assert published[finest] - true[finest] - 1 >= -release.record.bound
     with pytest.raises(ReleaseError, match=r"totals that are not the sums of their parts by \w+, the first at \w+ "):
-        TrueTables(release, folder).beside(grid)
+        TrueTables(release, folder).with_published(grid)

@@ -10,7 +10,7 @@ from discreet.accuracy import release_utility
 from discreet.reports.html_page import document
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import decision_of
 from tests.charts.pictures import drawn_once
 from tests.cli import town
 
@@ -78,4 +78,4 @@ def public_page(told: ReportResults) -> str:
 
 def written(found: ReportResults) -> str:
     """Return the page on what was gathered."""
-    return document(found, summary_of(found), charts_of(found))
+    return document(found, decision_of(found), charts_of(found))

@@ -9,6 +9,7 @@ import pytest
 
 from discreet.calibration.noise_design import design
 from discreet.reports.calibration_charts import frontier_chart_of
+from discreet.verdicts import percent
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def test_a_design_has_its_cuts_drawn(feasible: NoiseDesign) -> None:
     last = cuts.path[-1]
     assert chart.title == (
         f"2 cuts lower the variance needed from {cuts.whole.variance:.3g} to {last.variance:.3g} and keep "
-        f"{last.cells / cuts.whole.cells:.1%} of cells"
+        f"{percent(last.cells / cuts.whole.cells)} of cells"
     )
 
 
@@ -46,26 +47,26 @@ def test_the_title_says_whether_something_is_then_left(infeasible: NoiseDesign) 
     assert not infeasible.feasible
     cuts = infeasible.region.curation
     chart = frontier_chart_of(infeasible)
-    number = len(cuts.enough)
+    number = len(cuts.sufficient)
     assert number
     assert chart.title.startswith(f"{number} cut")
-    assert chart.title.endswith(": then something is left")
+    assert chart.title.endswith("; the rest is feasible")
     assert chart.path[number - 1].feasible
     unfinished = replace(cuts, path=cuts.path[: number - 1] or (replace(cuts.path[0], feasible=False),))
     told = frontier_chart_of(replace(infeasible, region=replace(infeasible.region, curation=unfinished))).title
-    assert told.endswith(": still nothing is left")
+    assert told.endswith("; the rest is still infeasible")
 
 
 def test_without_cuts_there_is_one_point() -> None:
     found = design(SMALL, areas="GEO", cuts=0)
     chart = frontier_chart_of(found)
-    assert chart.title == f"Everything published needs a variance of {found.region.plane.needed:.3g}"
+    assert chart.title == f"The whole output needs a variance of {found.region.plane.needed:.3g}"
     assert chart.alone == chart.path == ()
 
 
 def test_another_result_gives_another_picture(feasible: NoiseDesign) -> None:
     cuts = feasible.region.curation
-    tampered = replace(cuts, path=(replace(cuts.path[0], variance=0.0123), *cuts.path[1:]))
+    tampered = replace(cuts, path=(*cuts.path[:-1], replace(cuts.path[-1], variance=0.0123)))
     chart = frontier_chart_of(replace(feasible, region=replace(feasible.region, curation=tampered)))
     assert "0.0123" in chart.alternative
     assert "0.0123" not in frontier_chart_of(feasible).alternative

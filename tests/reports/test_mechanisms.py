@@ -19,10 +19,12 @@ from discreet.noise.laplace import Laplace
 from discreet.noise.ptable import PTable
 from discreet.noise.random_bits import SeededBits
 from discreet.protection.pipeline import protect
+from discreet.reports.html_page import spaced
 from discreet.reports.release_charts import charts_of
 from discreet.reports.report_results import gather
-from discreet.reports.sentences import summary_of
-from discreet.reports.verdicts import Verdict
+from discreet.reports.sentences import section_sentences
+from discreet.reports.verdicts import decision_of
+from discreet.verdicts import AVERAGING, BOUND, MARGINS, SINGLETONS, Verdict
 from tests.cli import town
 from tests.quick import one_in
 from tests.reports.test_html_page import page_of
@@ -87,41 +89,48 @@ def test_all_mechanisms_are_tried() -> None:
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in FEW else pytest.mark.slow) for name in MADE])
 def test_the_curator_gets_a_report(folder: Path, engine: Engine, name: str) -> None:
     found = gather(release_of(folder, name, engine))
-    page, summary = page_of(found), summary_of(found)
-    assert all(sentence in page for sentence in summary.sentences)
+    page, decision = page_of(found), decision_of(found)
+    assert decision.headline in page
+    assert all(spaced(sentence) in page for sentence in section_sentences(found).values())
     assert names(found) & {"plane", "epsilon-line"} == ({DRAWN[name]} if DRAWN[name] else set())
     if DRAWN[name] is None and found.risk.design:
-        assert "has no place in that picture" in page
+        assert "has no place in the plane of the design" in page
     for reason in found.absent.values():
         assert reason in page
-    for light in summary.lights:
-        assert light.result or light.reason
+    for check in decision.checks:
+        assert check.sentence
+        assert spaced(check.sentence) in page
+    if name in {"cell-key", "fresh", "eps-dp"}:
+        # Noise without a bound has no bound to identify, and leaves no count certain.
+        known = {check.criterion: check for check in decision.checks}
+        assert (known[BOUND].value, known[MARGINS].value) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", one_in(3, [name for name in MADE if name != "exact"]))
 def test_everybody_gets_one_too(folder: Path, engine: Engine, name: str) -> None:
     found = gather(release_of(folder, name, engine), public=True)
     page = page_of(found)
-    assert all(sentence in page for sentence in summary_of(found).sentences)
+    assert all(spaced(sentence) in page for sentence in section_sentences(found).values())
     assert not any((found.risk.attacks, found.risk.design, found.published.record))
 
 
 def test_what_cannot_be_made_again_is_not_promised(folder: Path, engine: Engine) -> None:
     fresh, shared = (gather(release_of(folder, name, engine)) for name in ("fresh", "coordinates"))
     assert fresh.commands == ("discreet verify fresh", "discreet report fresh --out report.html")
-    assert "cannot be made again to the byte" in page_of(fresh)
+    assert "The noise of this release cannot be reproduced" in page_of(fresh)
     assert shared.commands[0] == "discreet protect --again coordinates.curator --secret-file SECRET --out again"
 
 
 def test_true_counts_are_never_shown_as_safe(folder: Path, engine: Engine) -> None:
-    summary = summary_of(gather(release_of(folder, "exact", engine)))
-    assert "must not be published" in summary.sentences[0]
-    assert summary.lights[0].verdict is Verdict.ABOVE
-    assert Verdict.KEPT not in {light.verdict for light in summary.lights[:3]}
+    decision = decision_of(gather(release_of(folder, "exact", engine)))
+    assert decision.headline == "Do not publish yet"
+    known = {check.criterion: check for check in decision.checks}
+    assert known[AVERAGING].value == known[SINGLETONS].value == 1.0
+    assert Verdict.MEETS not in {check.verdict for check in decision.checks[:4]}
 
 
 def test_true_counts_have_no_page_for_everybody(folder: Path, engine: Engine) -> None:
-    with pytest.raises(ReleaseError, match=r"exact holds true counts without any noise, which must not be published\."):
+    with pytest.raises(ReleaseError, match=r"exact contains true counts without noise, which must not be published\."):
         gather(release_of(folder, "exact", engine), public=True)
 
 
@@ -129,4 +138,4 @@ def test_a_budget_that_is_split_untold_lets_nothing_follow(folder: Path, engine:
     found = gather(release_of(folder, "eps-dp, uneven", engine), public=True)
     assert found.risk.assessment is None
     assert "epsilon 10" in found.absent["risk"]
-    assert "unevenly" in gather(release_of(folder, "eps-dp, uneven", engine)).absent["attacks"]
+    assert "unequal" in gather(release_of(folder, "eps-dp, uneven", engine)).absent["attacks"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.charts.variance_bound_plane import PlaneChart
+from discreet.reports.calibration_charts import NEAREST
 from discreet.reports.release_charts import achieved_by, charts_of, design_chart
 from tests.reports.facts import with_facts
 
@@ -18,19 +19,19 @@ def names(found: ReportResults) -> dict[str, list[str]]:
 
 def test_a_release_with_true_counts_has_all(gathered: ReportResults) -> None:
     assert names(gathered) == {
-        "published": ["repeated-statistics", "map"],
-        "noise": ["village"],
-        "attacker": ["plane", "exposed-statistics", "attacks"],
-        "users": ["errors-by-size", "intervals", "small-areas", "totals-apart"],
+        "summary": ["plane", "possible-releases"],
+        "output": ["repeated-statistics", "map"],
+        "attacks": ["attacks", "exposed-statistics"],
+        "accuracy": ["intervals", "additivity-errors"],
     }
 
 
 def test_everybody_sees_what_needs_no_true_counts(told: ReportResults) -> None:
     assert names(told) == {
-        "published": ["repeated-statistics", "map"],
-        "noise": ["village"],
-        "attacker": ["exposed-statistics"],
-        "users": ["intervals", "totals-apart"],
+        "summary": ["possible-releases"],
+        "output": ["repeated-statistics", "map"],
+        "attacks": ["exposed-statistics"],
+        "accuracy": ["intervals", "additivity-errors"],
     }
 
 
@@ -38,7 +39,9 @@ def test_the_noise_of_the_release_is_marked_in_the_plane(gathered: ReportResults
     chart = design_chart(gathered)
     assert isinstance(chart, PlaneChart)
     assert gathered.published.record
-    (point,) = chart.chosen
+    point = chart.chosen[0]
+    is_nearest = gathered.nearest == (point.variance, point.bound)
+    assert [each.label for each in chart.chosen[1:]] == ([] if is_nearest else [NEAREST])
     assert (point.variance, point.bound) == (gathered.published.record.variance, gathered.published.record.bound)
     assert design_chart(with_facts(gathered, design=None)) is None
 
@@ -50,5 +53,5 @@ def test_attacks_are_shown_as_they_were_scored(gathered: ReportResults) -> None:
     assert rows
     for row in rows:
         share = scores[row.name]
-        assert (row.cells, row.share, row.predicted) == (share.cells, share.achieved, share.predicted)
+        assert row.score == share
         assert row.without == (None if share.naive is None else share.naive / share.cells)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import discreet
-from discreet.errors import FileExistsAlreadyError, FileWriteError, ParameterError, ReleaseError
+from discreet.errors import FileExistsAlreadyError, FileWriteError, InputError, ParameterError, ReleaseError
 from discreet.reports import release_report
 from discreet.reports.html_page import SECTIONS
 from discreet.reports.release_report import report
@@ -47,7 +47,7 @@ def test_it_is_there_with_its_figures(town_folder: Path, tmp_path: Path) -> None
     assert made.sections == tuple(SECTIONS.values())
     assert made.missing == ()
     assert {"assessing", "attacking", "comparing"} <= stages
-    assert str(made).endswith("page.html holds the report.")
+    assert str(made).splitlines() == [made.decision.headline, made.decision.reason, f"Report: {made.path}"]
 
 
 def test_that_for_everybody_can_be_read_by_everybody(town_folder: Path, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_without_true_counts_the_report_says_so(town_folder: Path, tmp_path: Pat
 
 def test_without_a_record_the_public_one_is_named(town_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(town_folder / "out", tmp_path / "out")
-    with pytest.raises(ReleaseError, match=r"no record of its noise beside it.*--public"):
+    with pytest.raises(ReleaseError, match=r"no record of its noise.*--public"):
         report(tmp_path / "out", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
@@ -111,6 +111,8 @@ def test_figures_need_a_folder_that_is_free(town_folder: Path, tmp_path: Path) -
         report(release, page, figures=tmp_path / "no" / "figures")
 
 
-def test_a_confidence_that_is_none_is_refused(town_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="report: confidence must be between 0 and"):
-        report(town_folder / "out", tmp_path / "page.html", confidence=1.5)
+@pytest.mark.parametrize("targets", [{"averaging": 1.5}, {"delta": 0.1}, {"nothing": 1}, ["averaging"]])
+def test_targets_that_cannot_be_judged_are_refused(town_folder: Path, tmp_path: Path, targets: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InputError):
+        report(town_folder / "out", tmp_path / "page.html", targets=targets)
+    assert not (tmp_path / "page.html").exists()

@@ -16,8 +16,9 @@ from discreet.noise.ptable import PTable
 from discreet.noise.published_counts import published_range
 from discreet.protection.pipeline import protect
 from discreet.reports.report_results import MEASURES, TOLD_MEASURES, VILLAGE, gather
-from discreet.reports.sentences import summary_of
+from discreet.reports.verdicts import decision_of
 from discreet.risk.assessment import assess
+from discreet.verdicts import Policy
 from tests.cli import town
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def test_tables_of_all_universes_are_one_figure(tmp_path: Path, engine: Engine) 
     found = gather(tmp_path / "out", public=True)
     assert next(iter(found.published.release.programme.populations)) == "persons"
     assert [each.case.counted for each in found.risk.assessments] == ["persons"]
-    assert summary_of(found).sentences[1].startswith("An attacker who combines all 3 tables gets a count of ")
+    assert decision_of(found).checks[0].sentence.startswith("Combining all 3 tables recovers counts of ")
     whole = found.risk.worst("averaging_success")
     apart = [
         assess(found.risk.assessments[0].case.record, measures=["averaging"], population=name).results[0].value
@@ -95,7 +96,7 @@ def test_the_village_is_that_of_the_ptable(gathered: ReportResults) -> None:
 def test_the_design_is_of_the_programme_that_was_published(gathered: ReportResults) -> None:
     assert gathered.risk.design
     assert gathered.risk.design.question.programme == gathered.published.release.programme
-    assert gathered.risk.design.question.confidence == gathered.risk.confidence
+    assert gathered.risk.design.question.policy == gathered.risk.policy
 
 
 def test_everybody_gets_what_follows_from_what_is_told(told: ReportResults) -> None:
@@ -121,7 +122,7 @@ def test_everybody_gets_what_follows_from_what_is_told(told: ReportResults) -> N
 def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     found = gather(
         town_folder / "out",
-        confidence=0.9,
+        targets={"averaging": 0.9, "singletons": 0.2},
         seed=3,
         budget=2000,
         areas="AREA",
@@ -132,15 +133,16 @@ def test_what_the_caller_asks_for_is_passed_on(town_folder: Path) -> None:
     assert found.risk.assessment
     assert found.risk.design
     assert (found.risk.attacks.seed, found.risk.attacks.budget) == (3, 2000)
-    assert found.risk.assessment.case.confidence == found.risk.design.question.confidence == 0.9
+    assert found.risk.assessment.case.policy == found.risk.design.question.policy == Policy({"averaging": 0.9})
     assert found.utility.measured.areas
     assert found.utility.measured.areas.topic == "AREA"
     assert found.about == "Nobody in it is real."
+    targets = "--target averaging=0.9 --target singletons=0.2"
     assert found.commands == (
         "discreet synth",
         "discreet protect --again out.curator --secret-file SECRET --out again",
         "discreet verify out --data DATA --secret-file SECRET",
-        "discreet report out --confidence 0.9 --budget 2000 --seed 3 --areas AREA --out report.html",
+        f"discreet report out {targets} --budget 2000 --seed 3 --areas AREA --out report.html",
     )
     assert str(town_folder) not in " ".join(found.commands)
 
@@ -170,5 +172,5 @@ def test_a_wrong_folder_of_true_counts_is_refused_before_the_long_work(
 
 
 def test_a_page_for_everybody_takes_no_true_counts(town_folder: Path) -> None:
-    with pytest.raises(ParameterError, match="made without true counts: leave out truth"):
+    with pytest.raises(ParameterError, match="made without true counts"):
         gather(town_folder / "out", public=True, truth=town_folder / "out.curator" / "exact")

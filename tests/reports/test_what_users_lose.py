@@ -31,7 +31,18 @@ def test_errors_by_size_are_those_of_the_classes() -> None:
     chart = by_size_chart(found)
     assert chart
     assert [(column.name, column.value) for column in chart.columns] == [("1-2", 0.5), ("10-49", 0.5), ("250+", 0.0)]
-    assert chart.title == "Counts of 1 to 2 are more than 20 % off in 50% of cells, counts of 250 or more in 0.0%"
+    assert chart.title == "Counts of 1 to 2 are more than 20 % off in 50.0 % of cells, counts of 250 or more in 0.0 %"
+
+
+def test_rates_of_few_cells_have_an_interval() -> None:
+    chart = by_size_chart(by_size(pair_times([1, 1] + [10] * 200, [2, 1] + [13] * 200)))
+    assert chart
+    assert [column.text for column in chart.columns] == ["9-91 %", "100.0 %"]
+    assert "(n = 2, 200)" in chart.across
+
+
+def test_without_large_errors_there_is_no_chart() -> None:
+    assert by_size_chart(by_size(pair_times([10, 300], [10, 301]))) is None
 
 
 def test_empty_cells_alone_have_no_errors_by_size() -> None:
@@ -54,7 +65,7 @@ def test_tables_with_most_totals_apart_come_first() -> None:
     chart = gaps_chart(Additivity((*tables, TableGaps("none", 0, 0, 0.0, 0, ""))))
     assert chart
     assert [bar.value for bar in chart.bars] == pytest.approx([n / 100 for n in range(19, 19 - MOST_TABLES, -1)])
-    assert "19% in table 19" in chart.title
+    assert "19.0 % in table 19" in chart.title
     assert gaps_chart(Additivity((TableGaps("none", 0, 0, 0.0, 0, ""),))) is None
 
 
@@ -69,4 +80,4 @@ def test_intervals_are_those_of_every_published_count(law: object) -> None:
         zip(wanted.lower.tolist(), wanted.upper.tolist(), strict=True)
     )
     assert [each.published for each in chart.ranges if each.is_marked] == [12]
-    assert chart.title.startswith("A published 12 stands for")
+    assert chart.title.startswith("A published 12 has a true count of")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,7 @@ from discreet.noise.ptable import PTable
 from discreet.noise.truncated import Truncated
 from discreet.release.record import Record
 from discreet.risk.assessment import assess
+from discreet.verdicts import Verdict
 from tests.programme.small import programme
 
 if TYPE_CHECKING:
@@ -70,10 +72,51 @@ def test_noise_cannot_be_given_twice() -> None:
     with pytest.raises(ParameterError, match="CellKey defines the noise; spsn cannot be given too"):
         assess(TOWN, CellKey(PTABLE, secret=SECRET), spsn=False)
     record = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 5})
-    with pytest.raises(ParameterError, match="A record says its noise itself; noise cannot be given too"):
+    with pytest.raises(ParameterError, match="A record defines the noise; noise cannot be given too"):
         assess(record, PTABLE)
 
 
 def test_what_is_no_noise_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"assess: noise must be a p-table, a noise distribution .*, not 3"):
         assess(TOWN, 3)  # type: ignore[arg-type]
+
+
+def test_the_decision_compares_the_results_with_the_targets() -> None:
+    found = assess(TOWN, variance=3, bound=5, targets={"averaging": 0.99, "bound": 0.999, "expected-margins": 1e9})
+    values = {each.name: each.value for each in found.results}
+    checks = {each.criterion.name: each for each in found.decision.checks}
+    assert checks["averaging"].value == values["averaging_success"]
+    assert checks["bound"].value == values["bound_revealed"]
+    assert "delta" not in checks
+    assert {name for name, each in checks.items() if each.verdict is Verdict.MEETS} == {
+        "averaging", "bound", "expected-margins",
+    }  # fmt: skip
+    assert found.decision.headline == "Meets the targets set; not judged: singleton cells"
+
+    stricter = assess(TOWN, variance=3, bound=5, targets={"averaging": values["averaging_success"] - 1e-9})
+    assert stricter.decision.headline == "Do not publish yet"
+    assert stricter.decision.missed[0].criterion.name == "averaging"
+    assert stricter.to_dict()["decision"]["verdict"] == "misses target"
+    assert stricter.to_dict()["targets"]["averaging"]["origin"] == "chosen"
+
+
+def test_delta_is_judged_where_it_has_a_target() -> None:
+    found = assess(TOWN, variance=3, bound=5, targets={"delta": 1e-9})
+    delta = next(each for each in found.decision.checks if each.criterion.name == "delta")
+    assert delta.value == next(each.value for each in found.results if each.name == "delta_at_epsilon_1")
+    assert delta.verdict is Verdict.MISSES
+
+
+def test_plain_keys_never_meet_the_averaging_target() -> None:
+    found = assess(TOWN, CellKey(PTABLE, mode="plain"), targets={"averaging": 0.999})
+    averaging = found.decision.checks[0]
+    assert averaging.value is not None
+    assert averaging.value < 0.999
+    assert averaging.verdict is Verdict.NOT_ASSESSED
+
+
+def test_targets_of_the_record_are_used_unless_others_are_chosen() -> None:
+    record = assess(TOWN, variance=3, bound=5).case.record
+    stored = replace(record, targets={"averaging": 0.9, "small-areas": 0.1})
+    assert assess(stored).case.policy.chosen == {"averaging": 0.9}
+    assert assess(stored, targets={"averaging": 0.5}).case.policy.chosen == {"averaging": 0.5}

@@ -16,7 +16,6 @@ from discreet.programme.eu2021.census import census
 from discreet.programme.lattice import RULES, lattice
 from discreet.programme.model import Programme
 from discreet.risk.averaging import (
-    ONE_SIGMA,
     Averaging,
     averaging,
     chebyshev,
@@ -25,6 +24,7 @@ from discreet.risk.averaging import (
     smallest_greedy,
     variance_needed,
 )
+from discreet.verdicts import ONE_SIGMA
 from tests.programme.small import programme
 from tests.programme.test_lattice import programmes
 from tests.quick import up_to

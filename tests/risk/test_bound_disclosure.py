@@ -132,11 +132,11 @@ def test_noise_that_is_always_at_the_bound_reveals_it_at_once() -> None:
     assert bound_disclosure(PTableRow(5, (-1, 1), (0.5, 0.5)), tuples=0).reached == 0
 
 
-def test_a_chance_that_underflows_asks_for_endlessly_many_tuples() -> None:
+def test_a_chance_that_underflows_needs_infinitely_many_tuples() -> None:
     found = bound_disclosure(MaxEntropy(variance=0.05, bound=40), tuples=10**12)
     assert found.needed == math.inf
     assert not found.inferable
-    assert "endlessly many" in found.result().sentence
+    assert "infinitely many" in found.result().sentence
 
 
 def hellinger(p: list[Fraction], q: list[Fraction]) -> Decimal:
@@ -249,9 +249,9 @@ def test_mistakes_are_refused() -> None:
         bound_disclosure(law, tuples=1, confidence=1)
     with pytest.raises(ParameterError, match="tuples must be zero or a positive whole number"):
         bound_disclosure(law, tuples=2.5)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"above 0\.5, which the toss of a coin gives"):
+    with pytest.raises(ParameterError, match=r"above 0\.5, the success of random guessing"):
         likelihood_disclosure(law, MaxEntropy(variance=2, bound=6), tuples=1, confidence=0.4)
-    with pytest.raises(ParameterError, match="both laws have the same bound"):
+    with pytest.raises(ParameterError, match="both distributions have the same bound"):
         likelihood_disclosure(law, Uniform(bound=5), tuples=1)
     with pytest.raises(UnknownNameError, match=r"no attacker 'likelyhood'.*likelihood"):
         largest_variance(5, tuples=1, attacker="likelyhood")

@@ -83,7 +83,7 @@ def test_epsilon_of_geometric_noise() -> None:
     assert composition.epsilon(1e-6).value == pytest.approx(196.99, abs=5e-3)
     assert composition.epsilon(0.0).value == pytest.approx(STATISTICS * 0.3)
     assert composition.floor().value == 0
-    assert composition.floor().sentence.startswith("Nothing that a count can show proves")
+    assert composition.floor().sentence.startswith("No value of a count proves")
 
 
 def test_the_bracket_holds_the_exact_figure() -> None:
@@ -95,8 +95,8 @@ def test_the_bracket_holds_the_exact_figure() -> None:
     low, high = rounded.lower[0].epsilon(1e-6), rounded.epsilon_above_floor(1e-6).value
     assert low < exact.epsilon_above_floor(1e-6).value < high
     assert high - low <= 2 * 300 * 1e-2
-    assert "(known to lie from" in rounded.epsilon_above_floor(1e-6).sentence
-    assert "(known to lie from" not in exact.epsilon_above_floor(1e-6).sentence
+    assert "(between" in rounded.epsilon_above_floor(1e-6).sentence
+    assert "(between" not in exact.epsilon_above_floor(1e-6).sentence
 
 
 @pytest.mark.parametrize("pessimistic", [True, False])
@@ -177,7 +177,7 @@ def test_a_table_that_often_leaves_counts_as_they_are_shows_who_is_there() -> No
     assert found.floor().value == pytest.approx(0.464, abs=5e-4)
     alone = 1 - float(ptable.rows[1].pmf(-1))
     assert alone == pytest.approx(0.739, abs=5e-4)
-    assert found.condition.startswith("every one of these counts exceeds 5; a person alone in a cell is seen there")
+    assert found.condition.startswith("every one of these counts exceeds 5; a person in a singleton cell is detected")
     assert f"with probability {downwards(alone)}" in found.condition
 
 
@@ -188,7 +188,7 @@ def test_a_maximum_entropy_table_composes_as_its_law() -> None:
             compose(LARGE, STATISTICS).floor().value
         )
         alone = downwards(1 - float(ptable.rows[1].pmf(-1)))
-        assert f"exceeds {len(ptable.rows) - 1}; a person alone in a cell is seen there with probability {alone}" in (
+        assert f"exceeds {len(ptable.rows) - 1}; a person in a singleton cell is detected with probability {alone}" in (
             compose_large(ptable, STATISTICS).condition
         )
 
@@ -210,14 +210,14 @@ def test_the_condition_stands_in_every_sentence() -> None:
     ]
     for result in results:
         assert "This holds only if every one of these counts exceeds 5" in result.sentence
-        assert "a person alone in a cell is seen there with probability 0.512" in result.sentence
+        assert "a person in a singleton cell is detected with probability 0.512" in result.sentence
         assert result.assumptions[0].startswith("only if every one of these counts exceeds 5")
 
 
 def test_a_delta_below_the_floor_has_no_epsilon() -> None:
     result = compose(SMALL, STATISTICS).epsilon(1e-6)
     assert result.value == math.inf
-    assert "gives one person away with probability 0.781" in result.sentence
+    assert "reveals the presence or absence of one person with probability 0.781" in result.sentence
 
 
 @pytest.mark.parametrize("law", [TwoSidedGeometric(epsilon=1.0), Gaussian(sigma=2.0), Laplace(scale=2.0)], ids=repr)
@@ -227,10 +227,10 @@ def test_unbounded_laws_must_reach_every_count(law: Noise) -> None:
 
 
 def test_the_grid_of_the_keys_is_said() -> None:
-    assert any("64-bit keys move epsilon by at most" in said for said in compose(LARGE, 10).floor().assumptions)
+    assert any("64-bit keys change epsilon by at most" in said for said in compose(LARGE, 10).floor().assumptions)
     cut = compose(MaxEntropy(variance=1, bound=20), 10).floor()
-    assert any("64-bit keys cut its outermost noise" in said for said in cut.assumptions)
-    assert any("law rounded to 4096 keys" in said for said in compose(SMALL, 10, key_space=4096).floor().assumptions)
+    assert any("64-bit keys remove its outermost values" in said for said in cut.assumptions)
+    assert any("rounded to 4096 keys" in said for said in compose(SMALL, 10, key_space=4096).floor().assumptions)
 
 
 def test_a_coarse_grid_has_a_floor_of_its_own() -> None:

@@ -112,7 +112,7 @@ def test_a_result_names_delta_and_condition() -> None:
 
 
 def test_a_delta_above_1_promises_nothing() -> None:
-    assert "promises nothing for 2775 counts together" in basic_composition(SMALL, STATISTICS).result().sentence
+    assert "gives no guarantee for 2775 counts together" in basic_composition(SMALL, STATISTICS).result().sentence
 
 
 def test_replacing_a_person_doubles_the_counts() -> None:

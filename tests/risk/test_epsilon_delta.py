@@ -63,7 +63,7 @@ def test_fixed_zeros_leave_one_delta_at_every_epsilon(
         assert found.worst == "counts 0 and 1"
         assert found.value == pytest.approx(1 - float(ptable.rows[1].pmf(-1)), rel=1e-12)
         assert found.value == pytest.approx(delta, abs=6e-4)
-        assert "no larger factor lowers it" in found.sentence
+        assert "no larger factor reduces" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_rounded_table_against_an_enumeration_of_its_keys(key_space: int, ep
         ptable = PTable.max_entropy(variance=2, bound=3, key_space=key_space, **extra)
         found = delta_at(ptable, epsilon, key_space=key_space)
         assert found.value == pytest.approx(enumerated(ptable, epsilon), abs=1e-12)
-        assert f"law rounded to {key_space} keys" in found.assumptions
+        assert f"noise distribution rounded to {key_space} keys" in found.assumptions
 
 
 @given(st.floats(0.3, 0.9), st.integers(2, 6), st.integers(0, 1), st.floats(0, 4), st.floats(0, 2))
@@ -128,14 +128,14 @@ def test_advantage_is_the_total_variation_distance() -> None:
     # For a law that falls on either side of 0, all p(x) above p(x - 1) lie at x <= 0: they telescope to p(0).
     assert membership_advantage(SMALL).value == pytest.approx(float(SMALL.pmf(0)), rel=1e-12)
     assert membership_advantage(Uniform(bound=3)).value == pytest.approx(1 / 7)
-    assert "probability 0.641 instead of 0.5" in membership_advantage(SMALL).sentence
+    assert "with probability 0.641." in membership_advantage(SMALL).sentence
 
 
 def test_an_epsilon_that_does_not_exist_is_said() -> None:
     found = epsilon_at(PTable.max_entropy(variance=3, bound=10), 0.4)
     assert found.value == math.inf
     assert found.worst == "counts 0 and 1"
-    assert found.sentence.startswith("No epsilon goes with delta 0.4: with probability 0.5 ")
+    assert found.sentence.startswith("No epsilon corresponds to delta 0.4: with probability 0.5, ")
 
 
 def test_an_epsilon_that_exists() -> None:

@@ -43,7 +43,7 @@ def test_what_is_known_is_no_discovery() -> None:
 def test_plain_keys_are_not_called_independent() -> None:
     record = Record(programme="eu2021:LU", parameters={"variance": 3, "bound": 5}, key_mode="plain")
     assumptions = assess(record, measures=["averaging"], closed_form=True).results[0].assumptions
-    assert any(text.startswith("plain keys: the noises of a total and its parts are related") for text in assumptions)
+    assert any(text.startswith("plain keys: the noise of a total depends on that of its parts") for text in assumptions)
     assert not any("mixed keys" in text for text in assumptions)
 
 

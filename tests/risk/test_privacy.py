@@ -89,7 +89,8 @@ def test_plain_keys_carry_a_warning(tables: str) -> None:
             if result.name != "sensitivity":
                 independent = any("independent" in text for text in result.assumptions)
                 related = any(
-                    "plain keys: the noises of a total and its parts are related" in text for text in result.assumptions
+                    "plain keys: the noise of a total depends on that of its parts" in text
+                    for text in result.assumptions
                 )
                 assert (independent, related) == ((True, False) if record is mixed else (False, True)), result.name
         figures.append([result.value for result in found.results])
@@ -131,7 +132,7 @@ def test_a_person_alone_is_seen_where_zeros_stay_zeros(
     law: Noise, name: str, parameters: dict[str, Any], non_negative: bool
 ) -> None:
     record = Record(programme="eu2021:LU", law=name, parameters=parameters, non_negative=non_negative)
-    found = by_name(record)["delta_of_a_person_alone"]
+    found = by_name(record)["delta_of_singleton_cell"]
     # By brute force: what is published for nobody, always 0, and for one.
     shown = np.arange(-60, 61)
     one = law.pmf(shown - 1)
@@ -142,7 +143,7 @@ def test_a_person_alone_is_seen_where_zeros_stay_zeros(
     for epsilon in (0.0, 1.0, 5.0):
         assert found.value == pytest.approx(np.maximum(0, one - np.exp(epsilon) * nobody).sum())
     assert found.value > np.maximum(0, nobody - np.exp(0.1) * one).sum()
-    assert "zeros stay zeros" in found.assumptions
+    assert "zeros are not perturbed" in found.assumptions
 
 
 @pytest.mark.parametrize(
@@ -163,12 +164,12 @@ def test_the_epsilon_of_an_output_is_that_of_its_budget(budget: Budget, spsn: bo
     mechanism = EpsDP(budget, spsn=spsn).ready_for(output_of(spec))
     record = Record(programme="eu2021:LU", **mechanism.described())
     found = by_name(record)
-    assert "delta_of_a_person_alone" not in found
+    assert "delta_of_singleton_cell" not in found
     # Sequential composition by hand: every count that she changes, with its own epsilon.
     counts = {shown if spsn else (table, shown): each for (table, shown), each in mechanism.spent.items()}
     promised = found["epsilon_of_output"]
     assert promised.value == pytest.approx(sum(counts.values())) == pytest.approx(2.5)
-    assert promised.sentence == "The whole output keeps epsilon 2.5 with delta 0."
+    assert promised.sentence == "The whole output satisfies epsilon 2.5 with delta 0."
     assert promised.assumptions == (record.privacy["condition"],) if record.privacy else ()
 
 
@@ -177,4 +178,4 @@ def test_a_delta_that_is_promised_is_told() -> None:
     record = Record(
         programme="eu2021:LU", mechanism="eps-dp", law="geometric", parameters={"epsilon": 0.1}, privacy=promise
     )
-    assert by_name(record)["epsilon_of_output"].sentence == "The whole output keeps epsilon 1 with delta 1.23e-06."
+    assert by_name(record)["epsilon_of_output"].sentence == "The whole output satisfies epsilon 1 with delta 1.23e-06."

@@ -58,8 +58,8 @@ def test_polynomial_attack() -> None:
     assert attack.queries == pytest.approx(10**6 * math.log(10**6) ** 2)
     assert attack.ratio == pytest.approx(10 / 1000)
     result = attack.result()
-    assert "within the reach" in result.sentence
-    assert "28,000,000 are published" in result.sentence
+    assert "within the scope" in result.sentence
+    assert "28,000,000 counts are published" in result.sentence
     assert any("a scaling, not a guarantee" in each for each in result.assumptions)
 
 
@@ -98,7 +98,7 @@ def test_too_few_records_are_refused(records: int) -> None:
 
 @pytest.mark.parametrize("bound", [-1, math.inf, math.nan])
 def test_a_bound_that_is_none_is_refused(bound: float) -> None:
-    with pytest.raises(ParameterError, match="For unbounded noise see epsilon_of_reconstruction"):
+    with pytest.raises(ParameterError, match="For unbounded noise use epsilon_of_reconstruction"):
         exponential_attack(10, bound)
     with pytest.raises(ParameterError, match="bound must be zero or a positive number"):
         PolynomialAttack(records=10, bound=bound)

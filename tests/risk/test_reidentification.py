@@ -27,17 +27,17 @@ def test_the_rate_is_the_product(reconstructed: float, guessed: float, matched: 
 def test_the_result_stands_beside_guessing() -> None:
     rate, excess = Reidentification(reconstructed=0.6, guessed=0.2, matched=0.5).results()
     assert rate.value == pytest.approx(0.3)
-    assert "for 30.00% of all persons" in rate.sentence
-    assert "guessing without the release would do so for 10.00%" in rate.sentence
+    assert "re-identifies 30.00% of all persons" in rate.sentence
+    assert "guessing without the release re-identifies 10.00%" in rate.sentence
     assert excess.value == pytest.approx(0.2)
-    assert any("rare persons" in each for each in rate.assumptions)
+    assert any("rare attributes" in each for each in rate.assumptions)
 
 
 @pytest.mark.parametrize("reconstructed", [0.1, 0.2])
 def test_an_attack_no_better_than_guessing_is_not_called_safety(reconstructed: float) -> None:
     _, excess = Reidentification(reconstructed=reconstructed, guessed=0.2, matched=1).results()
     assert excess.value <= 0
-    assert "a better attack may still learn" in excess.sentence
+    assert "a better attack may succeed" in excess.sentence
 
 
 @pytest.mark.parametrize("name", ["reconstructed", "guessed", "matched"])

@@ -56,16 +56,16 @@ def test_the_measure_is_the_formula_with_the_shape_of_the_table(shape: dict[str,
 
 def test_only_what_is_proven_reads_at_most() -> None:
     words = {each.name: each.sentence for each in assess(SMALL, variance=2, bound=5, measures=["bound"]).results}
-    assert "an upper limit" in words.pop("bound_revealed_if_counts_known")
+    assert "an upper bound" in words.pop("bound_revealed_if_counts_known")
     for sentence in words.values():
         assert "at most" not in sentence
         assert "cannot" not in sentence
-    assert "predicted from the noise of 30 counts" in words["bound_revealed"]
+    assert "predicted from the noise terms of 30 counts" in words["bound_revealed"]
 
 
 def test_without_data_every_count_is_taken_as_large_and_that_is_stated() -> None:
     found = assess(SMALL, variance=2, bound=5, measures=["bound"]).results[0]
-    assert "every published count is taken as large" in found.assumptions
+    assert "every published count is treated as large" in found.assumptions
 
 
 def test_unbounded_noise_has_no_bound() -> None:
@@ -94,7 +94,7 @@ def test_programmes_too_large_for_equations_have_the_closed_form(monkeypatch: py
         found = noise_terms(spec, rule=rule)
         assert found.large == 42
         assert found.surrogate == (most < 42)
-        assert any("divide evenly" in each for each in found.assumptions) == found.surrogate
+        assert any("equal blocks" in each for each in found.assumptions) == found.surrogate
     residual_bound._KEPT.clear()  # noqa: SLF001
 
 
@@ -118,7 +118,7 @@ def test_a_release_counts_large_cells_by_what_is_published() -> None:
     by_release, *_ = assess(release, measures=["bound"]).results
     by_programme, *_ = assess(TOWN, measures=["bound"], variance=2, bound=3).results
     assert 0.5 <= by_release.value < by_programme.value
-    assert f"{found.large:,} of {found.published:,} noises belong to counts" in by_release.assumptions[0]
+    assert f"{found.large:,} of {found.published:,} noise terms belong to counts" in by_release.assumptions[0]
 
 
 def test_the_maximum_entropy_rival_has_one_more() -> None:

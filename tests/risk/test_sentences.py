@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.noise import MaxEntropy, PTable, TwoSidedGeometric, Uniform
 from discreet.risk.neighbouring_counts import ONE_PERSON
-from discreet.risk.sentences import condition, downwards, factor, promise, upwards
+from discreet.risk.sentences import condition, downwards, factor, guarantee_clause, upwards
 
 
 @given(st.floats(1e-300, 1e9), st.integers(1, 6))
@@ -29,12 +29,13 @@ def test_large_factors_are_written_as_powers() -> None:
 
 
 def test_an_epsilon_of_0_allows_no_factor() -> None:
-    assert "makes it no more likely" in promise("a count shows", "one person", 0.0, "0.3")
+    clause = guarantee_clause("any value of a count", "one person", 0.0, "0.3")
+    assert "makes any value of a count no more likely" in clause
 
 
 def test_the_condition_of_a_bounded_law_names_the_person_alone() -> None:
     law, ptable = MaxEntropy(variance=3, bound=10), PTable.max_entropy(variance=3, bound=10)
     seen = 1 - float(ptable.rows[1].pmf(-1))
-    assert f"with probability {downwards(seen)}, whatever epsilon is" in condition(law, ONE_PERSON)
-    assert "where zeros stay zeros" in condition(Uniform(bound=3), ONE_PERSON)
+    assert f"with probability {downwards(seen)}, for every epsilon" in condition(law, ONE_PERSON)
+    assert "with fixed zeros" in condition(Uniform(bound=3), ONE_PERSON)
     assert "zeros included" in condition(TwoSidedGeometric(epsilon=1.0), ONE_PERSON)

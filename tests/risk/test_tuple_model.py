@@ -53,7 +53,7 @@ def test_an_unknown_rule_is_refused() -> None:
 def test_assumptions_name_the_prior_and_the_shared_noise() -> None:
     flat = TupleModel(PTABLE, None, "participants").assumptions("all alike")
     assert flat[0] == "flat prior: all alike"
-    assert "a part that holds everybody" in flat[1]
+    assert "a part that contains all persons of the total" in flat[1]
     given = TupleModel(PTABLE, {1: 1.0}, "coordinates").assumptions("all alike")
     assert "given prior" in given[0]
     assert "everybody" not in given[1]

@@ -82,7 +82,7 @@ def test_worst_patterns_can_be_sought_among_the_common_ones() -> None:
     assert common.posterior < 1
     assert common.chance >= 1e-5
     assert found.worst_exact(at_least=1e-5).posterior <= found.worst_exact().posterior
-    with pytest.raises(ParameterError, match=r"No pattern is as common as 0\.9; the commonest has"):
+    with pytest.raises(ParameterError, match=r"No pattern has a probability of at least 0\.9\. Use at most"):
         found.worst_one(at_least=0.9)
 
 
@@ -128,7 +128,7 @@ def test_results_give_the_posterior_and_how_often_it_occurs() -> None:
     one, exact, sure = pattern_table(TABLES["E=2"], largest=4).results()
     assert one.name == "worst_posterior_of_one"
     assert one.worst == "0 + 1 with total 0"
-    assert "a tuple shows this pattern with probability" in one.sentence
+    assert "the probability of this pattern is" in one.sentence
     assert exact.value == 1
     assert 0 < sure.value < 1e-2
     assert any("equally likely from 0 to 6" in each for each in sure.assumptions)
@@ -149,5 +149,5 @@ def test_a_largest_count_that_is_none_is_refused(largest: int) -> None:
 
 
 def test_a_table_that_is_too_large_is_refused() -> None:
-    with pytest.raises(ParameterError, match="Take a smaller largest"):
+    with pytest.raises(ParameterError, match="Use a smaller largest"):
         pattern_table(TABLES["E=1"], largest=200)

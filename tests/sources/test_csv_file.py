@@ -61,15 +61,15 @@ def test_several_gzipped_pieces_in_one_file_are_read_to_the_end(tmp_path: Path) 
 @each(
     ("name", "content", "message"),
     [
-        ("d.csv", b"a,b\n1,2\ncanary,1,1\n", "d.csv has 3 fields instead of 2 in record 2 below the header. Correct"),
+        ("d.csv", b"a,b\n1,2\ncanary,1,1\n", "d.csv has 3 fields instead of 2 in record 2 after the header. Correct"),
         (
             "d.csv",
             b'a,b\n1,"canary\n2,canary\n',
-            'ends inside a quote, .* swallowed records. Close the quote; .* written "".',
+            'ends inside an open quote, .* contain records. Close the quote; .* as "".',
         ),
-        ("d.csv", b'a,b\n1,"', "ends inside a quote"),
+        ("d.csv", b'a,b\n1,"', "ends inside an open quote"),
         ("d.csv", b'b,a\n"canary,2\n1,canary\n', "has 1 fields instead of 2 in record 1"),
-        ("d.csv", b"a,b,a\n1,canary,1\n", "has two columns named 'a'. Give every column its own name"),
+        ("d.csv", b"a,b,a\n1,canary,1\n", "has two columns named 'a'. Use a unique name for every column"),
         (
             "d.csv",
             b"a,b\n1,canary\xe9\n",
@@ -79,9 +79,9 @@ def test_several_gzipped_pieces_in_one_file_are_read_to_the_end(tmp_path: Path) 
         ("d.csv", b"\n\n", "has no columns"),
         ("d.csv", PACKED, "is not text in UTF-8"),
         ("d.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
-        ("d.csv.gz", b"a,b\n1,canary\n", "is not gzipped, or it is damaged. Compress it again"),
-        ("d.csv.gz", PACKED[:-20], "is not gzipped, or it is damaged"),
-        ("d.csv.gz", PACKED[:500] + b"\xff" * 200 + PACKED[700:], "is not gzipped, or it is damaged"),
+        ("d.csv.gz", b"a,b\n1,canary\n", "is not a gzip file, or it is damaged. Compress it again"),
+        ("d.csv.gz", PACKED[:-20], "is not a gzip file, or it is damaged"),
+        ("d.csv.gz", PACKED[:500] + b"\xff" * 200 + PACKED[700:], "is not a gzip file, or it is damaged"),
     ],
 )
 def test_damage_is_told_without_a_value(name: str, content: bytes, message: str, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_first_byte_that_cannot_be_decoded_is_named(
     path = tmp_path / ("d.csv.gz" if packed else "d.csv")
     path.write_bytes(gzip.compress(data, 1) if packed else data)
     place = f"byte {len(before) + len('canary,M') + 1:,}, in line {records + 1:,}, cannot be decoded"
-    with pytest.raises(DataFileError, match=f"is not text in UTF-8: {place}. Save it as UTF-8, or name") as caught:
+    with pytest.raises(DataFileError, match=f"is not text in UTF-8: {place}. Save it as UTF-8, or specify") as caught:
         list(open_source(path).batches([header.partition(",")[2]]))
     assert "canary" not in str(caught.value)
     (tmp_path / "e.csv").write_bytes(b"ID\n\x81\n")
@@ -147,12 +147,12 @@ def test_the_first_byte_that_cannot_be_decoded_is_named(
 @each("encoding", ["utf-16", "latin1000", "rot13", "utf-8-sig"])
 def test_an_encoding_that_is_unknown_or_not_of_bytes_is_refused(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "d.csv").write_text("ID\n1\n")
-    with pytest.raises(ParameterError, match="is not an encoding in which CSV files can be read"):
+    with pytest.raises(ParameterError, match="is not a supported encoding of CSV files"):
         open_source(tmp_path / "d.csv", encoding=encoding)
 
 
 def test_only_csv_files_have_an_encoding() -> None:
-    with pytest.raises(ParameterError, match="--encoding is for CSV files"):
+    with pytest.raises(ParameterError, match="--encoding is valid only for CSV files"):
         open_source(pa.table({"ID": [1]}), encoding="latin-1")
 
 
@@ -180,7 +180,7 @@ def test_blank_lines_of_a_single_column_are_missing_values(
 ) -> None:
     path = tmp_path / ("x.csv.gz" if packed else "x.csv")
     path.write_bytes(gzip.compress(content) if packed else content)
-    for how in (ReadOptions(), ReadOptions(forgiving=True)):
+    for how in (ReadOptions(), ReadOptions(allow_open_quote=True)):
         batches = CsvFile.open(path, how).batches(["a"], how)
         assert [value for batch in batches for value in batch.column(0).to_pylist()] == expected
 

@@ -67,13 +67,13 @@ def test_the_type_of_a_column_may_differ_from_file_to_file(tmp_path: Path) -> No
 
 def test_a_column_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     source = open_files(saved(tmp_path, a=PERSONS))
-    with pytest.raises(UnknownNameError, match=r"no column of a.csv 'sx'\. Did you mean sex\? There are: sex, age\."):
+    with pytest.raises(UnknownNameError, match=r"no column of a.csv 'sx'\. Did you mean sex\? Available: sex, age\."):
         source.batches(["age", "sx"])
 
 
 def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
     paths = saved(tmp_path, a=PERSONS, b="age,sex\n1,F\n", c="sex,height\n1,2\n", d="sex,age,height\n1,2,3\n")
-    with pytest.raises(DataFileError, match=r"^c.csv has no column 'age', but a.csv has\. Give files with the same"):
+    with pytest.raises(DataFileError, match=r"^c.csv has no column 'age', but a.csv has\. Specify files with the same"):
         open_files(paths)
     with pytest.raises(DataFileError, match=r"^a.csv has no column 'height', but d.csv has\."):
         open_files([*paths[:2], paths[3]])
@@ -82,13 +82,13 @@ def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
 def test_files_must_be_of_one_kind_and_come_once(tmp_path: Path) -> None:
     (csv,) = saved(tmp_path, a=PERSONS)
     parquet = as_parquet(tmp_path / "b.parquet", sex=["F"], age=["1"])
-    with pytest.raises(DataFileError, match=r"^b.parquet is Parquet, but a.csv is CSV\. Give files of one kind"):
+    with pytest.raises(DataFileError, match=r"^b.parquet is Parquet, but a.csv is CSV\. Specify files of one format"):
         open_files([csv, parquet])
-    with pytest.raises(DataFileError, match=r"^a.csv is given twice\. Name every file once"):
+    with pytest.raises(DataFileError, match=r"^a.csv is specified twice\. Specify every file once"):
         open_files([csv, csv])
     link = tmp_path / "link.csv"
     link.symlink_to(csv)
-    with pytest.raises(DataFileError, match=r"link.csv is given twice"):
+    with pytest.raises(DataFileError, match=r"link.csv is specified twice"):
         open_files([csv, link])
 
 
@@ -97,15 +97,19 @@ def test_files_that_are_not_there_or_hold_nothing_are_refused(tmp_path: Path) ->
     gone.unlink()
     with pytest.raises(DataFileError, match=r"^b.csv cannot be read: No such file or directory\. Check the path"):
         open_files([first, gone])
-    with pytest.raises(DataFileError, match=r"^c.csv is empty\. Give a file with named columns"):
+    with pytest.raises(DataFileError, match=r"^c.csv is empty\. Specify a file with named columns"):
         open_files([first, empty])
-    with pytest.raises(DataFileError, match=r"^d.txt has an ending .* ends in \.csv, \.csv\.gz, \.parquet"):
+    with pytest.raises(
+        DataFileError, match=r"^d.txt has an unsupported extension\. Supported extensions: \.csv, \.csv\.gz, \.parquet"
+    ):
         open_files([first, tmp_path / "d.txt"])
 
 
 def test_no_records_at_all_are_refused(tmp_path: Path) -> None:
     nothing = open_files(saved(tmp_path, a="sex\n", b="sex\n"), name="both files")
-    with pytest.raises(DataFileError, match=r"^both files has columns but no records\. Give a file with at least one"):
+    with pytest.raises(
+        DataFileError, match=r"^both files has columns but no records\. Specify a file with at least one"
+    ):
         list(nothing.batches(["sex"]))
     with pytest.raises(DataFileError, match=r"^d.parquet has columns but no records\."):
         open_files([as_parquet(tmp_path / "d.parquet", sex=pa.array([], pa.string()))])

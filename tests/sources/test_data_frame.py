@@ -123,15 +123,15 @@ class Stubborn:
 @each(
     ("data", "message"),
     [
-        (pd.DataFrame({"a": [1, "canary"]}), r"taken over as an Arrow table \(Conversion failed for column a with"),
-        (pd.DataFrame([["canary", "2"]], columns=["a", "a"]), "cannot be taken over as an Arrow table. Give every"),
-        (pd.Series(["canary"]), "cannot be taken over as an Arrow table. Give every column one type, or save"),
-        (pl.Series(["canary"]), "cannot be taken over"),
-        (pa.array(["canary"]), "cannot be taken over"),
-        (Stubborn(), "cannot be taken over"),
-        (pa.table([["canary"], ["2"]], ["a", "a"]), "has two columns named 'a'. Give every column its own name"),
-        (pd.DataFrame(), "has no columns. Give a data frame with a name for every column"),
-        (pl.DataFrame({"a": []}), "has columns but no records. Give a data frame with at least one record"),
+        (pd.DataFrame({"a": [1, "canary"]}), r"converted to an Arrow table \(Conversion failed for column a with"),
+        (pd.DataFrame([["canary", "2"]], columns=["a", "a"]), "cannot be converted to an Arrow table. Use a single"),
+        (pd.Series(["canary"]), "cannot be converted to an Arrow table. Use a single type in every column, or save"),
+        (pl.Series(["canary"]), "cannot be converted"),
+        (pa.array(["canary"]), "cannot be converted"),
+        (Stubborn(), "cannot be converted"),
+        (pa.table([["canary"], ["2"]], ["a", "a"]), "has two columns named 'a'. Use a unique name for every column"),
+        (pd.DataFrame(), "has no columns. Specify a data frame with a name for every column"),
+        (pl.DataFrame({"a": []}), "has columns but no records. Specify a data frame with at least one record"),
     ],
 )
 def test_a_frame_that_cannot_be_read_is_refused(data: object, message: str) -> None:

@@ -58,7 +58,7 @@ def test_an_address_is_one_of_postgresql() -> None:
     ],
 )
 def test_a_password_in_an_address_is_refused_and_not_shown(address: str) -> None:
-    with pytest.raises(InputError, match=r"holds a password.*~/\.pgpass or the variable PGPASSWORD\.$") as caught:
+    with pytest.raises(InputError, match=r"contains a password.*~/\.pgpass or in the variable PGPASSWORD\.$") as caught:
         open_source(address)
     assert "canary" not in str(caught.value)
     assert "ary" not in str(caught.value)
@@ -75,5 +75,5 @@ def test_a_password_in_an_address_is_refused_and_not_shown(address: str) -> None
     ],
 )
 def test_a_database_goes_alone(names: list[str | Path]) -> None:
-    with pytest.raises(InputError, match=f"^{len(names)} names of data .* one table or view of one database"):
+    with pytest.raises(InputError, match=f"^{len(names)} data sources .* only one table or view"):
         open_source(names)

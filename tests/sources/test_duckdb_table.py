@@ -153,7 +153,7 @@ def test_the_only_table_need_not_be_named(path: Path) -> None:
     assert open_source(make(path, PERSONS)).name == "persons in census.duckdb"
     make(path, "CREATE VIEW women AS FROM persons WHERE sex = 'F'")
     assert message(path) == (
-        "census.duckdb has 2 tables and views: persons, women. Name one after a number sign, as in #persons."
+        "census.duckdb has 2 tables and views: persons, women. Specify one after a number sign, for example #persons."
     )
 
 
@@ -170,8 +170,8 @@ def test_tables_and_views_of_every_schema_are_found(path: Path) -> None:
     assert open_source(f"{path}#s.persons").name == "s.persons in census.duckdb"
     assert open_source(f"{path}#s.women").rows == 2
     assert message(f"{path}#women") == (
-        "There is no table or view in census.duckdb called 'women'. Did you mean s.women? "
-        "There are: persons, s.persons, s.women."
+        "There is no table or view in census.duckdb named 'women'. Did you mean s.women? "
+        "Available: persons, s.persons, s.women."
     )
 
 
@@ -254,7 +254,7 @@ def test_what_is_no_duckdb_database_is_refused(tmp_path: Path) -> None:
     )
     (tmp_path / "folder.db").mkdir()
     assert "folder.db cannot be read: Is a directory" in message(tmp_path / "folder.db")
-    other = "is no DuckDB database. Give one, or a Parquet or CSV file."
+    other = "is not a DuckDB database. Specify a DuckDB database, or a Parquet or CSV file."
     (tmp_path / "text.db").write_text("canary,canary\n1,2\n")
     assert message(tmp_path / "text.db") == f"text.db {other}"
     (tmp_path / "empty.db").touch()
@@ -277,7 +277,7 @@ def test_a_damaged_database_is_refused(path: Path) -> None:
     ):
         path.write_bytes(damaged)
         said = message(f"{path}#t")
-        assert "damaged" in said or "no DuckDB database" in said
+        assert "damaged" in said or "not a DuckDB database" in said
 
 
 def test_a_damaged_block_is_refused(path: Path) -> None:
@@ -314,22 +314,22 @@ def test_a_database_in_use_elsewhere_is_refused(path: Path) -> None:
         assert other.stdout
         assert other.stdout.readline() == "held\n"
         assert message(path) == (
-            "census.duckdb is in use by another program that may change it. Close it there, and start again."
+            "census.duckdb is in use by another program that may change it. Close it there, and repeat the command."
         )
         other.communicate(timeout=30)
 
 
 def test_a_database_without_tables_or_records_is_refused(path: Path) -> None:
-    assert message(make(path)) == ("census.duckdb has no table or view. Give a database with the records in it.")
+    assert message(make(path)) == ("census.duckdb has no table or view. Specify a database with records.")
     make(path, "CREATE TABLE t (a INTEGER)")
-    assert message(path) == "t in census.duckdb has columns but no records. Give a table with at least one record."
+    assert message(path) == "t in census.duckdb has columns but no records. Specify a table with at least one record."
 
 
 def test_a_view_reads_no_other_file(path: Path, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("a\ncanary\n")
     make(path, f"CREATE VIEW other AS FROM '{tmp_path}/other.csv'")
     assert message(path) == (
-        "other in census.duckdb reads other files, and a database may only be read by itself. Make a table of it."
+        "other in census.duckdb is a view that reads other files, which is not allowed. Create a table from it."
     )
 
 
@@ -338,9 +338,9 @@ def test_a_view_that_fails_shows_no_value(path: Path) -> None:
         path, PERSONS, "CREATE VIEW bad AS SELECT age::INTEGER AS age FROM persons", "CREATE VIEW gone AS FROM persons"
     )
     source = open_source(f"{path}#bad")
-    with pytest.raises(DataFileError, match=r"bad in census\.duckdb cannot be read: the query behind it") as caught:
+    with pytest.raises(DataFileError, match=r"bad in census\.duckdb cannot be read: the query of the view") as caught:
         list(source.batches(["age"]))
     assert "canary" not in str(caught.value)
     source.close()
     make(path, "DROP TABLE persons")
-    assert "gone in census.duckdb cannot be read: the query behind it fails" in message(f"{path}#gone")
+    assert "gone in census.duckdb cannot be read: the query of the view fails" in message(f"{path}#gone")

@@ -46,7 +46,9 @@ def test_the_folder_one_is_in_has_a_name(folder: Path, monkeypatch: pytest.Monke
     assert find_files(["."]) == ("census (2 files)", [Path("a.parquet"), Path("b.parquet")])
     (folder / "empty").mkdir()
     monkeypatch.chdir(folder / "empty")
-    with pytest.raises(DataFileError, match=r"^empty holds no files that end in \.parquet, \.csv, \.csv\.gz\. Give"):
+    with pytest.raises(
+        DataFileError, match=r"^empty contains no files with the extension \.parquet, \.csv, \.csv\.gz\. Specify"
+    ):
         find_files(["."])
 
 
@@ -78,19 +80,19 @@ def test_a_list_is_all_its_files_in_the_order_of_their_names(folder: Path) -> No
 
 
 def test_where_nothing_is_it_is_said(folder: Path) -> None:
-    with pytest.raises(DataFileError, match=r"^No file matches .*/census/\*\.orc\. Check the pattern and the folder"):
+    with pytest.raises(DataFileError, match=r"^No file matches .*/census/\*\.orc\. Check the pattern and its folder"):
         found(folder, "census/*.orc")
     with pytest.raises(DataFileError, match="No file matches"):
         found(folder, "census/m*")
     (folder / "empty").mkdir()
     (folder / "empty" / "notes.txt").write_text("1")
-    with pytest.raises(DataFileError, match=r"^empty holds no files .* in folders inside it are given as \*\*/\*\.p"):
+    with pytest.raises(DataFileError, match=r"^empty contains no files .* files in its subfolders as \*\*/\*\.p"):
         found(folder, "empty")
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,canary\n", "canary\0"])
 def test_data_in_place_of_a_path_are_not_shown(text: str) -> None:
-    with pytest.raises(InputError, match=r"an empty text or a text with line breaks. Give the path") as caught:
+    with pytest.raises(InputError, match=r"an empty text or a text with line breaks. Specify the path") as caught:
         find_files([text])
     assert "canary" not in str(caught.value)
 

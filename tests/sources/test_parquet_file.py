@@ -20,7 +20,7 @@ from tests.quick import one_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-DAMAGED = "is no Parquet file, or it is damaged. Write it again"
+DAMAGED = "is not a Parquet file, or it is damaged. Write it again"
 CODES = pa.array([f"canary{i % 7}" for i in range(4_000)])
 
 
@@ -170,6 +170,6 @@ def test_columns_must_be_there_and_differ(tmp_path: Path) -> None:
     path = tmp_path / "twice.parquet"
     pq.write_table(pa.table([pa.array(["1"]), pa.array(["2"])], ["a", "a"]), path)
     with pytest.raises(
-        DataFileError, match=r"twice.parquet has two columns named 'a'\. Give every column its own name"
+        DataFileError, match=r"twice.parquet has two columns named 'a'\. Use a unique name for every column"
     ):
         ParquetFile.open(path)

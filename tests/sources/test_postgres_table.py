@@ -197,13 +197,13 @@ def test_the_only_table_need_not_be_named(server: PostgresServer) -> None:
     server.run("CREATE SCHEMA other", "CREATE VIEW other.women AS SELECT 1 AS a")
     assert message(server.address()) == (
         "PostgreSQL database postgres has 2 tables and views: other.women, persons. "
-        "Name one after a number sign, as in #other.women."
+        "Specify one after a number sign, for example #other.women."
     )
     with closing(open_source(f"{server.address()}#other.women")) as view:
         assert (view.rows, view.size) == (1, 0)
     assert message(f"{server.address()}#women") == (
-        "There is no table or view in PostgreSQL database postgres called 'women'. Did you mean other.women? "
-        "There are: other.women, persons."
+        "There is no table or view in PostgreSQL database postgres named 'women'. Did you mean other.women? "
+        "Available: other.women, persons."
     )
     server.run("DROP SCHEMA other CASCADE", "DROP TABLE persons")
     assert "has no table or view" in message(server.address())
@@ -310,11 +310,11 @@ def test_a_password_comes_from_the_environment(server: PostgresServer, monkeypat
     monkeypatch.setenv("PGPASSFILE", "/nowhere")
     monkeypatch.delenv("PGPASSWORD", raising=False)
     assert message(address) == (
-        "The PostgreSQL server asks for a password. "
-        "Put the right one into the file ~/.pgpass or the variable PGPASSWORD."
+        "The PostgreSQL server requires a password. "
+        "Store the correct password in ~/.pgpass or in the variable PGPASSWORD."
     )
     monkeypatch.setenv("PGPASSWORD", "wrong canary")
-    assert "does not accept user name and password. Put the right one" in message(address)
+    assert "does not accept user name and password. Store the correct password" in message(address)
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     assert texts(open_source(address), ["id"]) == [["1", "2", "3"]]
 
@@ -323,7 +323,7 @@ def test_a_password_comes_from_the_environment(server: PostgresServer, monkeypat
 
 
 def test_a_server_that_cannot_be_reached_is_told() -> None:
-    reached = "The PostgreSQL server cannot be reached. Check host, port and sslmode, and whether the server runs"
+    reached = "The PostgreSQL server cannot be reached. Check host, port and sslmode, and that the server runs"
     assert message("postgresql://canary@127.0.0.1:1/census#persons").startswith(reached)
     assert message("postgresql:///census?host=/nowhere#persons").startswith(reached)
     assert message("postgresql://127.0.0.1:canary/census#persons").startswith("The address of the PostgreSQL database")
@@ -331,8 +331,8 @@ def test_a_server_that_cannot_be_reached_is_told() -> None:
 
 
 def test_a_database_or_user_that_is_not_there_is_told(server: PostgresServer) -> None:
-    assert message(server.address("canary")).startswith("The PostgreSQL server does not have the database. Check the")
-    assert message(server.address(user="canary")).startswith("The PostgreSQL server does not know the user. Check the")
+    assert message(server.address("canary")).startswith("The PostgreSQL server has no such database. Check the")
+    assert message(server.address(user="canary")).startswith("The PostgreSQL server has no such user. Check the")
 
 
 def test_a_server_that_is_too_old_is_refused(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +344,7 @@ def test_a_table_without_columns_or_records_is_refused(server: PostgresServer) -
     server.run("CREATE TABLE bare ()", "INSERT INTO bare DEFAULT VALUES", "DELETE FROM persons")
     named = "in PostgreSQL database postgres"
     assert message(f"{server.address()}#persons") == (
-        f"public.persons {named} has columns but no records. Give a table with at least one record."
+        f"public.persons {named} has columns but no records. Specify a table with at least one record."
     )
     assert message(f"{server.address()}#bare").startswith(f"public.bare {named} has no columns.")
 
@@ -353,8 +353,8 @@ def test_what_the_user_may_not_read_is_refused(server: PostgresServer, monkeypat
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     address = f"{server.address(user=GUARDED)}#persons"
     refused = (
-        "public.persons in PostgreSQL database postgres may not be read by this user, or not all of it. "
-        "Ask for SELECT on it, without row-level security."
+        "public.persons in PostgreSQL database postgres cannot be read completely: this user lacks the permission. "
+        "Request the permission SELECT, without row-level security."
     )
     assert message(address) == refused
     # A policy would hide records without a word, and counts would be too low.
@@ -369,7 +369,7 @@ def test_what_the_user_may_not_read_is_refused(server: PostgresServer, monkeypat
 def test_a_view_that_fails_shows_no_value(server: PostgresServer) -> None:
     server.run("CREATE VIEW bad AS SELECT id, CASE WHEN id > 1 THEN age::integer END AS age FROM persons")
     said = message(f"{server.address()}#bad")
-    assert "bad in PostgreSQL database postgres cannot be read: the server stopped with an error" in said
+    assert "bad in PostgreSQL database postgres cannot be read: the server reported an error" in said
 
 
 def test_a_server_that_dies_while_it_is_read_is_told(server: PostgresServer) -> None:
@@ -378,7 +378,7 @@ def test_a_server_that_dies_while_it_is_read_is_told(server: PostgresServer) -> 
     reader = source.batches(["i", "a"])
     next(reader)
     server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'discreet'")
-    lost = r"^public\.many in PostgreSQL database postgres was not read to the end: .* Start again\.$"
+    lost = r"^public\.many in PostgreSQL database postgres was not read completely: .* Repeat the command\.$"
     with pytest.raises(DataFileError, match=lost):
         list(reader)
     with pytest.raises(DataFileError, match=lost):
@@ -396,7 +396,7 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_manager", None)
     assert message("postgresql://127.0.0.1:1/census#persons") == (
         "Reading from PostgreSQL needs the package adbc-driver-postgresql. "
-        "Install it: pip install 'discreet[postgres]'."
+        "Install it with: pip install 'discreet[postgres]'."
     )
 
 

@@ -158,12 +158,14 @@ def test_sources_are_called_by_what_was_given(tmp_path: Path) -> None:
         (pl.LazyFrame({"a": ["canary"]}), "an object of type LazyFrame"),
         ([], "a list without paths"),
         ([["canary"]], "a list without paths"),
-        (["a.csv", pa.table({"a": ["canary"]})], "a list with something else than paths"),
+        (["a.csv", pa.table({"a": ["canary"]})], "a list with objects other than paths"),
         ("a,b\n1,canary\n", "an empty text or a text with line breaks"),
     ],
 )
 def test_what_is_no_data_is_refused_with_what_would_be(data: object, what: str) -> None:
-    accepted = r"Give the path of a \.parquet, \.csv or \.csv\.gz file, a folder .* a data frame of pandas or polars\."
+    accepted = (
+        r"Specify the path of a \.parquet, \.csv or \.csv\.gz file, a folder .* a data frame of pandas or polars\."
+    )
     with pytest.raises(InputError, match=f"^Data cannot be read from {what}. {accepted}") as caught:
         open_source(data)
     assert "canary" not in str(caught.value)

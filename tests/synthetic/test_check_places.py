@@ -1,4 +1,4 @@
-"""Households beside the plan of the geography: those of another plan are noticed."""
+"""Households compared with the targets of the geography: deviations are detected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.programme.eu2021.census import census
-from discreet.synthetic.marginal_check import LEAST, cells, lau_sizes
+from discreet.synthetic.marginal_check import LEAST, density_marginal, lau_marginal
 from discreet.synthetic.random_choice import Draws
 from discreet.synthetic.residence import Geography, Homes
 from tests.synthetic.sample import residents
@@ -29,7 +29,7 @@ def homes(geography: Geography) -> Homes:
 
 
 def test_small_laus_are_looked_at_together(geography: Geography, homes: Homes) -> None:
-    found = lau_sizes(homes.area, AREAS, geography)
+    found = lau_marginal(homes.area, AREAS, geography)
     assert found.agrees
     alone = [share for share in found.shares if share.what in AREAS]
     assert all(share.target * share.among >= LEAST for share in alone)
@@ -38,18 +38,18 @@ def test_small_laus_are_looked_at_together(geography: Geography, homes: Homes) -
 
 def test_households_spread_evenly_over_laus_would_be_noticed(geography: Geography, homes: Homes) -> None:
     even = Draws("even").below(len(AREAS), len(homes.area)).astype(np.uint16)
-    assert not lau_sizes(even, AREAS, geography).agrees
+    assert not lau_marginal(even, AREAS, geography).agrees
 
 
 def test_dense_cells_hold_most(geography: Geography, homes: Homes) -> None:
-    found = cells(homes.area, homes.cell, geography)
+    found = density_marginal(homes.area, homes.cell, geography)
     assert found.agrees
     assert found.shares[0].target > 0.5
     assert found.shares[-1].target < 0.1
 
 
 def test_households_spread_evenly_over_a_lau_would_be_noticed(geography: Geography, homes: Homes) -> None:
-    # One locality that nobody is drawn to more than the others: the hamlets, by turns.
+    # Only the four hamlets, in turn.
     locality = (1 + np.arange(len(homes.area)) % 4).astype(np.uint8)
-    luck = np.linspace(-1, 1, len(homes.area))
-    assert not cells(homes.area, geography.grid.cells(homes.area, locality, luck), geography).agrees
+    offset = np.linspace(-1, 1, len(homes.area))
+    assert not density_marginal(homes.area, geography.grid.cells(homes.area, locality, offset), geography).agrees

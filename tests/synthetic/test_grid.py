@@ -61,9 +61,9 @@ def test_it_falls_off_from_the_middle() -> None:
     found = everywhere()
     middle = found[len(found) // 2]
     away = np.hypot(found // PER_ROW - middle // PER_ROW, found % PER_ROW - middle % PER_ROW)
-    luck = abs(np.linspace(-1, 1, len(found)))
-    assert away[luck < 0.5].max() < 4
-    assert away[luck > 0.99].mean() > 2 * away[luck < 0.8].mean()
+    offset = abs(np.linspace(-1, 1, len(found)))
+    assert away[offset < 0.5].max() < 4
+    assert away[offset > 0.99].mean() > 2 * away[offset < 0.8].mean()
 
 
 def test_the_land_of_a_lau_is_of_one_piece() -> None:

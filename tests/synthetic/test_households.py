@@ -45,7 +45,7 @@ def holds_together(made: Residents) -> None:
     assert not np.isin(made.role, [Role.PARTNER, Role.OTHER]).any()
     starts = made.first == np.arange(len(made))
     assert np.array_equal(np.maximum.accumulate(np.where(starts, made.first, 0)), made.first)
-    # Who lives alone is alone, who shares does not, and outside private households the roles are not mixed.
+    # Persons living alone are alone, persons sharing are not, and outside private households the roles are not mixed.
     alone, sharing = made.role == Role.ALONE, made.role == Role.SHARING
     assert (sizes(made)[alone] == 1).all()
     assert (sizes(made)[sharing] > 1).all()

@@ -1,4 +1,4 @@
-"""Household, family and marital status say the same of a person."""
+"""Household, family and marital status of a person are consistent."""
 
 from __future__ import annotations
 

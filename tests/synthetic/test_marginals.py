@@ -1,4 +1,4 @@
-"""Shares beside targets: what is near agrees, what is far does not, and few units prove little."""
+"""Shares and targets: near shares agree, distant ones do not, and small samples prove little."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_near_agrees_and_far_does_not(seen: int, among: int, target: float, agre
 
 def test_farness_is_the_equation() -> None:
     allowed = LEEWAY * 0.2 + CHANCE * math.sqrt(0.2 * 0.8 / 900)
-    assert Share("some", 270, 900, 0.2).farness == pytest.approx(0.1 / allowed)
+    assert Share("some", 270, 900, 0.2).relative_deviation == pytest.approx(0.1 / allowed)
 
 
 def test_a_marginal_is_as_good_as_its_farthest_share() -> None:

@@ -77,7 +77,8 @@ def test_both_formats_hold_the_same_persons(tmp_path: Path) -> None:
 
 def test_the_file_and_the_answer_say_that_it_is_synthetic(tmp_path: Path) -> None:
     made = synth(tmp_path / "a.parquet", country="CZ", persons=1234, seed=7)
-    assert made.sentence == "Synthetic census of Czechia (CZ): 1,234 made-up persons, seed 7. Nobody in it is real."
+    about = "Synthetic census of Czechia (CZ): 1,234 synthetic persons, seed 7."
+    assert made.sentence == f"{about} It contains no real persons."
     assert pq.read_schema(tmp_path / "a.parquet").metadata[b"discreet.synthetic"] == made.sentence.encode()
     assert made.written == tmp_path / "a.parquet"
     assert 400 < made.households < 800

@@ -187,8 +187,8 @@ def test_cells_that_nobody_can_be_in_are_left_out(universe: str | None) -> None:
         shown = [(axis, depth) for axis, depth in zip(plan.axes, statistic, strict=True) if depth]
         there = np.ones((), dtype=bool)
         for axis, depth in shown:
-            there = np.logical_and.outer(there, ~places.left_empty(axis, depth))
-        jointly = places.left_empty_jointly(shown)
+            there = np.logical_and.outer(there, ~places.excluded(axis, depth))
+        jointly = places.jointly_excluded(shown)
         assert (jointly is None) == (" or " not in (universe or ""))
         there = there if jointly is None else there & ~jointly
         assert np.flatnonzero(there).tolist() == expected

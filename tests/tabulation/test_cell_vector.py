@@ -166,18 +166,18 @@ def test_codes_that_the_programme_does_not_know_are_refused_by_column(coded: boo
     table = one_table({("a",): 1, ("c",): 2}, ("A",))
     if coded:
         table = table.set_column(0, "A", table["A"].dictionary_encode())
-    with pytest.raises(InputError, match=r"Table 1 has codes in column A that its programme does not know\. Take the"):
+    with pytest.raises(InputError, match=r"Table 1 has codes in column A that its programme does not define\. Use the"):
         uneven(spsn=True).vector(lambda _: table)
 
 
 def test_a_missing_column_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match=r"Table 1 has no column A\. Take the files that belong to the release\."):
+    with pytest.raises(InputError, match=r"Table 1 has no column A\. Use the files of the release\."):
         uneven(spsn=True).vector(lambda _: one_table({("a",): 1}, ("B",)))
 
 
 def test_a_table_that_is_too_large_to_be_laid_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CELLS", 4)
-    with pytest.raises(InputError, match=r"Table 1 has 5 cells; up to 4 can be laid out\. Take a release of fewer"):
+    with pytest.raises(InputError, match=r"Table 1 has 5 cells; the maximum is 4\. Use a release with coarser tables"):
         uneven(spsn=True).vector(lambda _: one_table({("a",): 1}, ("A",)))
 
 

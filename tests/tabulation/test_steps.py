@@ -27,7 +27,7 @@ def test_every_cell_has_the_sum_of_its_steps(kind: type[Any], worth: int, data: 
     every = list(np.ndindex(shape))
     index = np.array(data.draw(st.lists(st.integers(0, len(every) - 1), max_size=10)), dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps_module, "WORTH_AN_ARRAY", worth)
+        patch.setattr(steps_module, "MAX_CELL_RATIO", worth)
         found = summed(steps, shape, index, np.dtype(kind))
     assert found.dtype == kind
     # Sums wrap around, as the words of coordinates do.

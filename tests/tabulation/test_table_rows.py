@@ -112,7 +112,7 @@ def test_rows_are_those_of_listing_every_cell_in_order(worth: int, data: st.Data
     plan = plan_tables(spec, spec.tables)
     values = drawn(data, plan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell_coordinates, "WORTH_AN_ARRAY", worth)
+        patch.setattr(cell_coordinates, "MAX_CELL_RATIO", worth)
         for table in plan.tables:
             found = rows(plan, table, values)
             assert without_levels(found).column_names == [*(b.code for b in table.table.breakdowns), "value"]

@@ -1,11 +1,11 @@
 """True counts of residents by area and sex, from lists that ship with the package or from files.
 
-Women (F), men (M) and the total (T) of every local administrative unit (LAU) are the paper's spine of all tables on
-small areas: three counts, each with its own noise. True counts are for the curator only.
+Women (F), men (M) and the total (T) of every local administrative unit (LAU) are the basis of all tables on small areas
+in the paper: three counts, each with its own noise. True counts are confidential.
 
 `lau:by-sex` has the municipalities of Germany, Spain, Italy and Portugal by sex, `lau:2016` the LAUs of the EU-28 with
-totals alone, for which sexes are simulated; sources and licences: `lau/README.md`. `lau:2016:FR,BE` selects countries
-of a list. A file has the column `area`, and `F` and `M`, or `T` alone; `name` and `country` are optional.
+totals only, for which sexes are simulated; sources and licences: `lau/README.md`. `lau:2016:FR,BE` selects countries
+of a list. A file has the column `area`, and `F` and `M`, or only `T`; `name` and `country` are optional.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     Columns = dict[str, list[str | None]]
 
 SEXES = ("women", "men", "total")
-"""The three counts of an area, in the order in which they are kept."""
+"""The three counts of an area, in storage order."""
 COLUMNS = {"women": "female", "men": "male", "total": "total"}
 SEX_STREAM = 1
-"""Sets the draw of sexes apart from that of noise under one seed."""
+"""The random stream of simulated sexes, independent of that of noise with the same seed."""
 LARGEST = 2**53
-"""Counts up to here are exact as floating-point numbers."""
+"""The largest count that is exact as a floating-point number."""
 
 
 class AreasError(InputError):
-    """Areas that cannot be taken as they are, with the first of them; no count is ever shown."""
+    """Invalid areas, with the first of them; the message never contains a count."""
 
     def __init__(self, message: str, *, area: str, record: int) -> None:
         super().__init__(message)
@@ -56,24 +56,24 @@ class AreasError(InputError):
 
     @classmethod
     def at(cls, source: str, place: int, area: str, what: str, todo: str) -> AreasError:
-        """Build the error for an area, by its place from 0 on."""
+        """Return the error for an area, given its position from 0 on."""
         return cls(f"{source}, record {place + 1:,}: area {area} {what} {todo}", area=area, record=place + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class AreaCounts:
-    """Areas that do not overlap, with women, men and residents in all.
+    """Disjoint areas with the numbers of women, men and all residents.
 
     Attributes:
-        codes: one for every area, all different.
-        female: women, None where sexes are not published.
-        male: men, None for the same.
-        total: residents in all, the sum of both.
-        names: in words, or nothing where there are none.
-        countries: or other groups, or nothing.
-        source: what to call the areas in messages.
-        simulated: whether the sexes were drawn and not counted.
-        notes: what must be known of these counts beside every figure made from them.
+        codes: the unique code of every area.
+        female: the numbers of women; None if sexes are not available.
+        male: the numbers of men; None if sexes are not available.
+        total: the numbers of residents, the sum of both.
+        names: the names of the areas; empty if unavailable.
+        countries: the countries or other groups of the areas; empty if unavailable.
+        source: the name of the list of areas in messages.
+        simulated: whether the sexes were simulated.
+        notes: assumptions to report with every figure based on these counts.
     """
 
     codes: tuple[str, ...]
@@ -95,34 +95,34 @@ class AreaCounts:
         for name in ("names", "countries"):
             _check_length(self.source, self.codes, getattr(self, name) or self.codes, name)
         below = self.counts.min(axis=0, initial=0) < 0
-        self._refuse(below, "has a count below 0.", "Counts of residents start at 0: correct it.")
+        self._refuse(below, "has a negative count.", "Counts of residents must be 0 or more: correct it.")
         apart = self.counts[:-1].sum(axis=0) != self.total if self.has_sexes else np.zeros(len(self), dtype=bool)
-        self._refuse(apart, "has women and men that do not add up to its total.", "Correct it, or leave the total out.")
+        self._refuse(apart, "has women and men that do not sum to its total.", "Correct it, or leave the total out.")
         _check_different(self)
         if not self.total.any():
-            raise InputError(f"{self.source}: no area has any residents. Give areas with counts above 0.")
+            raise InputError(f"{self.source}: all areas are empty. Give areas with counts above 0.")
 
     def __len__(self) -> int:
         return len(self.codes)
 
     @property
     def has_sexes(self) -> bool:
-        """Say whether women and men are there beside the total."""
+        """Return whether women and men are available in addition to the total."""
         return self.female is not None and self.male is not None
 
     @property
     def sexes(self) -> tuple[str, ...]:
-        """Return what the rows of the counts are: women, men, total, or the total alone."""
+        """Return the names of the rows of `counts`: women, men, total, or only the total."""
         return SEXES if self.has_sexes else SEXES[-1:]
 
     @cached_property
     def counts(self) -> Ints:
-        """Return women and men, where they are there, and totals, one row each."""
+        """Return women and men, if available, and totals, one row each."""
         return np.stack([getattr(self, COLUMNS[name]) for name in self.sexes])
 
     @property
     def unpopulated(self) -> int:
-        """Return how many areas have no residents."""
+        """Return the number of areas without residents."""
         return int((self.total == 0).sum())
 
     def title(self, place: int) -> str:
@@ -131,7 +131,7 @@ class AreaCounts:
 
     @cached_property
     def populated(self) -> AreaCounts:
-        """Return the areas that have residents."""
+        """Return the areas with residents."""
         return self._where(self.total > 0)
 
     def of_countries(self, countries: Sequence[str]) -> AreaCounts:
@@ -166,9 +166,9 @@ def with_sexes(
     countries: Sequence[str] = (),
     source: str = "areas",
 ) -> AreaCounts:
-    """Return areas whose women and men were counted; a total that is left out is their sum.
+    """Return areas with counts of women and men; the total defaults to their sum.
 
-    Counts may be floating-point numbers or None, as data frames have them, but must be whole and there.
+    Counts may be floating-point, as in data frames, but must be whole numbers and not missing.
 
     >>> with_sexes(["A", "B"], female=[3, 0], male=[4, 0]).total.tolist()
     [7, 0]
@@ -189,7 +189,7 @@ def with_totals(
     countries: Sequence[str] = (),
     source: str = "areas",
 ) -> AreaCounts:
-    """Return areas of which the residents in all are known, and nothing of women and men."""
+    """Return areas with total residents only, without women and men."""
     both = whole_counts(total, codes, names, source, "population")
     return AreaCounts(tuple(codes), None, None, both, tuple(names), tuple(countries), source)
 
@@ -204,26 +204,26 @@ def with_simulated_sexes(
     countries: Sequence[str] = (),
     source: str = "areas",
 ) -> AreaCounts:
-    """Return areas of which the total alone is known: every resident is a woman with the same probability.
+    """Return areas with known totals and simulated sexes: every resident is a woman with the same probability.
 
     Args:
-        codes: one for every area.
-        names: in words, or nothing.
-        total: residents in all.
-        seed: of the draw.
+        codes: the code of every area.
+        names: the names of the areas; may be empty.
+        total: the numbers of residents.
+        seed: the seed of the simulation.
         female_share: the probability that a resident is a woman.
-        countries: or other groups, or nothing.
-        source: what to call the areas in messages.
+        countries: the countries or other groups of the areas; may be empty.
+        source: the name of the list of areas in messages.
     """
     if not 0 <= female_share <= 1:
         raise ParameterError.outside("simulated sexes", "female_share", female_share, "from 0 to 1", "0.48 to 0.53")
     both = whole_counts(total, codes, names, source, "population")
-    # Nobody can be drawn from a total below 0; the check of all areas refuses it by name.
-    # A stream of its own: noise that is drawn with the same seed must not depend on who is a woman.
+    # A negative total is set to 0 here; the check of all areas rejects it later, with its name.
+    # A separate random stream: noise drawn with the same seed must not depend on the simulated sexes.
     women = np.random.default_rng([seed, SEX_STREAM]).binomial(np.maximum(both, 0), female_share).astype(np.int64)
     note = (
-        f"sexes are simulated: every resident is a woman with probability {female_share:g}, whoever the others are "
-        f"(seed {seed}), so that women and men of an area are closer to each other than real ones"
+        f"sexes are simulated: every resident is independently a woman with probability {female_share:g} (seed "
+        f"{seed}), so the numbers of women and men of an area are closer to each other than in reality"
     )
     return AreaCounts(
         tuple(codes), women, both - women, both, tuple(names), tuple(countries), source, simulated=True, notes=(note,)
@@ -231,7 +231,7 @@ def with_simulated_sexes(
 
 
 def whole_counts(values: Given, codes: Sequence[str], names: Sequence[str], source: str, what: str) -> Ints:
-    """Return values as whole numbers; the first area that lacks one, or has part of a person, is named."""
+    """Return values as whole numbers; raise AreasError for the first area with a missing or fractional value."""
     given = np.atleast_1d(np.asarray(values))
     _check_length(source, codes, given, what)
     if given.dtype.kind in "iu":
@@ -239,61 +239,61 @@ def whole_counts(values: Given, codes: Sequence[str], names: Sequence[str], sour
     try:
         numbers: Floats = given.astype(np.float64)
     except (TypeError, ValueError):
-        # The message of the library would show the value.
+        # The error message of the library would contain the value.
         raise InputError(f"{source}: each {what} must be a whole number, not text.") from None
     wrong = np.isnan(numbers)
     if wrong.any():
         first = int(wrong.argmax())
-        todo = "Add it, 0 if nobody lives there, or leave the area out."
+        todo = "Add it (0 for an empty area), or leave the area out."
         raise AreasError.at(source, first, title(codes, names, first), f"has no {what}.", todo)
     wrong = (numbers != np.floor(numbers)) | (np.abs(numbers) > LARGEST)
     if wrong.any():
         first = int(wrong.argmax())
-        what = f"has a {what} that is no whole number."
-        raise AreasError.at(source, first, title(codes, names, first), what, "Counts are whole: correct it.")
+        what = f"has a {what} that is not a whole number."
+        raise AreasError.at(source, first, title(codes, names, first), what, "Correct it.")
     return numbers.astype(np.int64)
 
 
 def title(codes: Sequence[str], names: Sequence[str], place: int) -> str:
-    """Return code and name of an area, the code alone where it has no name."""
+    """Return code and name of an area, or only the code if it has no name."""
     name = names[place] if names else ""
     return f"{codes[place]} ({name})" if name else codes[place]
 
 
 def _check_length(source: str, codes: Sequence[str], values: Sequence[str] | NDArray[Any], what: str) -> None:
-    """Refuse a column of another length."""
+    """Raise InputError for a column of another length."""
     if len(values) != len(codes):
         raise InputError(
-            f"{source}: there are {len(codes):,} codes, but {len(values):,} values of {what}. Give one for every area."
+            f"{source}: {len(codes):,} codes, but {len(values):,} values of {what}. Give one value for every area."
         )
 
 
 def _check_different(areas: AreaCounts) -> None:
-    """Refuse a code that two areas have."""
+    """Raise AreasError for a duplicate code."""
     seen: dict[str, int] = {}
     for place, code in enumerate(areas.codes):
         before = seen.setdefault(code, place)
         if before != place:
-            what = f"stands in record {before + 1:,} already."
-            todo = "Give every area once; areas of different countries need codes that differ."
+            what = f"already occurs in record {before + 1:,}."
+            todo = "Give every area once; areas of different countries need different codes."
             raise AreasError.at(areas.source, place, areas.title(place), what, todo)
 
 
 PREFIX = "lau:"
 LISTS = {"by-sex": "by_sex.csv.gz", "2016": "edition_2016.csv.gz"}
-"""The lists that come with discreet, and their files."""
-NEEDED = "Areas need the columns area, and F and M (women, men) or T alone (residents); name and country are welcome."
+"""The built-in lists and their files."""
+NEEDED = "Required columns: area, and F and M (women, men) or T (residents). Optional: name, country."
 GROUPS = ("country", "group")
 WHOLE_NUMBER = re.compile(r"(-?[0-9]{1,15})(\.0*)?")
 
 
 def load_areas(source: str | Path, *, seed: int = 0, female_share: float = 0.5) -> AreaCounts:
-    """Return the areas of a list that comes with discreet, or of a file.
+    """Return the areas of a built-in list or of a file.
 
     Args:
-        source: `lau:by-sex` or `lau:2016`, with countries behind another colon if not all; or a CSV or Parquet file.
-        seed: of the draw of sexes in `lau:2016`, which has totals alone; of a file with totals these alone are taken.
-        female_share: the probability that a resident is a woman, for the same.
+        source: `lau:by-sex` or `lau:2016`, optionally followed by a colon and countries; or a CSV or Parquet file.
+        seed: the seed of the simulated sexes of `lau:2016`, which has totals only; sexes of a file are not simulated.
+        female_share: the probability that a resident of `lau:2016` is a woman.
 
     >>> len(load_areas("lau:by-sex:DE"))
     11237
@@ -305,7 +305,7 @@ def load_areas(source: str | Path, *, seed: int = 0, female_share: float = 0.5) 
 
 
 def _listed(source: str, draw: Callable[..., AreaCounts]) -> AreaCounts:
-    """Return a list that comes with discreet."""
+    """Return a built-in list of areas."""
     name, _, wanted = source.removeprefix(PREFIX).partition(":")
     if name not in LISTS:
         raise UnknownNameError.among("list of areas", source, [PREFIX + known for known in LISTS])
@@ -332,7 +332,7 @@ def _of_countries(areas: AreaCounts, wanted: str) -> AreaCounts:
     return areas.of_countries(countries)
 
 
-# --- Files of the user ---
+# --- User files ---
 
 
 def _from_file(path: Path) -> AreaCounts:
@@ -362,14 +362,14 @@ def _from_file(path: Path) -> AreaCounts:
 
 
 def _called(columns: Sequence[str]) -> dict[str, str]:
-    """Return, by the names that are looked for, how a file calls its columns: with other blanks and in any case."""
+    """Return the column names of a file by expected name, ignoring case and surrounding blanks."""
     known = ("area", "F", "M", "T", "name", *GROUPS)
     plain = {column.strip().casefold(): column for column in reversed(columns)}
     return {name: plain[name.casefold()] for name in known if name.casefold() in plain}
 
 
 def _count_columns(source: str, called: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return the columns of counts that a file has, if they are enough."""
+    """Return the count columns of a file; raise UnknownNameError if a required column is missing."""
     by_sex = "F" in called or "M" in called
     for needed in ("area", "F", "M") if by_sex else ("area", "T"):
         if needed not in called:
@@ -379,13 +379,13 @@ def _count_columns(source: str, called: Sequence[str], columns: Sequence[str]) -
 
 
 def _read(path: Path, batches: Iterator[pa.RecordBatch], asked: Sequence[str]) -> Columns:
-    """Return columns as text, None for what is missing."""
+    """Return columns as text; None for missing values."""
     found: Columns = {name: [] for name in asked}
     for batch in batches:
         for name, values in zip(asked, batch.columns, strict=True):
             texts = as_text(values)
             if texts is None:
-                what = f"has a column {name} whose values are neither text nor numbers."
+                what = f"has a column {name} with values that are neither text nor numbers."
                 raise DataFileError.at(path, what, "Write it as text or whole numbers.")
             found[name] += texts.to_pylist()
     return found
@@ -394,19 +394,19 @@ def _read(path: Path, batches: Iterator[pa.RecordBatch], asked: Sequence[str]) -
 def _codes(source: str, codes: list[str | None]) -> list[str]:
     for place, code in enumerate(codes):
         if not code:
-            raise AreasError.at(source, place, "without a code", "cannot be told from others.", "Fill the column area.")
+            raise AreasError.at(source, place, "without a code", "cannot be identified.", "Fill the column area.")
     return [code for code in codes if code]
 
 
 def _whole(
     source: str, codes: Sequence[str], names: Sequence[str], texts: Sequence[str | None], column: str
 ) -> list[int | None]:
-    """Return text as whole numbers, None for what is missing; the first area with anything else is named."""
+    """Return text as whole numbers, None for missing values; raise AreasError for the first other value."""
     found: list[int | None] = []
     for place, text in enumerate(texts):
         number = WHOLE_NUMBER.fullmatch((text or "").strip())
         if text is not None and number is None:
-            what = f"has something else than a whole number in column {column}."
-            raise AreasError.at(source, place, title(codes, names, place), what, "Write counts with digits alone.")
+            what = f"has a value that is not a whole number in column {column}."
+            raise AreasError.at(source, place, title(codes, names, place), what, "Write counts with digits only.")
         found.append(None if number is None else int(number[1]))
     return found

@@ -1,11 +1,10 @@
-"""How noise changes the association of two topics: Cramer's V of a two-way table, before and after.
+"""Effect of noise on the association of two topics: Cramer's V of a two-way table, before and after noise.
 
     V = sqrt(chi2 / (N min(r - 1, c - 1)))
 
-with Pearson's chi-square of the r rows and c columns that have persons, and N persons. It is 0 for independent rows and
-columns and 1 where one decides the other. Noise adds differences between rows that the persons do not have, so weak
-associations in small tables come out too strong; strong ones it blurs. Cramer, "Mathematical Methods of Statistics"
-(1946), chapter 21.
+with Pearson's chi-square of the r non-empty rows and c non-empty columns, and N persons. It is 0 for independent rows
+and columns and 1 if one determines the other. Noise adds random differences between rows, so weak associations in small
+tables are overstated and strong ones are understated. Cramer, "Mathematical Methods of Statistics" (1946), chapter 21.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 EQUATION = "V = sqrt(chi2 / (N min(r - 1, c - 1)))"
-FLAT = "has fewer than two rows or two columns with persons"
+FLAT = "has fewer than two non-empty rows or columns"
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,11 @@ class Association:
     """Cramer's V of one table before and after noise.
 
     Attributes:
-        name: of the table.
-        before: of the true counts; None if there is none.
-        after: of the published counts; None if there is none.
-        negatives: negative published counts, which were taken as 0.
-        reason: why one of the two is missing; empty if none is.
+        name: the name of the table.
+        before: Cramer's V of the true counts; None if undefined.
+        after: Cramer's V of the published counts; None if undefined.
+        negatives: the number of negative published counts, which were set to 0.
+        reason: the reason why one of the two is undefined; empty otherwise.
     """
 
     name: str
@@ -47,25 +46,25 @@ class Association:
 
     @property
     def difference(self) -> float | None:
-        """Return after minus before, None where one is missing."""
+        """Return after minus before; None if one is undefined."""
         return None if self.before is None or self.after is None else self.after - self.before
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Return what was done to the counts."""
-        empty = "empty rows and columns are left out, in the true and in the published table each for itself"
-        taken = (f"negative published counts, taken as 0: {self.negatives:,}",) if self.negatives else ()
+        """Return the treatment of empty and negative counts, as assumptions."""
+        empty = "empty rows and columns are excluded, separately for the true and the published table"
+        taken = (f"negative published counts set to 0: {self.negatives:,}",) if self.negatives else ()
         return (empty, *taken)
 
     def result(self) -> Result:
-        """Return the change of V."""
+        """Return the change of Cramer's V."""
         if self.before is None or self.after is None:
-            value, sentence = math.nan, f"Table {self.name} has no change of Cramer's V: {self.reason}."
+            value, sentence = math.nan, f"The change of Cramer's V of table {self.name} is undefined: {self.reason}."
         else:
             value = self.after - self.before
             sentence = (
-                f"Cramer's V of table {self.name} is {self.before:.3f} with the true counts and {self.after:.3f} with "
-                f"the published ones."
+                f"Cramer's V of table {self.name} is {self.before:.3f} for the true counts and {self.after:.3f} for "
+                f"the published counts."
             )
         return Result(
             name="association_change",
@@ -85,16 +84,16 @@ class Associations:
 
     @property
     def measured(self) -> tuple[Association, ...]:
-        """Return the tables that have a V before and after."""
+        """Return the tables with a defined V before and after noise."""
         return tuple(table for table in self.tables if table.difference is not None)
 
     @property
     def worst(self) -> Association | None:
-        """Return the table with the largest absolute change; of several the first, None if there is none."""
+        """Return the first table with the largest absolute change; None without tables."""
         return max(self.measured, key=lambda table: abs(table.difference or 0.0), default=None)
 
     def results(self) -> list[Result]:
-        """Return the largest change, with its table, and the mean absolute change."""
+        """Return the largest change with its table, and the mean absolute change."""
         worst, measured = self.worst, self.measured
         if worst is None:
             return []
@@ -104,14 +103,14 @@ class Associations:
         negatives = sum(table.negatives for table in measured)
         assumptions = Association("", None, None, negatives).assumptions
         if without:
-            assumptions = (*assumptions, f"tables of which a side {FLAT} are left out: {without:,}")
+            assumptions = (*assumptions, f"excluded tables, whose true or published side {FLAT}: {without:,}")
         return [
             Result(
                 name="largest_association_change",
                 value=max(changes),
                 unit="1",
                 sentence=f"Of {len(measured):,} two-way statistics, {worst.name} has the largest change of Cramer's V: "
-                f"{worst.before:.3f} with the true counts, {worst.after:.3f} with the published ones.",
+                f"{worst.before:.3f} for the true counts, {worst.after:.3f} for the published counts.",
                 worst=worst.name,
                 assumptions=worst.assumptions,
                 equation=f"max |V after - V before|, {EQUATION}",
@@ -120,7 +119,7 @@ class Associations:
                 name="mean_association_change",
                 value=mean,
                 unit="1",
-                sentence=f"On average over {len(measured):,} two-way statistics Cramer's V changes by {mean:.3f}.",
+                sentence=f"Mean absolute change of Cramer's V over {len(measured):,} two-way statistics: {mean:.3f}.",
                 worst=worst.name,
                 assumptions=assumptions,
                 equation=f"mean |V after - V before|, {EQUATION}",
@@ -129,9 +128,9 @@ class Associations:
 
 
 def cramers_v(counts: ArrayLike) -> float | None:
-    """Return Cramer's V of a two-way table, None if fewer than two rows or two columns have persons.
+    """Return Cramer's V of a two-way table; None with fewer than two non-empty rows or columns.
 
-    Negative counts are taken as 0.
+    Negative counts are set to 0.
 
     >>> cramers_v([[8, 0], [0, 4]]), cramers_v([[1, 2], [2, 4]]), cramers_v([[1, 2], [0, 0]])
     (1.0, 0.0, None)
@@ -150,7 +149,7 @@ def association(true: ArrayLike, published: ArrayLike, name: str = "") -> Associ
     Args:
         true: the true counts, rows and columns without totals.
         published: the published counts of the same cells.
-        name: of the table.
+        name: the name of the table.
     """
     exact, shown = two_way(true), two_way(published)
     if exact.shape != shown.shape:

@@ -1,7 +1,7 @@
 """Frequencies of pairs of a true and a published count, the basis of all measures of single cells.
 
-Ten million cells have some ten thousand distinct pairs, since most counts are small. A measure of single cells is a sum
-over these pairs, so the cells are read once.
+Ten million cells have about ten thousand distinct pairs, because most counts are small. A measure of single cells is a
+sum over these pairs, so the cells are read only once.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
 
 CELLS = 1 << 17
-"""Cells taken at a time, few enough to stay in the processor's cache."""
+"""The number of cells processed at a time, small enough for the processor cache."""
 TALLIED = 1 << 17
-"""Pairs of small counts that are tallied in a table; the others are sorted."""
+"""The number of pairs of small counts tallied in a table; other pairs are sorted."""
 PILE = 1 << 20
-"""Pairs of several tables that wait before they are added up."""
+"""The number of buffered pairs of several tables before they are merged."""
 FARTHEST = 2**62
-"""Counts stay below this, so that differences of two fit in 64 bits."""
+"""The upper bound of counts, so that their differences fit in 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountPairs:
-    """The different pairs of a true and a published count, by true count, then by published count.
+    """The distinct pairs of a true and a published count, sorted by true, then by published count.
 
     Attributes:
         true: the true counts, 0 or more.
-        published: what they were published as.
-        times: how many cells have this pair; those that are 0 on both sides are among them.
+        published: the corresponding published counts.
+        times: the number of cells with each pair, including cells that are 0 in both.
     """
 
     true: Ints
@@ -61,13 +61,13 @@ class CountPairs:
 
     @cached_property
     def by_noise(self) -> tuple[Ints, Ints]:
-        """Return the different noise, rising, and the number of cells with each."""
+        """Return the distinct noise values in increasing order, and the number of cells with each."""
         lowest = int(self.noise.min(initial=0))
         if int(self.noise.max(initial=0)) - lowest < TALLIED:
             noise, place = np.arange(lowest, lowest + TALLIED), self.noise - lowest
         else:
             noise, place = np.unique(self.noise, return_inverse=True)
-        # Sums of doubles are exact: there are fewer than 2^53 cells.
+        # Sums of doubles are exact, because there are fewer than 2^53 cells.
         cells = np.bincount(place, self.times).astype(np.int64)
         found = np.flatnonzero(cells)
         return noise[found], cells[found]
@@ -78,16 +78,16 @@ class CountPairs:
         return self.where(self.true > 0)
 
     def where(self, chosen: Flags | slice) -> CountPairs:
-        """Return some of the pairs."""
+        """Return the selected pairs."""
         return CountPairs(self.true[chosen], self.published[chosen], self.times[chosen])
 
     def among(self, chosen: Flags) -> int:
-        """Return the number of cells whose pair is chosen."""
+        """Return the number of cells with a selected pair."""
         return int(self.times[chosen].sum())
 
 
 def pair_times(true: ArrayLike, published: ArrayLike) -> CountPairs:
-    """Return how often each pair of a true and a published count occurs.
+    """Return the frequency of each pair of a true and a published count.
 
     Args:
         true: true counts of cells, 0 or more.
@@ -100,13 +100,13 @@ def pair_times(true: ArrayLike, published: ArrayLike) -> CountPairs:
     before, after = whole(true, "true"), whole(published, "published")
     if before.shape != after.shape:
         raise ParameterError(
-            f"True counts come as an array of shape {before.shape}, published ones as one of {after.shape}. Give both "
-            "for the same cells, a cell without a row as 0.",
+            f"True counts have the shape {before.shape}, published counts the shape {after.shape}. Give both for the "
+            "same cells, with 0 for a cell without a row.",
             parameter="published",
         )
     before, after = before.reshape(-1), after.reshape(-1)
     if (before < 0).any():
-        raise ParameterError("true must be 0 or more: a true count below 0 cannot be.", parameter="true")
+        raise ParameterError("A true count is negative. True counts must be 0 or more.", parameter="true")
     packing = _packing(before, after)
     small, large = np.zeros(TALLIED, dtype=np.int64), []
     for start in range(0, len(before), CELLS):
@@ -120,13 +120,13 @@ def pair_times(true: ArrayLike, published: ArrayLike) -> CountPairs:
 
 
 def merged(parts: Iterable[CountPairs]) -> CountPairs:
-    """Return how often each pair occurs in all parts together, such as the tables of a release one after the other."""
+    """Return the frequency of each pair in all parts together, e.g. in the tables of a release."""
     pile: list[CountPairs] = []
     waiting = 0
     for part in parts:
         pile.append(part)
         waiting += len(part)
-        # What is added up already must double before it is sorted once more.
+        # Sort again only after the number of pairs has doubled.
         if waiting > max(PILE, 2 * len(pile[0])):
             pile = [_added_up(pile)]
             waiting = len(pile[0])
@@ -147,13 +147,13 @@ def _added_up(parts: Sequence[CountPairs]) -> CountPairs:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A measure of cells in rising order: its values, and the number of cells up to and with each."""
+    """A measure of cells in increasing order: its values, and the cumulative number of cells."""
 
     values: Floats
     until: Ints
 
     def quantiles(self, levels: Sequence[float]) -> list[float]:
-        """Return quantiles over the cells; between two neighbouring ones interpolated, as numpy and R do by default."""
+        """Return quantiles over the cells, interpolated linearly, as numpy and R do by default."""
         place = np.asarray(levels, dtype=np.float64) * (self.until[-1] - 1)
         below = np.floor(place)
         low, high = (self.values[np.searchsorted(self.until, rank, side="right")] for rank in (below, np.ceil(place)))
@@ -161,14 +161,14 @@ class Ranked:
         return found
 
     def within(self, limits: Sequence[float]) -> list[float]:
-        """Return for each limit the share of the cells that do not exceed it."""
+        """Return the share of cells that do not exceed each limit."""
         cells = np.concatenate([[0], self.until])[np.searchsorted(self.values, limits, side="right")]
         found: list[float] = (cells / self.until[-1]).tolist()
         return found
 
 
 def ranked(values: Ints | Floats, times: Ints) -> Ranked:
-    """Return values, each with its number of cells, in rising order.
+    """Return values with their numbers of cells, in increasing order.
 
     >>> ranked(np.array([5, 1]), np.array([1, 3])).quantiles([0.5, 1])
     [1.0, 5.0]
@@ -179,7 +179,7 @@ def ranked(values: Ints | Floats, times: Ints) -> Ranked:
 
 @dataclass(frozen=True)
 class _Packing:
-    """A pair as one number: the true count times the span of the noise, plus the noise above its lowest."""
+    """A pair packed into one number: the true count times the range of the noise, plus the noise minus its minimum."""
 
     lowest: int
     span: int
@@ -193,7 +193,7 @@ class _Packing:
 
 
 def _packing(true: Ints, published: Ints) -> _Packing:
-    """Return the packing in which all these pairs have a number of 64 bits."""
+    """Return a packing in which all pairs fit in 64 bits."""
     if not len(true):
         return _Packing(0, 1)
     farthest = max(int(true.max()), int(published.max()), -int(published.min()))
@@ -203,8 +203,8 @@ def _packing(true: Ints, published: Ints) -> _Packing:
         if (int(true.max()) + 1) * packing.span < 2 * FARTHEST:
             return packing
     raise ParameterError(
-        "Counts and their noise are too large to be compared: the largest true count times the span of the noise must "
-        "stay below 2^63. See that both columns hold counts and not codes.",
+        "Counts and their noise are too large to compare: the largest true count times the range of the noise must be "
+        "below 2^63. Check that both columns contain counts and not codes.",
         parameter="published",
     )
 

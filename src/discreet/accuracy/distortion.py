@@ -7,8 +7,8 @@ that rare events keep their digits. Unbounded tails are cut where one value has 
 (`noise.by_count`).
 
 Sizes are in bins of 20 below 500 and one bin from there on. For comparison with the exact sum, the paper's binned
-estimate sets every count of a bin to its upper limit. Smaller counts are distorted more easily, so the estimate is too
-low, apart from the effect of its continuous distribution.
+estimate sets every count of a bin to its upper limit. Smaller counts have larger relative errors, so the estimate is
+too low, apart from the effect of its continuous distribution.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
 RELATIVE = (0.2, 0.5, 1.0)
 """The relative errors of the paper."""
 TINY = 1e-9
-"""A product of share and count this near to a whole number is that number."""
+"""The distance below which a product of share and count is treated as a whole number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Chances that a count is published too high, and too low."""
+    """Probabilities that a count is published too high and too low."""
 
     up: Floats
     down: Floats
 
     @property
     def either(self) -> Floats:
-        """Return the chance of one or the other."""
+        """Return the probability of either."""
         return self.up + self.down
 
     def together(self) -> Sides:
-        """Return the chances that all counts along the first axis go the same way, for independent noises."""
+        """Return the probabilities that all counts along the first axis deviate alike, for independent noise."""
         return Sides(self.up.prod(axis=0), self.down.prod(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """The chances of large noise.
+    """The tail probabilities of the noise.
 
     Attributes:
-        law: the noise by true count.
-        up: by row of the law, P(x >= k) for k = 0, 1, .., reach + 1.
-        down: the same for P(x <= -k).
+        law: the noise distribution by true count.
+        up: P(x >= k) for k = 0, 1, .., reach + 1, by row of the distribution.
+        down: P(x <= -k) likewise.
     """
 
     law: TransitionMatrix
@@ -66,7 +66,7 @@ class Tails:
 
     @classmethod
     def of(cls, law: TransitionMatrix) -> Tails:
-        """Sum up the law from both ends."""
+        """Return the cumulative sums of a distribution from both ends."""
         table = np.stack(law.laws)
         end = np.zeros((len(table), 1))
         above, below = table[:, law.reach :], table[:, law.reach :: -1]
@@ -74,17 +74,17 @@ class Tails:
         return cls(law, np.hstack([up, end]), np.hstack([down, end]))
 
     def reaching(self, counts: Ints, error: Ints) -> Sides:
-        """Return the chances of an error of at least so many persons, one or more."""
+        """Return the probabilities of an absolute error of at least `error` persons (1 or more)."""
         row = self.law.rows(counts)
         place = np.minimum(error, self.law.reach + 1)
         down = self.down[row, place]
         if self.law.non_negative:
-            # Nothing below 0 is published, so no count falls by more than itself.
+            # Without negative counts, no count decreases by more than itself.
             down = np.where(error > counts, 0.0, down)
         return Sides(self.up[row, place], down)
 
     def beyond(self, counts: Ints, relative: float) -> Sides:
-        """Return the chances of a relative error above a share.
+        """Return the probabilities of a relative error above a share.
 
         >>> from discreet.noise.by_count import transition_matrix
         >>> tails = Tails.of(transition_matrix(TwoSidedGeometric(epsilon=0.1)))
@@ -94,36 +94,36 @@ class Tails:
         return self.reaching(counts, more_than(counts, relative))
 
     def at_least(self, counts: Ints, relative: float) -> Sides:
-        """Return the chances of a relative error of a share or more."""
+        """Return the probabilities of a relative error of at least a share."""
         return self.reaching(counts, no_less_than(counts, relative))
 
     def lost(self, counts: Ints) -> Floats:
-        """Return the chance that a count above 0 is published as 0 or less."""
+        """Return the probability that a count above 0 is lost, i.e. published as 0 or less."""
         return self.at_least(counts, 1.0).down
 
 
 def more_than(counts: Ints, relative: float) -> Ints:
-    """Return the smallest error, in persons, that is above a share of each count."""
+    """Return the smallest error in persons above a share of each count."""
     _check_share(relative)
     error: Ints = np.floor(relative * counts + TINY).astype(np.int64) + 1
     return error
 
 
 def no_less_than(counts: Ints, relative: float) -> Ints:
-    """Return the smallest error, in persons, that is a share of each count or more."""
+    """Return the smallest error in persons of at least a share of each count."""
     _check_share(relative)
     error: Ints = np.maximum(np.ceil(relative * counts - TINY).astype(np.int64), 1)
     return error
 
 
 def reached(true: Ints, published: Ints, error: Ints) -> tuple[Flags, Flags]:
-    """Return which counts were published at least so many persons too high, and which too low."""
+    """Return which counts are published at least `error` persons too high, and which too low."""
     noise = published - true
     return noise >= error, noise <= -error
 
 
 def continuous_tail(noise: AnyLaw, error: Floats) -> Floats | None:
-    """Return the paper's Pr(|x| > E) = exp(-epsilon E) for a Laplace law or its discrete kin, None for others.
+    """Return the paper's Pr(|x| > E) = exp(-epsilon E) for Laplace or two-sided geometric noise; None for others.
 
     >>> continuous_tail(TwoSidedGeometric(epsilon=0.1), np.array([40.0])).round(4).tolist()
     [0.0183]
@@ -135,14 +135,14 @@ def continuous_tail(noise: AnyLaw, error: Floats) -> Floats | None:
 
 @dataclass(frozen=True)
 class ExpectedNumber:
-    """How many of many independent events are expected to happen, and the standard error of that number."""
+    """The expected number of independent events that occur, and the standard error of this number."""
 
     expected: float
     standard_error: float
 
     @classmethod
     def of(cls, chances: Floats) -> ExpectedNumber:
-        """Return the sum of the chances, and the root of the sum of their Bernoulli variances p (1 - p)."""
+        """Return the sum of the probabilities, and the root of the sum of their Bernoulli variances p (1 - p)."""
         return cls(float(chances.sum()), math.sqrt(max(float((chances * (1 - chances)).sum()), 0.0)))
 
 
@@ -152,9 +152,9 @@ def _check_share(relative: float) -> None:
 
 
 SMALL = 500
-"""Sizes below this are small."""
+"""The upper limit of small sizes."""
 WIDTH = 20
-"""Sizes in one bin."""
+"""The width of a bin of sizes."""
 BINS = SMALL // WIDTH
 LIMITS: Ints = np.arange(1, BINS + 1) * WIDTH
 """The upper limits of the bins of small sizes."""
@@ -162,17 +162,17 @@ LIMITS: Ints = np.arange(1, BINS + 1) * WIDTH
 
 @dataclass(frozen=True)
 class SizeBin:
-    """Counts or areas of some sizes, and how many of them are distorted.
+    """Counts or areas of a range of sizes, and the number of them that are distorted.
 
     Attributes:
         first: the smallest size.
-        last: the largest size, None if there is no limit.
-        number: how many there are.
-        expected: how many are expected to be distorted.
-        standard_error: of the number that one release has.
-        up: how many of those expected are published too high.
-        binned: the binned estimate, None where there is none.
-        sampled: how many a release has, one that was drawn or is there; None without one.
+        last: the largest size; None if unbounded.
+        number: the number of counts or areas.
+        expected: the expected number of distorted ones.
+        standard_error: the standard error of the number in one release.
+        up: the expected number published too high.
+        binned: the binned estimate; None if unavailable.
+        sampled: the number in a simulated or given release; None without a release.
     """
 
     first: int
@@ -186,19 +186,19 @@ class SizeBin:
 
     @property
     def down(self) -> float:
-        """Return how many of those expected are published too low."""
+        """Return the expected number published too low."""
         return self.expected - self.up
 
 
 @dataclass(frozen=True)
 class Distorted:
-    """What is distorted by more than a share, by size and in all.
+    """The numbers distorted by more than a share, by size and in total.
 
     Attributes:
         relative: the share.
-        bins: sizes 1 to 20, 21 to 40, .., 481 to 499, and 500 or more.
-        small: all below 500.
-        all: all.
+        bins: the sizes 1 to 20, 21 to 40, .., 481 to 499, and 500 or more.
+        small: all sizes below 500.
+        all: all sizes.
     """
 
     relative: float
@@ -210,14 +210,14 @@ class Distorted:
 def by_bins(
     relative: float, sizes: Ints, chances: Sides, *, seen: Flags | None = None, at_limits: Floats | None = None
 ) -> Distorted:
-    """Return lines by bins of sizes, for all small ones and for all.
+    """Return the numbers of distorted counts or areas by bin, for all small sizes and for all sizes.
 
     Args:
         relative: the share that is exceeded.
-        sizes: of counts or areas, 1 or more.
-        chances: that each is distorted.
-        seen: which are, in a release.
-        at_limits: the chance at the upper limit of every bin, for the binned estimate.
+        sizes: the sizes of counts or areas, 1 or more.
+        chances: the probability of distortion of each.
+        seen: whether each is distorted in a release.
+        at_limits: the probability at the upper limit of every bin, for the binned estimate.
     """
     place = np.where(sizes < SMALL, (sizes - 1) // WIDTH, BINS)
     either = chances.either

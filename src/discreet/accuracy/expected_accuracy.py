@@ -1,4 +1,4 @@
-"""Accuracy expected of a noise distribution, averaged over all draws of the noise.
+"""Expected accuracy of a noise distribution, averaged over all draws of the noise.
 
 With x the noise of a true count n, three figures need no data: the root mean square of x for large n, P(n + x <= 0) for
 n = 1, and the smallest count from which on P(|x| > 0.2 n) <= 0.05. For the true counts n of a release and their noise
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 ONE_SIGMA = 0.68
 """The paper's confidence."""
 FINEST = 1e-12
-"""Relative width at which bisection ends."""
+"""The relative width at which bisection ends."""
 
 
 def epsilon_needed(bound: float, counts: int, confidence: float = ONE_SIGMA) -> float:
     """Return the paper's epsilon, log(t / (1 - alpha)) / E.
 
     Args:
-        bound: the largest error E that is accepted, in persons.
-        counts: how many counts t must keep it, all together.
-        confidence: the probability alpha that they do.
+        bound: the largest acceptable error E, in persons.
+        counts: the number t of counts that must all stay within E.
+        confidence: the probability alpha that all counts stay within E.
 
     >>> round(epsilon_needed(20, 68), 2), round(epsilon_needed(20, 37_000), 2)
     (0.27, 0.58)
@@ -52,7 +52,7 @@ def epsilon_needed(bound: float, counts: int, confidence: float = ONE_SIGMA) -> 
 
 
 def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA) -> float:
-    """Return the smallest epsilon at which t independent two-sided geometric noises all stay within E.
+    """Return the smallest epsilon at which t independent two-sided geometric noise terms all stay within E.
 
     >>> round(exact_epsilon_needed(20, 68), 3)
     0.252
@@ -69,7 +69,7 @@ def exact_epsilon_needed(bound: int, counts: int, confidence: float = ONE_SIGMA)
 
 
 def chance_within(law: TransitionMatrix, counts: Ints, bound: int) -> float:
-    """Return the probability that none of these true counts is off by more than a bound, for independent noises.
+    """Return the probability that no count has an error above a bound, for independent noise.
 
     >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
@@ -85,7 +85,7 @@ def chance_within(law: TransitionMatrix, counts: Ints, bound: int) -> float:
 
 
 def _all_within(epsilon: float, bound: int, counts: int) -> float:
-    """Return P(max |x| <= E) of t independent two-sided geometric noises."""
+    """Return P(max |x| <= E) of t independent two-sided geometric noise terms."""
     off = 2 * math.exp(-epsilon * (bound + 1)) / (1 + math.exp(-epsilon))
     return math.exp(counts * math.log1p(-off)) if off < 1 else 0.0
 
@@ -102,31 +102,32 @@ def _check(bound: float, counts: int, confidence: float) -> None:
 
 @dataclass(frozen=True)
 class Expected:
-    """Means over all draws of the noise, of counts above 0.
+    """Expected errors of counts above 0, averaged over all draws of the noise.
 
     Attributes:
-        absolute: of the distance to the true count.
-        relative: of that distance as a share of the true count.
-        vanished: of the share that is published as 0 or less.
-        made_up: of the share of empty cells that is published above 0.
+        absolute: the mean absolute error.
+        relative: the mean relative error.
+        lost: the expected share of lost counts, published as 0 or less.
+        false_positives: the expected share of empty cells published above 0.
     """
 
     absolute: float
     relative: float
-    vanished: float
-    made_up: float
+    lost: float
+    false_positives: float
 
     def results(self) -> list[Result]:
-        """Return the three means."""
-        counts = "cells with a true count of 0 are left out"
+        """Return the expected errors and shares."""
+        counts = "cells with a true count of 0 are excluded"
         return [
             Result(
                 name="expected_absolute_distance",
                 equation="mean over true > 0 of E|published - true|",
                 value=self.absolute,
                 unit="persons",
-                sentence=f"Over all draws of the noise a count above 0 is {self.absolute:.2f} off on average, "
-                f"{self.relative:.1%} of the true count, and {self.vanished:.1%} of them vanish.",
+                sentence=f"Over all draws of the noise, the mean absolute error of counts above 0 is "
+                f"{self.absolute:.2f}, the mean relative error {self.relative:.1%}, and {self.lost:.1%} of counts are "
+                "lost.",
                 assumptions=(counts,),
             ),
             Result(
@@ -134,44 +135,44 @@ class Expected:
                 equation="mean over true > 0 of E|published - true| / true",
                 value=self.relative,
                 unit="1",
-                sentence=f"As a share of the true count that is {self.relative:.1%}.",
+                sentence=f"The expected mean relative error of counts above 0 is {self.relative:.1%}.",
                 assumptions=(counts,),
             ),
             Result(
-                name="expected_vanished",
+                name="expected_lost_counts",
                 equation="mean over true > 0 of P(published <= 0)",
-                value=self.vanished,
+                value=self.lost,
                 unit="1",
-                sentence=f"{self.vanished:.1%} of the counts above 0 are expected to be published as 0 or less.",
+                sentence=f"Expected lost counts: {self.lost:.1%} of counts above 0 are published as 0 or less.",
                 assumptions=(counts,),
             ),
             Result(
-                name="expected_made_up",
+                name="expected_false_positives",
                 equation="P(published > 0 | true = 0)",
-                value=self.made_up,
+                value=self.false_positives,
                 unit="1",
-                sentence=f"{self.made_up:.1%} of the empty cells are expected to be published above 0.",
+                sentence=f"Expected false positives: {self.false_positives:.1%} of empty cells are published above 0.",
             ),
         ]
 
 
 def expected(found: CountPairs, law: TransitionMatrix) -> Expected:
-    """Return what a law does on average to true counts above 0.
+    """Return the expected errors of true counts above 0 under a noise distribution.
 
     >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.uniform import Uniform
     >>> from discreet.accuracy.count_pairs import pair_times
-    >>> expected(pair_times([1, 4], [1, 4]), transition_matrix(Uniform(bound=1))).vanished
+    >>> expected(pair_times([1, 4], [1, 4]), transition_matrix(Uniform(bound=1))).lost
     0.16666666666666666
     """
     occupied = found.occupied
     if not occupied.cells:
-        raise NothingToCountError("No cell has a true count above 0, so nothing is expected of any.")
+        raise NothingToCountError("No cell has a true count above 0, so expected errors are undefined.")
     counts, place = np.unique(occupied.true, return_inverse=True)
     weight = np.bincount(place, occupied.times) / occupied.cells
-    distance, gone = _distance(law, counts), _vanishing(law, counts)
-    made_up = float(law.laws[0][law.reach + 1 :].sum())
-    return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ gone), made_up)
+    distance, lost = _distance(law, counts), _lost(law, counts)
+    positives = float(law.laws[0][law.reach + 1 :].sum())
+    return Expected(float(weight @ distance), float(weight @ (distance / counts)), float(weight @ lost), positives)
 
 
 def _distance(law: TransitionMatrix, counts: Ints) -> Floats:
@@ -180,14 +181,14 @@ def _distance(law: TransitionMatrix, counts: Ints) -> Floats:
     whole = np.stack([row @ size for row in law.laws])[law.rows(counts)]
     if not law.non_negative:
         return whole
-    # Where n + x would be below 0 the distance is n instead of |x|.
+    # If n + x is negative, the distance is n instead of |x|.
     beyond = np.stack([np.cumsum(row * size) for row in law.laws])[law.rows(counts), _below(law, counts)]
     chance = np.stack([np.cumsum(row) for row in law.laws])[law.rows(counts), _below(law, counts)]
     cut = counts < law.reach
     return whole + np.where(cut, counts * chance - beyond, 0.0)
 
 
-def _vanishing(law: TransitionMatrix, counts: Ints) -> Floats:
+def _lost(law: TransitionMatrix, counts: Ints) -> Floats:
     """Return P(y <= 0) = P(x <= -n) of every true count."""
     until = np.stack([np.cumsum(row) for row in law.laws])
     chance = until[law.rows(counts), np.clip(law.reach - counts, 0, None)]
@@ -195,31 +196,31 @@ def _vanishing(law: TransitionMatrix, counts: Ints) -> Floats:
 
 
 def _below(law: TransitionMatrix, counts: Ints) -> Ints:
-    """Return the place of the largest noise that leads below 0."""
+    """Return the index of the largest noise that makes the count negative."""
     return np.clip(law.reach - counts - 1, 0, None)
 
 
 RARELY = 0.05
-"""How often a count that users rely on may be off."""
+"""The largest acceptable share of reliable counts with a large relative error."""
 LARGEST = 1_000_000
-"""The largest count that is asked about."""
+"""The largest count in the search."""
 
 
-def what_to_expect(law: TransitionMatrix) -> list[Result]:
-    """Return typical noise, the fate of persons alone, and from which size on counts can be relied on.
+def expected_effects(law: TransitionMatrix) -> list[Result]:
+    """Return typical noise, the loss rate of singleton cells, and the size from which on counts are reliable.
 
     >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
-    >>> [round(each.value, 3) for each in what_to_expect(transition_matrix(PTable.max_entropy(variance=2, bound=5)))]
+    >>> [round(each.value, 3) for each in expected_effects(transition_matrix(PTable.max_entropy(variance=2, bound=5)))]
     [1.414, 0.488, 15.0]
     """
-    return [_typical(law), _alone(law), _reliable(law)]
+    return [_typical(law), _singleton_loss(law), _reliable(law)]
 
 
 def reliable_from(law: TransitionMatrix, relative: float = RELATIVE[0], rarely: float = RARELY) -> int | None:
-    """Return the smallest count from which on at most a few are off by more than a share; None if there is none."""
+    """Return the smallest size from which on at most a share `rarely` of counts exceed a relative error, or None."""
     tails = Tails.of(law)
-    # Beyond the reach of the noise nothing is off by as much.
+    # Counts beyond the reach of the noise have smaller relative errors.
     most = min(math.ceil(law.reach / relative) + 1, LARGEST)
     counts = np.arange(1, most + 1)
     off = tails.beyond(counts, relative).either > rarely
@@ -229,34 +230,36 @@ def reliable_from(law: TransitionMatrix, relative: float = RELATIVE[0], rarely: 
 
 def _typical(law: TransitionMatrix) -> Result:
     change = law.typical_change
-    never = f" and never by more than {law.bound:g}" if math.isfinite(law.bound) else ", and now and then by far more"
+    most = f"at most {law.bound:g}" if math.isfinite(law.bound) else "unbounded, occasionally much larger"
     return Result(
         name="typical_noise",
         value=change,
         unit="persons",
-        sentence=f"A large count typically changes by about {change:.1f}{never}.",
+        sentence=f"Typical noise of a large count (root mean square): {change:.1f}; {most}.",
         equation="sqrt(V + mean^2)",
     )
 
 
-def _alone(law: TransitionMatrix) -> Result:
-    gone = float(Tails.of(law).reaching(np.array([1]), np.array([1])).down[0])
+def _singleton_loss(law: TransitionMatrix) -> Result:
+    lost = float(Tails.of(law).reaching(np.array([1]), np.array([1])).down[0])
     return Result(
-        name="single_person_vanishes",
-        value=gone,
+        name="singleton_lost",
+        value=lost,
         unit="1",
-        sentence=f"A person alone in a cell is published as nobody in {gone:.0%} of cases.",
+        sentence=f"A singleton cell is published as 0 or less in {lost:.0%} of cases.",
         equation="P(1 + x <= 0)",
     )
 
 
 def _reliable(law: TransitionMatrix) -> Result:
     found = reliable_from(law)
-    said = f"Fewer than 1 count in {1 / RARELY:.0f} is more than {RELATIVE[0]:.0%} off, "
+    errors = f"counts with a relative error above {RELATIVE[0]:.0%}"
     return Result(
         name="reliable_from",
         value=math.inf if found is None else float(found),
         unit="persons",
-        sentence=said + ("at no size that is looked at." if found is None else f"from {found:,} persons on."),
-        equation=f"least n with P(|x| > {RELATIVE[0]:g} m) <= {RARELY:g} for all m >= n",
+        sentence=f"The share of {errors} exceeds {RARELY:.0%} even at the largest size examined."
+        if found is None
+        else f"From {found:,} persons on, the share of {errors} is at most {RARELY:.0%}.",
+        equation=f"smallest n with P(|x| > {RELATIVE[0]:g} m) <= {RARELY:g} for all m >= n",
     )

@@ -1,4 +1,4 @@
-"""Hellinger distance between a table of true counts and the published one: the change of its shape.
+"""Hellinger distance between the true and the published table: the change of its distribution.
 
 With p and q the shares of the cells in the two totals
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def hellinger(true: ArrayLike, published: ArrayLike) -> float:
-    """Return H of the shares of one statistic's cells, from 0 to 1.
+    """Return H of the shares of the cells of one statistic, from 0 to 1.
 
     >>> round(hellinger([1, 0], [0, 5]), 12), hellinger([1, 2], [10, 20])
     (1.0, 0.0)
@@ -57,15 +57,15 @@ def _of_shares(found: CountPairs) -> float:
     for total, which in zip(totals, ("true", "published"), strict=True):
         if not total:
             raise NothingToCountError(
-                f"The {which} table has no count above 0, so its cells have no shares. Leave such a table out, or "
-                "compare counts with hellinger_of_counts."
+                f"The {which} table has no count above 0, so the shares of its cells are undefined. Leave the table "
+                "out, or compare counts with hellinger_of_counts."
             )
     return _apart(found.true / totals[0], shown / totals[1], found.times)
 
 
 def _of_counts(found: CountPairs) -> float:
     if not found.cells:
-        raise NothingToCountError("There is no cell to compare. Give a table with at least one.")
+        raise NothingToCountError("The table is empty. Give a table with at least one cell.")
     return _apart(found.true, np.maximum(found.published, 0), found.times)
 
 
@@ -75,28 +75,28 @@ def _apart(before: Ints | Floats, after: Ints | Floats, times: Ints) -> float:
 
 @dataclass(frozen=True)
 class TableDistance:
-    """How far the shares of one table's finest statistic are apart, on a scale from 0 to 1."""
+    """The Hellinger distance of the finest statistic of one table, from 0 to 1."""
 
     table: str
     statistic: str
     distance: float
 
 
-def table_apart(beside: TablePair) -> TableDistance | None:
-    """Return the distance of the finest statistic of a table; None where nobody is counted or published, or one cell.
+def table_distance(pair: TablePair) -> TableDistance | None:
+    """Return the distance of the finest statistic of a table; None for a single cell or without positive counts.
 
     Args:
-        beside: the table, true beside published.
+        pair: the table with true and published counts.
     """
-    shown = beside.finest
+    shown = pair.finest
     if shown.true is None or shown.true.size == 1 or not shown.true.any() or not (shown.published > 0).any():
         return None
     distance = hellinger(shown.true.ravel(), shown.published.ravel())
-    return TableDistance(beside.grid.plan.table.id, shown.name, distance)
+    return TableDistance(pair.grid.plan.table.id, shown.name, distance)
 
 
-def apart_results(tables: Sequence[TableDistance]) -> list[Result]:
-    """Return the mean distance and the largest, with its table."""
+def hellinger_results(tables: Sequence[TableDistance]) -> list[Result]:
+    """Return the mean distance, and the largest one with its table."""
     if not tables:
         return []
     worst = max(tables, key=lambda each: each.distance)
@@ -106,11 +106,11 @@ def apart_results(tables: Sequence[TableDistance]) -> list[Result]:
             name="hellinger",
             value=mean,
             unit="1",
-            sentence=f"The shares of the finest cells are {mean:.3f} apart on Hellinger's scale, the mean of "
-            f"{len(tables):,} {'table' if len(tables) == 1 else 'tables'}; 0 is the same shares, 1 nothing in common. "
-            f"Most in table {worst.table}: {worst.distance:.3f}.",
+            sentence=f"The mean Hellinger distance of the finest cells is {mean:.3f} over {len(tables):,} "
+            f"{'table' if len(tables) == 1 else 'tables'} (0: equal shares, 1: disjoint). The largest is "
+            f"{worst.distance:.3f}, in table {worst.table}.",
             worst=f"table {worst.table}",
-            assumptions=("published counts below 0 are taken as 0",),
+            assumptions=("negative published counts are set to 0",),
             equation="sqrt(1/2 sum (sqrt(p) - sqrt(q))^2), p and q the true and the published shares",
         )
     ]

@@ -1,11 +1,11 @@
-"""Test of independence of a two-way table whose counts carry noise.
+"""Test of independence of a two-way table with noisy counts.
 
-Pearson's statistic is the sum of (y - m)^2 / m with m = row total x column total / total. It takes the variance of a
-count y to be its mean m. A published count varies more: noise is added to a random true count n,
+Pearson's statistic is the sum of (y - m)^2 / m with m = row total x column total / total. It assumes that the variance
+of a count y equals its mean m. A published count varies more: noise is added to a random true count n,
 
     E[y] = mu + E[bias(n)],    Var(y) = E[Var(y | n)] + Var(E[y | n]),    n a Poisson count of mean mu.
 
-Var(y) is mu + V if every count has noise of variance V. Only small counts have noise distributions of their own, so the
+Var(y) is mu + V if every count has noise of variance V. Only small counts have separate noise distributions, so the
 sums over n are short. The noise-aware test fits the model of independence mu_ij = exp(a_i + b_j) with these moments and
 compares
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
 CHUNK = 1 << 20
-"""Probabilities that are looked at together."""
+"""The number of probabilities processed together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class PublishedMoments:
     """Mean and variance of a published count whose true count is Poisson.
 
     Attributes:
-        bias: E[y | n] - n - shift of the true counts n = 0, 1, ...; none beyond.
+        bias: E[y | n] - n - shift of the true counts n = 0, 1, ...; 0 for larger counts.
         extra: Var(y | n) - large of these counts.
         large: Var(y | n) of larger counts.
         shift: E[y | n] - n of larger counts.
@@ -61,9 +61,9 @@ class PublishedMoments:
 
     @classmethod
     def of(cls, law: TransitionMatrix) -> PublishedMoments:
-        """Return the moments of a law; where laws take turns, large counts have the mean of their variances."""
+        """Return the moments of a noise distribution; alternating rows of large counts are averaged."""
         last = max(len(law.laws), law.reach if law.non_negative else 0)
-        # Turns of a few true counts no longer show once Poisson counts spread over many of them.
+        # The alternation of rows averages out if Poisson counts spread over many true counts.
         last += 4 * law.repeat**2 if law.repeat > 1 else 0
         counts = np.arange(last + law.repeat, dtype=np.float64)
         bias, variance = _bias_and_variance(law, counts)
@@ -71,12 +71,12 @@ class PublishedMoments:
         return cls(bias[:last] - shift, variance[:last] - large, large, shift)
 
     def at(self, means: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return mean and variance of the published count, and the derivative of the mean by log mu, for means mu."""
+        """Return mean and variance of the published count, and the derivative of its mean by log mu, for means mu."""
         from scipy.special import gammaln, xlogy
 
         first, cross, second, extra = (np.zeros_like(means) for _ in range(4))
         most = means.max(initial=0.0)
-        # A Poisson count is hardly ever further above its mean.
+        # Larger Poisson counts have a negligible probability.
         within = int(most + 12 * np.sqrt(most)) + 30
         differ = (np.abs(self.bias[:within]) > 1e-12) | (np.abs(self.extra[:within]) > 1e-12)
         for count in np.flatnonzero(differ).tolist():
@@ -92,7 +92,7 @@ class PublishedMoments:
 
 
 def _bias_and_variance(law: TransitionMatrix, counts: Floats) -> tuple[Floats, Floats]:
-    """Return E[y | n] - n and Var(y | n) of true counts, some of them at a time."""
+    """Return E[y | n] - n and Var(y | n) of true counts, in batches."""
     noise = np.arange(-law.reach, law.reach + 1, dtype=np.float64)
     laws = np.stack(law.laws)
     found = np.empty((2, len(counts)))
@@ -100,7 +100,7 @@ def _bias_and_variance(law: TransitionMatrix, counts: Floats) -> tuple[Floats, F
     for start in range(0, len(counts), size):
         part = slice(start, start + size)
         chances = laws[law.rows(counts[part].astype(np.int64))]
-        # What a published count is away from the true one; nothing is published below 0 where that is cut.
+        # The deviation of the published from the true count; published counts may be truncated at 0.
         away = np.maximum(noise, -counts[part, None]) if law.non_negative else noise
         first = (chances * away).sum(axis=1)
         found[:, part] = first, (chances * away**2).sum(axis=1) - first**2
@@ -108,24 +108,24 @@ def _bias_and_variance(law: TransitionMatrix, counts: Floats) -> tuple[Floats, F
 
 
 ROUNDS = 200
-"""The most rounds of a fit; a handful is usual."""
+"""The largest number of iterations of a fit; usually a few suffice."""
 CLOSE = 1e-8
-"""A change of the logarithms of the means at which a fit has settled."""
+"""The change of the logarithms of the means below which a fit has converged."""
 LONGEST_STEP = 1.0
-"""The most that a round changes a logarithm by, so that far starts do not overshoot."""
+"""The largest change of a logarithm per iteration, which prevents overshooting."""
 FARTHEST = 7.0
-"""The most that a logarithm may leave its start by: rows whose best mean is 0 stop here."""
+"""The largest total change of a logarithm; rows whose best mean is 0 stop here."""
 RIDGE = 1e-9
-"""A little on the diagonal: rows and columns share one constant, which may be anything."""
+"""A small ridge on the diagonal, because the constant shared by rows and columns is not identified."""
 
-POISSON = "true counts are Poisson, or persons fell into the cells independently of each other"
+POISSON = "true counts are Poisson, or persons belong to cells independently of each other"
 LARGE = (
-    "expected counts are not small, about 5 and more, and noise with long tails is not larger than they are; otherwise "
-    "the test rejects a little too often: use the bootstrap"
+    "expected counts are not small (about 5 or more), and noise with heavy tails does not exceed them; otherwise the "
+    "test rejects slightly too often: use the bootstrap"
 )
-EXACT = "the counts are taken as they are, without regard to noise"
-NOISE = "every count has its own noise, independent of the others, of the law that was given"
-MODEL = "the fitted table of independent rows and columns is near the truth"
+EXACT = "the test ignores the noise of the counts"
+NOISE = "every count has independent noise with the given distribution"
+MODEL = "the fitted table of independent rows and columns is close to the true one"
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ class IndependenceTest:
     """A test of independence of rows and columns.
 
     Attributes:
-        name: which test it is.
-        statistic: its statistic.
-        degrees: degrees of freedom, (r - 1)(c - 1) of the rows and columns that were used.
-        p_value: the probability of a statistic as large as this or larger, if rows and columns are independent.
-        left_out: rows and columns left out because their counts do not add up to more than 0.
-        assumptions: what must hold for the p-value.
+        name: the name of the test.
+        statistic: the test statistic.
+        degrees: the degrees of freedom, (r - 1)(c - 1) for the r rows and c columns used.
+        p_value: the probability of this or a larger statistic if rows and columns are independent.
+        left_out: the number of rows and columns excluded because their counts sum to 0 or less.
+        assumptions: the assumptions of the p-value.
     """
 
     name: str
@@ -150,7 +150,7 @@ class IndependenceTest:
 
     def result(self) -> Result:
         """Return the p-value with its sentence."""
-        left_out = f" Rows and columns left out, as they add up to 0 or less: {self.left_out}." if self.left_out else ""
+        left_out = f" Excluded rows and columns with a sum of 0 or less: {self.left_out}." if self.left_out else ""
         return Result(
             name=f"independence_{self.name}",
             value=self.p_value,
@@ -164,7 +164,7 @@ class IndependenceTest:
 
 @dataclass(frozen=True)
 class IndependenceBeforeAfter:
-    """The test of the true counts, and the two tests that a user of the published counts can make."""
+    """The test of the true counts, and the two tests available to a user of the published counts."""
 
     before: IndependenceTest
     naive: IndependenceTest
@@ -176,7 +176,7 @@ class IndependenceBeforeAfter:
 
 
 def pearson(counts: ArrayLike) -> IndependenceTest:
-    """Return Pearson's test of a two-way table whose counts are taken as they are; negative ones as 0.
+    """Return Pearson's test of a two-way table, ignoring noise; negative counts are set to 0.
 
     >>> test = pearson([[10, 20], [30, 40]])
     >>> round(test.statistic, 4), test.degrees, round(test.p_value, 4)
@@ -184,16 +184,16 @@ def pearson(counts: ArrayLike) -> IndependenceTest:
     """
     table = two_way(counts)
     negatives = int((table < 0).sum())
-    taken = (f"negative counts were taken as 0: {negatives:,}",) if negatives else ()
+    taken = (f"negative counts set to 0: {negatives:,}",) if negatives else ()
     return _chi_square_test("naive", pearson_statistics(table[None]), (EXACT, *taken, POISSON, LARGE))
 
 
 def noise_aware(published: ArrayLike, law: AnyLaw) -> IndependenceTest:
-    """Return the test that knows the noise of the published counts; negative ones enter as they are.
+    """Return the test that accounts for the noise of the published counts; negative counts are used unchanged.
 
     Args:
         published: rows and columns of published counts, without totals.
-        law: the law of their noise by true count.
+        law: the noise distribution by true count.
     """
     table = two_way(published)
     return _chi_square_test(
@@ -202,18 +202,18 @@ def noise_aware(published: ArrayLike, law: AnyLaw) -> IndependenceTest:
 
 
 def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 999) -> IndependenceTest:
-    """Return the noise-aware test with a p-value that does not lean on the chi-square law.
+    """Return the noise-aware test with a p-value that does not depend on the chi-square distribution.
 
-    Tables are drawn from the fitted model of independence and get noise; the p-value is
-    (1 + tables as far from independence or farther) / (1 + tables). How far a table is from independence is measured
-    by its chi-square p-value (Beran's prepivoting, 1988): a drawn table may have empty rows, and with them fewer
-    degrees of freedom and a smaller statistic, which alone would reject too often.
+    Tables are drawn from the fitted model of independence and perturbed. The p-value is
+    (1 + tables at least as far from independence) / (1 + tables). The distance from independence is measured by the
+    chi-square p-value (Beran's prepivoting, 1988): a drawn table may have empty rows, therefore fewer degrees of
+    freedom and a smaller statistic. Comparing the statistics alone would reject too often.
 
     Args:
         published: rows and columns of published counts, without totals.
-        law: the law of their noise by true count.
-        seed: of the random numbers.
-        tables: how many are drawn.
+        law: the noise distribution by true count.
+        seed: the seed of the random numbers.
+        tables: the number of tables to draw.
     """
     if tables < 1:
         raise ParameterError.outside("bootstrap", "tables", tables, "1 or more", "999 to 9999")
@@ -222,7 +222,7 @@ def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 
     found = noise_aware_statistics(table[None], law)
     _refuse_flat(found)
     drawn = law.publish(random.poisson(np.broadcast_to(found.means[0], (tables, *table.shape))), random)
-    # Equal tables may differ in the last digits of their fits.
+    # The fits of equal tables may differ in the last digits.
     as_far = int((noise_aware_statistics(drawn, law).p_values <= found.p_values[0] + CLOSE).sum())
     return IndependenceTest(
         "bootstrap",
@@ -235,7 +235,7 @@ def bootstrapped(published: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 
 
 
 def independence(true: ArrayLike, published: ArrayLike, law: AnyLaw) -> IndependenceBeforeAfter:
-    """Return the tests before and after noise; the first is for the curator alone."""
+    """Return the tests before and after noise; the first one is confidential."""
     before, after = two_way(true), two_way(published)
     if before.shape != after.shape:
         raise ParameterError(
@@ -251,17 +251,17 @@ def independence(true: ArrayLike, published: ArrayLike, law: AnyLaw) -> Independ
 
 
 def two_way(counts: ArrayLike) -> Ints:
-    """Return counts as a two-way table of whole numbers; what is none is refused without showing a count."""
+    """Return counts as a two-way table of whole numbers; error messages never show a count."""
     try:
         table = whole(counts, "counts")
     except ValueError as error:
         raise ParameterError(
-            "The rows of a two-way table must be equally long. Fill cells that have no count with 0.",
+            "The rows of the two-way table have different lengths. Set cells without a count to 0.",
             parameter="counts",
         ) from error
     if table.ndim != 2 or not table.size:
         raise ParameterError(
-            f"A two-way table has rows and columns; this one has the shape {table.shape}. Give a list of rows.",
+            f"A two-way table has rows and columns, but the given shape is {table.shape}. Give a list of rows.",
             parameter="counts",
         )
     return table
@@ -269,14 +269,14 @@ def two_way(counts: ArrayLike) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Statistics of many tables at once: the first axis is the table.
+    """Test statistics of many tables; the first axis is the table.
 
     Attributes:
-        statistic: by table.
-        degrees: of freedom, by table; 0 where fewer than two rows or columns have persons.
-        means: the fitted true means, 0 in rows and columns left out.
-        rows: which rows were used, by table.
-        columns: which columns were used.
+        statistic: the test statistic by table.
+        degrees: the degrees of freedom by table; 0 with fewer than two non-empty rows or columns.
+        means: the fitted true means; 0 in excluded rows and columns.
+        rows: whether each row is used, by table.
+        columns: whether each column is used, by table.
     """
 
     statistic: Floats
@@ -287,7 +287,7 @@ class Statistics:
 
     @property
     def p_values(self) -> Floats:
-        """Return the chi-square p-values; 1 without a degree of freedom."""
+        """Return the chi-square p-values; 1 for 0 degrees of freedom."""
         from scipy.special import chdtrc
 
         found: Floats = np.where(self.degrees > 0, chdtrc(np.maximum(self.degrees, 1), self.statistic), 1.0)
@@ -295,7 +295,7 @@ class Statistics:
 
 
 def pearson_statistics(tables: Ints) -> Statistics:
-    """Return Pearson's statistic of many tables, negative counts taken as 0, empty rows and columns left out."""
+    """Return Pearson's statistic of many tables; negative counts are set to 0, empty rows and columns excluded."""
     counts = np.maximum(tables, 0).astype(np.float64)
     rows, columns = _used(counts)
     means = _products(counts, rows, columns)
@@ -328,15 +328,15 @@ def _chi_square_test(name: str, found: Statistics, assumptions: tuple[str, ...])
 
 
 def _refuse_flat(found: Statistics) -> None:
-    """Refuse the first table if it has nothing to test."""
+    """Raise ParameterError if the first table cannot be tested."""
     if not found.rows.any():
         raise ParameterError(
-            "The table has no persons, so there is nothing to test. Give a table whose counts add up to more than 0.",
+            "The table has no persons and cannot be tested. Give a table whose counts sum to more than 0.",
             parameter="counts",
         )
     if not found.degrees[0]:
         raise ParameterError(
-            "A test of independence needs two rows and two columns with persons; this table has fewer. "
+            "The table has fewer than two non-empty rows or columns and cannot be tested for independence. "
             "Choose a table with more categories.",
             parameter="counts",
         )
@@ -347,7 +347,7 @@ def _left_out(found: Statistics) -> int:
 
 
 def _used(counts: Floats) -> tuple[Flags, Flags]:
-    """Return the rows and columns whose counts add up to more than 0 over the columns and rows that are used."""
+    """Return the rows and columns whose counts sum to more than 0 over the columns and rows used."""
     rows, columns = np.ones(counts.shape[:2], dtype=bool), np.ones((counts.shape[0], counts.shape[2]), dtype=bool)
     while True:
         kept_rows = rows & (np.einsum("tij,tj->ti", counts, columns) > 0)
@@ -358,7 +358,7 @@ def _used(counts: Floats) -> tuple[Flags, Flags]:
 
 
 def _products(counts: Floats, rows: Flags, columns: Flags) -> Floats:
-    """Return row total x column total / total over the rows and columns used, 0 elsewhere."""
+    """Return row total x column total / total over the rows and columns used; 0 elsewhere."""
     of_rows = np.einsum("tij,tj->ti", counts, columns) * rows
     of_columns = np.einsum("tij,ti->tj", counts, rows) * columns
     total = of_rows.sum(axis=1)
@@ -371,13 +371,13 @@ def _degrees(rows: Flags, columns: Flags) -> Ints:
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:
-    """Return a quotient, 0 where the denominator is."""
+    """Return a quotient; 0 where the denominator is 0."""
     found: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return found
 
 
 def _fit(counts: Floats, used: Flags, start: Floats, moments: PublishedMoments) -> Floats:
-    """Return the means exp(a_i + b_j) that solve the weighted equations, table by table; 1 in cells not used."""
+    """Return the means exp(a_i + b_j) that solve the weighted equations by table; 1 in unused cells."""
     first = np.log(np.where(used, start, 1.0))
     change = np.zeros((len(counts), sum(counts.shape[1:])))
     moving = np.arange(len(counts))
@@ -395,7 +395,7 @@ def _fit(counts: Floats, used: Flags, start: Floats, moments: PublishedMoments) 
 
 
 def _spread(change: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return a_i + b_j from the a_i and b_j in one row per table."""
+    """Return a_i + b_j, given one row of a_i and b_j per table."""
     return change[:, : shape[1], None] + change[:, None, shape[1] :]
 
 

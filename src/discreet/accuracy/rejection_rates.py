@@ -1,11 +1,11 @@
-"""How often tests of independence reject: their real level, and their power, when counts carry noise.
+"""Rejection rates of tests of independence with noisy counts: their actual level and their power.
 
-Tables of Poisson counts are drawn, noise is added, and each table is tested three ways: the true counts with Pearson's
-test, the published counts with Pearson's test as if they were true (naive), and with the test that knows the noise
-(aware). Where rows and columns are independent, the share of rejections is the real significance level and should be
-the nominal one; where they are associated, it is the power. Rinott, O'Keefe, Shlomo and Skinner, "Confidentiality and
+Tables of Poisson counts are drawn, noise is added, and each table is tested in three ways: the true counts with
+Pearson's test, the published counts with Pearson's test as if they were true (naive), and with the noise-aware test. If
+rows and columns are independent, the share of rejections is the actual significance level and should equal the nominal
+level. If they are associated, it is the power. Rinott, O'Keefe, Shlomo and Skinner, "Confidentiality and
 Differential Privacy in the Dissemination of Frequency Tables" (2018), compare levels in this way. The power of a test
-means something only where its level holds.
+is meaningful only if its level is correct.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from discreet.noise.by_count import AnyLaw
 
 NOMINAL = 0.05
-"""The significance level that is asked for."""
+"""The nominal significance level."""
 CELLS = 1 << 18
-"""Cells of tables that are drawn and tested at a time."""
-DRAWN = "true counts are independent Poisson counts of the given means"
+"""The number of cells of tables drawn and tested at a time."""
+DRAWN = "true counts are independent Poisson counts with the given means"
 
 
 @dataclass(frozen=True)
 class Rejections:
-    """Shares of tables for which independence is rejected at the nominal level.
+    """Shares of tables in which independence is rejected at the nominal level.
 
     Attributes:
-        exact: by Pearson's test of the true counts.
-        naive: by Pearson's test of the published counts.
-        aware: by the noise-aware test of the published counts.
-        tables: how many tables were drawn.
-        associated: whether rows and columns of the means were associated, so that the shares are powers.
+        exact: the share for Pearson's test of the true counts.
+        naive: the share for Pearson's test of the published counts.
+        aware: the share for the noise-aware test of the published counts.
+        tables: the number of tables drawn.
+        associated: whether rows and columns of the means are associated, so that the shares are powers.
     """
 
     exact: float
@@ -57,21 +57,21 @@ class Rejections:
         return math.sqrt(share * (1 - share) / self.tables)
 
     def results(self) -> list[Result]:
-        """Return the three shares with what they should be."""
+        """Return the three shares with their target."""
         what = "power" if self.associated else "level"
         condition = "associated" if self.associated else "independent"
-        aim = "more is better if the level holds" if self.associated else f"{NOMINAL:.0%} is asked for"
+        aim = "larger is better if the level is correct" if self.associated else f"nominal level: {NOMINAL:.0%}"
         tests = {
             "exact": (self.exact, "Pearson's test of the true counts"),
-            "naive": (self.naive, "Pearson's test of the published counts, as if they were true,"),
-            "aware": (self.aware, "the test that knows the noise"),
+            "naive": (self.naive, "Pearson's test of the published counts, which ignores noise,"),
+            "aware": (self.aware, "the noise-aware test of the published counts"),
         }
         return [
             Result(
                 name=f"{what}_{name}",
                 value=share,
                 unit="1",
-                sentence=f"Where rows and columns are {condition}, {test} rejects independence in {share:.1%} of "
+                sentence=f"If rows and columns are {condition}, {test} rejects independence in {share:.1%} of "
                 f"{self.tables:,} tables (standard error {self.error(share):.1%}); {aim}.",
                 assumptions=(DRAWN, NOISE),
                 equation=f"share of p-values of at most {NOMINAL:g}",
@@ -81,15 +81,15 @@ class Rejections:
 
 
 def level(mean: float, law: AnyLaw, *, seed: int, rows: int = 5, columns: int = 5, tables: int = 10_000) -> Rejections:
-    """Return the real significance levels at a nominal 5 percent, where rows and columns are independent.
+    """Return the actual significance levels at a nominal 5 percent for independent rows and columns.
 
     Args:
-        mean: of every true count.
-        law: of the noise, by true count.
-        seed: of the random numbers.
-        rows: of a table.
-        columns: of a table.
-        tables: how many are drawn.
+        mean: the mean of every true count.
+        law: the noise distribution by true count.
+        seed: the seed of the random numbers.
+        rows: the number of rows of a table.
+        columns: the number of columns of a table.
+        tables: the number of tables to draw.
     """
     return rejections(_even(mean, rows, columns), law, seed=seed, tables=tables)
 
@@ -104,16 +104,16 @@ def power(
     columns: int = 5,
     tables: int = 10_000,
 ) -> Rejections:
-    """Return the shares of rejections where the means on the diagonal are some times those of the other cells.
+    """Return the shares of rejections if the means on the diagonal are a multiple of those of the other cells.
 
     Args:
-        mean: of every true count beside the diagonal.
-        law: of the noise, by true count.
-        seed: of the random numbers.
-        factor: the means on the diagonal are so many times as large.
-        rows: of a table.
-        columns: of a table.
-        tables: how many are drawn.
+        mean: the mean of every true count off the diagonal.
+        law: the noise distribution by true count.
+        seed: the seed of the random numbers.
+        factor: the ratio of the means on the diagonal to the others.
+        rows: the number of rows of a table.
+        columns: the number of columns of a table.
+        tables: the number of tables to draw.
     """
     if not (0 < factor < math.inf and factor != 1):
         raise ParameterError.outside("power", "factor", factor, "above 0 and not 1", "1.5 to 3")
@@ -122,13 +122,13 @@ def power(
 
 
 def rejections(means: ArrayLike, law: AnyLaw, *, seed: int, tables: int = 10_000) -> Rejections:
-    """Return the shares of rejections for tables of any means.
+    """Return the shares of rejections for tables with given means.
 
     Args:
-        means: of the true counts, by row and column.
-        law: of the noise, by true count.
-        seed: of the random numbers.
-        tables: how many are drawn.
+        means: the means of the true counts by row and column.
+        law: the noise distribution by true count.
+        seed: the seed of the random numbers.
+        tables: the number of tables to draw.
     """
     table, law = _checked(means), transition_matrix(law)
     if tables < 1:
@@ -157,9 +157,7 @@ def _checked(means: ArrayLike) -> Floats:
     table = np.asarray(means, dtype=np.float64)
     two_way(np.zeros(table.shape, dtype=np.int64))
     if not (np.isfinite(table).all() and (table > 0).all()):
-        raise ParameterError(
-            "The means of a table must be positive numbers. Correct those that are not.", parameter="means"
-        )
+        raise ParameterError("The table has means that are not positive numbers. Correct them.", parameter="means")
     return table
 
 

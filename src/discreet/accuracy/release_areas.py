@@ -1,10 +1,10 @@
 """Areas of a release and the changes of their ranks by size.
 
 Areas are the finest published categories of the geographic topic, with women, men and total if published. The topic is
-the one requested, else the one that the programme declares (`areas`), else the largest one with the name of areas
+the one requested, otherwise the one that the programme declares (`areas`), otherwise the largest one with an area name
 (`programme/selection.py`). Without such a topic, figures on areas are omitted.
 
-The rank of an area is that of its count among all areas with persons, the largest first; areas of equal size share the
+The rank of an area is that of its count among all non-empty areas, the largest first; areas of equal size share the
 mean of their ranks. The correlation is Spearman's, between ranks by true and by published counts.
 """
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 NEARLY = 0.9999
 FEWEST = 2
-"""Areas that can be put in an order."""
+"""The smallest number of areas that can be ranked."""
 
 
 @dataclass(frozen=True)
 class RankChanges:
-    """How areas moved in the list by size.
+    """Changes of the ranks of areas by size.
 
     Attributes:
-        areas: how many areas have persons, true or published.
-        moved: how many of them have another rank.
-        mean: the mean number of places that these moved.
-        largest: the largest number of places.
-        worst: the area that moved most.
-        correlation: Spearman's, of true and published counts.
+        areas: the number of areas with a positive true or published count.
+        moved: the number of areas with a changed rank.
+        mean: the mean absolute change of their ranks.
+        largest: the largest absolute change of a rank.
+        worst: the area with the largest change.
+        correlation: Spearman's rank correlation of true and published counts.
     """
 
     areas: int
@@ -52,25 +52,25 @@ class RankChanges:
     correlation: float
 
     def results(self) -> list[Result]:
-        """Return the share of areas that moved, and how far."""
+        """Return the share of areas with a changed rank, and the size of the changes."""
         if not self.moved:
-            return [self._still()]
-        alike = "areas of one size share the mean of their ranks, so that noise which separates them moves them"
+            return [self._unchanged()]
+        alike = "areas of equal size share the mean of their ranks, so noise that separates them changes their ranks"
         return [
             Result(
                 name="areas_moved",
                 value=self.moved / self.areas,
                 unit="1",
-                sentence=f"{self.moved:,} of {self.areas:,} areas have another place in the list by size; "
-                f"these moved {self.mean:.1f} places on average.",
-                assumptions=(alike, "areas without persons are left out"),
+                sentence=f"{self.moved:,} of {self.areas:,} areas have a different rank by size; their mean absolute "
+                f"change is {self.mean:.1f} ranks.",
+                assumptions=(alike, "areas without persons are excluded"),
                 equation="share of areas with rank(published) != rank(true)",
             ),
             Result(
                 name="largest_rank_change",
                 value=self.largest,
                 unit="places",
-                sentence=f"{self.worst} moved most: {self.largest:g} places of {self.areas:,}.",
+                sentence=f"{self.worst} has the largest rank change: {self.largest:g} of {self.areas:,} ranks.",
                 worst=self.worst,
                 assumptions=(alike,),
                 equation="max |rank(published) - rank(true)|",
@@ -79,25 +79,25 @@ class RankChanges:
                 name="rank_correlation",
                 value=self.correlation,
                 unit="1",
-                sentence=f"The rank correlation of areas before and after is {_told(self.correlation)}.",
+                sentence=f"Rank correlation of areas before and after noise: {_correlation_text(self.correlation)}.",
                 assumptions=(alike,),
                 equation="Spearman's correlation of true and published counts",
             ),
         ]
 
-    def _still(self) -> Result:
+    def _unchanged(self) -> Result:
         return Result(
             name="areas_moved",
             value=0.0,
             unit="1",
-            sentence=f"All {self.areas:,} areas keep their place in the list by size.",
-            assumptions=("areas without persons are left out",),
+            sentence=f"All {self.areas:,} areas keep their rank by size.",
+            assumptions=("areas without persons are excluded",),
             equation="share of areas with rank(published) != rank(true)",
         )
 
 
 def rank_changes(areas: Sequence[str], true: Ints, published: Ints) -> RankChanges | None:
-    """Return how areas moved; None where fewer than two have persons."""
+    """Return the rank changes of areas; None with fewer than two non-empty areas."""
     there = (true > 0) | (published > 0)
     if there.sum() < FEWEST:
         return None
@@ -115,12 +115,12 @@ def rank_changes(areas: Sequence[str], true: Ints, published: Ints) -> RankChang
     )
 
 
-def _told(correlation: float) -> str:
+def _correlation_text(correlation: float) -> str:
     return "above 0.9999" if correlation > NEARLY else f"{correlation:.4f}"
 
 
 def _ranks(counts: Ints) -> Floats:
-    """Return the rank of every count, the largest first; equal ones have the mean of their ranks."""
+    """Return the rank of every count, the largest first; equal counts share the mean of their ranks."""
     _, place, times = np.unique(-counts, return_inverse=True, return_counts=True)
     last = np.cumsum(times)
     found: Floats = (last - (times - 1) / 2)[place]
@@ -128,33 +128,34 @@ def _ranks(counts: Ints) -> Floats:
 
 
 def _correlation(before: Floats, after: Floats) -> float:
-    """Return the correlation of ranks; areas that are all of one size are in the same order, whatever comes."""
+    """Return the correlation of ranks; 1 if all areas have equal size before and after, 0 if only in one case."""
     if before.std() == 0 or after.std() == 0:
         return float(before.std() == after.std())
     return float(np.corrcoef(before, after)[0, 1])
 
 
 NO_AREAS = (
-    'No area variable, so no figures on areas: declare it in the programme (areas = "TOPIC") or with --areas TOPIC.'
+    'Figures on areas are omitted: no area variable found. Declare it in the programme (areas = "TOPIC") or with '
+    "--areas TOPIC."
 )
 SEX = ("sex", "gender")
 WOMEN = ("f", "w")
-"""How the words for women begin, where codes have words, or are letters."""
+"""Initial letters of labels or codes for women."""
 SEXES = 2
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseAreas:
-    """Areas at the finest level that is published, one population.
+    """The areas of one population at the finest published level.
 
     Attributes:
-        topic: the topic.
-        population: what is counted.
-        codes: of the areas.
-        names: of the areas in words.
-        total: the statistic of the areas alone, None if no table shows it.
-        sexes: the statistic of areas by sex, None if no table shows it.
-        women_first: whether the first of the two sexes are the women.
+        topic: the geographic topic.
+        population: the counted population.
+        codes: the codes of the areas.
+        names: the names of the areas.
+        total: the statistic by area; None if no table shows it.
+        sexes: the statistic by area and sex; None if no table shows it.
+        women_first: whether women are the first of the two sexes.
     """
 
     topic: str
@@ -167,12 +168,12 @@ class ReleaseAreas:
 
     @property
     def _axis(self) -> int:
-        assert self.sexes is not None  # noqa: S101 - asked for where it is there
+        assert self.sexes is not None  # noqa: S101 - called only if available
         return self.sexes.topics.index(self.topic)
 
     def counts(self, which: str) -> Ints:
-        """Return counts, `true` or `published`: rows of women and men, where they are there, and of the total."""
-        assert self.total is not None  # noqa: S101 - asked for where it is there
+        """Return `true` or `published` counts: rows of women and men, if available, and of the total."""
+        assert self.total is not None  # noqa: S101 - called only if available
         rows = [getattr(self.total, which)]
         if self.sexes is not None:
             both = np.moveaxis(getattr(self.sexes, which), self._axis, 1)
@@ -181,11 +182,11 @@ class ReleaseAreas:
 
 
 class AreaFinder:
-    """Finds the areas among the statistics of a release as they go by.
+    """A search for the areas among the statistics of a release, in one pass.
 
     Args:
-        programme: of the release.
-        asked: the topic of the areas; by default the one that the programme declares or that has the name of areas.
+        programme: the programme of the release.
+        asked: the topic of the areas; by default the one that the programme declares or that has an area name.
     """
 
     def __init__(self, programme: Programme, asked: str | None = None) -> None:
@@ -197,7 +198,7 @@ class AreaFinder:
         self._sexes: StatisticPair | None = None
 
     def look_at(self, statistics: Iterable[StatisticPair]) -> None:
-        """Keep the statistics of areas, the finest of each kind."""
+        """Store the finest statistics of areas of each kind."""
         for shown in statistics:
             if self.topic is None or shown.population != self._population:
                 continue
@@ -209,7 +210,7 @@ class AreaFinder:
                     self._sexes = _finer(self._sexes, shown, axis)
 
     def found(self) -> ReleaseAreas | None:
-        """Return the areas, None without a topic of areas; areas by sex only where they are the same ones."""
+        """Return the areas; None without a geographic topic. Areas by sex are included only if they are the same."""
         if self.topic is None:
             return None
         total, sexes = self._total, self._sexes
@@ -222,7 +223,7 @@ class AreaFinder:
         return ReleaseAreas(self.topic, self._population, codes, names, total, sexes, women_first)
 
     def _women_first(self, sexes: StatisticPair | None, topic: str) -> bool:
-        """Say which of the two sexes are the women: by label or code, else the second, as 1 and 2 usually mean."""
+        """Return whether women come first: by label or code, otherwise second, as codes 1 and 2 usually mean."""
         if sexes is None or self._sex is None:
             return True
         words = all_category_words(self.programme.topics[self._sex])
@@ -232,7 +233,7 @@ class AreaFinder:
 
 
 def _finer(kept: StatisticPair | None, shown: StatisticPair, axis: int) -> StatisticPair:
-    """Return the statistic with more areas; of two alike the first."""
+    """Return the statistic with more areas; the first one if equal."""
     if kept is None:
         return shown
     areas = kept.published.shape[kept.topics.index(shown.topics[axis])]
@@ -240,5 +241,5 @@ def _finer(kept: StatisticPair | None, shown: StatisticPair, axis: int) -> Stati
 
 
 def _sex_topic(topics: Mapping[str, Topic], areas: str) -> str | None:
-    """Return the topic of sexes, where it is not that of the areas itself."""
+    """Return the topic of sex, unless it is the geographic topic."""
     return next((name for name in topics if name != areas and name.lower().startswith(SEX)), None)

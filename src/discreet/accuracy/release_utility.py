@@ -1,14 +1,14 @@
-"""Utility of a release for data users, the function behind `discreet utility`.
+"""Utility of a release for data users (`discreet utility`).
 
 Tables are read once, and published cells are compared with true ones if true counts are available. Without them, only
 measures that data users can compute themselves are reported: intervals, additivity errors, and the levels of tests of
-independence with and without regard to noise.
+independence that ignore or account for noise.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ from discreet.accuracy.association import Associations, association
 from discreet.accuracy.cell_errors import BySize, Distances, LostCounts, by_size, distances, zeros
 from discreet.accuracy.count_pairs import merged, pair_times
 from discreet.accuracy.expected_accuracy import Expected, expected
-from discreet.accuracy.hellinger import apart_results, table_apart
+from discreet.accuracy.hellinger import hellinger_results, table_distance
 from discreet.accuracy.rejection_rates import level
 from discreet.accuracy.release_areas import NO_AREAS, AreaFinder, RankChanges, rank_changes
-from discreet.accuracy.small_areas import small_areas
+from discreet.accuracy.small_areas import NO_SMALL_AREAS, small_areas
 from discreet.accuracy.table_pairs import ONCE, TablePairs
 from discreet.accuracy.true_count_intervals import (
     Coverage,
@@ -33,12 +33,13 @@ from discreet.accuracy.true_count_intervals import (
 )
 from discreet.errors import ParameterError
 from discreet.release.release import Release, open_release
-from discreet.release.true_tables import TrueTables, keeps_truth
+from discreet.release.true_tables import TrueTables, has_true_counts
 from discreet.results import ResultSet
 from discreet.tabulation.distinct_cells import programme_size
+from discreet.verdicts import ADDITIVITY, SMALL_AREAS, Decision, Policy, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from discreet.accuracy.additivity import TableGaps
     from discreet.accuracy.association import Association
@@ -54,23 +55,25 @@ if TYPE_CHECKING:
     from discreet.results import Result
     from discreet.tabulation.distinct_cells import ProgrammeSize
 
+JUDGED = (SMALL_AREAS, ADDITIVITY)
+"""The figures on utility that can have targets."""
 TWO_WAY = 2
 DIGITS = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellMeasures:
-    """Published counts beside true ones, cell by cell.
+    """Comparison of published and true counts, cell by cell.
 
     Attributes:
-        distances: how far published counts are from true ones.
-        by_size: the same by size of the true count.
-        zeros: counts that were lost or invented.
-        apart: Hellinger distances of the finest statistic of every table.
-        associations: Cramer's V of all two-way statistics, before and after.
-        ranks: how areas moved, None where there are too few of them.
-        held: whether users' intervals hold the true counts.
-        expected: what the law does on average over all draws.
+        distances: the distances between published and true counts.
+        by_size: the errors by size of the true count.
+        zeros: lost counts and false positives.
+        apart: the Hellinger distances of the finest statistic of every table.
+        associations: Cramer's V of all two-way statistics, before and after noise.
+        ranks: the rank changes of areas; None with too few areas.
+        held: the coverage of the intervals of data users.
+        expected: the expected errors over all draws of the noise.
     """
 
     distances: Distances
@@ -83,30 +86,30 @@ class CellMeasures:
     expected: Expected
 
     def sections(self, taken: str) -> dict[str, list[Result]]:
-        """Return the figures by what they are about.
+        """Return the figures by subject.
 
         Args:
-            taken: how often a count was taken that several tables show; an assumption of every figure.
+            taken: how often a count in several tables was counted; an assumption of every figure.
         """
         found: dict[str, list[Result]] = {
             "counts": self.distances.results(),
             "zeros": self.zeros.results(),
             "sizes": self.by_size.results(),
-            "tables": apart_results(self.apart),
+            "tables": hellinger_results(self.apart),
             "ranks": self.ranks.results() if self.ranks else [],
             "association": self.associations.results(),
             "interval": self.held.results(),
         }
-        told = {label: [_with(each, taken) for each in results] for label, results in found.items()}
-        told["counts"] += [_with(each, ONCE) for each in self.expected.results()]
-        return told
+        sections = {label: [_with(each, taken) for each in results] for label, results in found.items()}
+        sections["counts"] += [_with(each, ONCE) for each in self.expected.results()]
+        return sections
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that `--json` adds."""
         return {
             "distances": {name: asdict(getattr(self.distances, name)) for name in ("absolute", "relative", "root")},
             "by_size": [asdict(each) for each in self.by_size.classes],
-            # Three digits: exact ones, of true counts, would tell more than a reader needs.
+            # Three digits: exact figures of true counts would disclose more than a reader needs.
             "hellinger": [{**asdict(each), "distance": round(each.distance, DIGITS)} for each in self.apart],
             "association": [
                 {"statistic": each.name, "before": _rounded(each.before), "after": _rounded(each.after)}
@@ -116,10 +119,10 @@ class CellMeasures:
 
 
 class CellTally:
-    """What is kept of every table as it goes by; the table itself is not.
+    """Accumulated measures of all tables; the tables themselves are not stored.
 
     Args:
-        finder: looks for the areas.
+        finder: the search for areas.
     """
 
     def __init__(self, finder: AreaFinder) -> None:
@@ -131,14 +134,14 @@ class CellTally:
         self._associations: list[Association] = []
 
     def take(self, table: TablePair) -> None:
-        """Look at one table."""
+        """Add one table."""
         self.gaps.append(table_gaps(table))
         self.finder.look_at(table.statistics)
         pairs = [(shown.first, found) for shown in table.statistics if (found := _pairs(shown)) is not None]
         self._pairs.append(merged(found for _, found in pairs))
-        # Whatever draws the noise, what is expected of it is of the same counts: every statistic once.
+        # Expected errors refer to every statistic once, for any mechanism.
         self._once.append(merged(found for first, found in pairs if first))
-        if apart := table_apart(table):
+        if apart := table_distance(table):
             self._apart.append(apart)
         self._associations += list(_associations(table.statistics))
 
@@ -178,48 +181,50 @@ def _rounded(value: float | None) -> float | None:
 
 
 LARGE, OFF = 10, 20
-"""Counts from here on, and the percentage off, that the summary speaks of."""
+"""The smallest count and the relative error in percent that the summary reports."""
 TYPICAL = 12
-"""The published count whose interval is told in a sentence."""
+"""The published count whose interval is reported in a sentence."""
 LARGEST_INTERVAL = 50
 """The largest published count whose interval is listed."""
 MEANS = (5, 20, 100)
-"""Mean true counts of a cell for which the level of tests is simulated."""
+"""The mean true counts of a cell for which the level of tests is simulated."""
 TABLES = 2_000
-"""Tables that are drawn for each."""
+"""The number of simulated tables per mean."""
 NO_CELLS: dict[str, Any] = {"distances": None, "by_size": [], "hellinger": [], "association": []}
-"""What stands for measures that need true counts where there are none."""
+"""The values of measures that require true counts, if these are unavailable."""
 WITHOUT_TRUTH = (
-    "Without true counts only what users can tell themselves is measured; keep them with protect --keep-exact, or name "
-    "their folder with --truth."
+    "True counts are unavailable: only measures that data users can compute are reported. Keep true counts with "
+    "protect --keep-exact, or give their folder with --truth."
 )
-CURATOR = "These figures are made from true counts and tell the exact noise: they are for the curator alone."
+CURATOR = "These figures are based on true counts and disclose the exact noise. Do not publish them."
 GUESSED = (
-    "The record of its noise is not beside the release: intervals and tests take a law that fits what the release "
-    "tells, its typical size and a vague bound."
+    "The noise record is not next to the release: intervals and tests use a distribution that fits the published "
+    "description, i.e. the typical size of the noise and an approximate bound."
 )
 UNEVEN = (
-    "This release spends its privacy budget unevenly; intervals and tests take every count for one with most noise."
+    "This release splits its privacy budget unevenly. Intervals and tests treat every count as one with the largest "
+    "noise variance."
 )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Utility(ResultSet):
-    """What the noise of one release does to its users.
+    """The utility of one release for data users.
 
     Attributes:
-        truth: where the true counts came from, None where there were none.
-        size: how many statistics and cells the release has.
-        taken: how often a count is taken that several tables show.
-        additivity: totals against the sums of their parts.
-        intervals: that a user may put around small published counts; larger ones have the last, moved along.
-        certain: the counts that are possible at all, None where any is.
+        truth: the source of the true counts; None if unavailable.
+        size: the numbers of statistics and cells of the release.
+        taken: how often a count in several tables is counted.
+        additivity: the additivity errors.
+        intervals: the intervals of small published counts; larger counts have the last one, shifted.
+        certain: the ranges of possible true counts; None if every count is possible.
         typical: the interval of one published count, in a sentence.
-        tests: by mean true count of a cell, how often tests of independence reject it wrongly.
-        cells: what needs true counts.
-        areas: the areas of the release, None if the programme has no topic of areas.
-        small_areas: what happens to small ones, None where they or their sexes are not published.
-        warnings: what a reader should know.
+        tests: the levels of tests of independence by mean true count of a cell.
+        cells: the measures that require true counts; None without true counts.
+        areas: the areas of the release; None if the programme has no geographic topic.
+        small_areas: the measures of small areas; None if areas or true counts are unavailable.
+        warnings: warnings to the reader.
+        policy: the targets of the office.
     """
 
     truth: str | None
@@ -234,6 +239,14 @@ class Utility(ResultSet):
     areas: ReleaseAreas | None
     small_areas: SmallAreas | None
     warnings: tuple[str, ...]
+    policy: Policy = field(default_factory=Policy)
+
+    @property
+    def decision(self) -> Decision:
+        """Return the verdict on the utility of the release."""
+        why = NO_SMALL_AREAS if self.areas else NO_AREAS
+        areas = self.small_areas.check(self.policy) if self.small_areas else check(self.policy, SMALL_AREAS, None, why)
+        return Decision((areas, self.additivity.check(self.policy)))
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -242,29 +255,29 @@ class Utility(ResultSet):
 
     @property
     def title(self) -> str:
-        """Return the whole in a few sentences."""
+        """Return the summary."""
         return self.summary
 
     @property
     def summary(self) -> str:
-        """Return the whole in a few sentences."""
-        apart, told = self.additivity, []
+        """Return a summary in a few sentences."""
+        apart, sentences = self.additivity, []
         if self.cells:
             off, zeros = self.cells.distances, self.cells.zeros
-            worst = f"the worst cell is {off.largest:,} off"
-            told.append(f"A count above 0 is {off.absolute.mean:.1f} off on average; {worst}.")
+            largest = f"largest absolute error: {off.largest:,}"
+            sentences.append(f"Mean absolute error of counts above 0: {off.absolute.mean:.1f}; {largest}.")
             large = self.cells.by_size.share_above(LARGE, OFF)
             if large is not None:
-                told.append(f"Of counts of {LARGE} and more, {large:.1%} are more than {OFF} % off.")
-            told.append(f"{zeros.gone:.1%} of the counts above 0 are published as 0 or less.")
+                sentences.append(f"{large:.1%} of counts of {LARGE} or more have a relative error above {OFF} %.")
+            sentences.append(f"Lost counts: {zeros.lost_share:.1%} of counts above 0 are published as 0 or less.")
         if apart.totals:
-            told.append(f"{apart.totals_apart}; these are {apart.mean:.1f} off on average.")
-        if not told:
-            told.append(self.typical.sentence)
-        return " ".join(told)
+            sentences.append(f"{apart.totals_apart}; its mean absolute size is {apart.mean:.1f}.")
+        if not sentences:
+            sentences.append(self.typical.sentence)
+        return " ".join(sentences)
 
     def sections(self) -> dict[str, list[Result]]:
-        """Return the figures by what they are about; of measures that need true counts, where there are such."""
+        """Return the figures by subject; measures that require true counts are included if these are available."""
         cells, small = self.cells, self.small_areas
         found = {} if cells is None else cells.sections(self.taken)
         return {
@@ -286,6 +299,8 @@ class Utility(ResultSet):
             "tests": [{"mean": mean, **asdict(found)} for mean, found in self.tests.items()],
             "areas": None if self.areas is None else {"topic": self.areas.topic, "areas": len(self.areas.codes)},
             "small_areas": None if self.small_areas is None else self.small_areas.to_json(),
+            "targets": self.policy.to_json(JUDGED),
+            "decision": self.decision.to_json(),
         }
 
     def _intervals_json(self) -> list[dict[str, int | None]]:
@@ -295,8 +310,8 @@ class Utility(ResultSet):
                 "published": int(value),
                 "lower": int(self.intervals.lower[n]),
                 "upper": int(self.intervals.upper[n]),
-                "least": None if certain is None else int(certain.lower[n]),
-                "most": None if certain is None else int(certain.upper[n]),
+                "minimum": None if certain is None else int(certain.lower[n]),
+                "maximum": None if certain is None else int(certain.upper[n]),
             }
             for n, value in enumerate(self.intervals.published.tolist())
         ]
@@ -311,23 +326,26 @@ def utility(
     truth: Path | str | None = None,
     areas: str | None = None,
     seed: int = 0,
+    targets: Policy | Mapping[str, float] | Iterable[str] | None = None,
     progress: Progress | None = None,
 ) -> Utility:
-    """Measure what the noise of a release does to its users.
+    """Return the utility of a release for data users.
 
     Args:
         release: a Release or its folder.
-        truth: the folder of true counts; OUT.curator/exact if left out and there.
-        areas: the topic of areas; by default the one that the programme declares or that has the name of areas.
-        seed: of what is simulated.
-        progress: called with a stage, what is done and what there is to do.
+        truth: the folder of true counts; by default OUT.curator/exact if it exists.
+        areas: the geographic topic; by default the one that the programme declares or that has an area name.
+        seed: the seed of simulations.
+        targets: the targets of the office by name, e.g. {"additivity": 0.5}; by default those in the record.
+        progress: a callback with the stage, the number of steps done and the total number of steps.
     """
+    policy = Policy.of(targets).restricted("utility", JUDGED)
     if seed < 0:
         raise ParameterError.outside("utility", "seed", seed, "a whole number from 0 on")
     release = release if isinstance(release, Release) else open_release(release)
     tables = TrueTables(release, None if truth is None else Path(truth))
-    known = tables if truth is not None or keeps_truth(release) else None
-    # Of a law that is guessed from what the release tells, no bound is certain.
+    known = tables if truth is not None or has_true_counts(release) else None
+    # The bound of a distribution fitted to the published description is not certain.
     law = tables.noise if release.has_record else replace(tables.noise, bound=math.inf)
     side, gathered = TablePairs(release, known), CellTally(AreaFinder(release.programme, areas))
     for number, table in enumerate(side):
@@ -348,11 +366,12 @@ def utility(
         areas=found,
         small_areas=None if known is None or found is None else _small_areas(found, law),
         warnings=(*_warnings(release, known), *([] if found else [NO_AREAS])),
+        policy=policy.over(release.record.targets if release.has_record else None, JUDGED),
     )
 
 
 def _at_mean(result: Result, mean: int) -> Result:
-    """Return the level of a test with the mean true count of a cell in its name and its sentence."""
+    """Return the level of a test with the mean true count of a cell in name and sentence."""
     sentence = f"With {mean} persons per cell: {result.sentence[0].lower()}{result.sentence[1:]}"
     return replace(result, name=f"{result.name}_at_{mean}", sentence=sentence)
 
@@ -368,7 +387,7 @@ def _warnings(release: Release, known: TrueTables | None) -> Iterator[str]:
 
 
 def _small_areas(found: ReleaseAreas, law: TransitionMatrix) -> SmallAreas | None:
-    """Return what happened to small areas, where they are published with true counts."""
+    """Return the measures of small areas if they are published and their true counts available."""
     if found.total is None or found.total.true is None or not found.total.true.any():
         return None
     true, published = found.counts("true"), found.counts("published")

@@ -1,12 +1,13 @@
-"""Effect of noise on the counts of small areas by sex: as expected, and in one release, drawn or given.
+"""Effect of noise on the counts of small areas by sex: expected values, and one simulated or given release.
 
-The paper's section on demographics at high geographic detail: every count of women, men or all residents is one
-observation with its own noise. Three results are sums of exact probabilities: the number of observations off by more
-than 20, 50 or 100 percent; the number of areas with all three off by as much in the same direction ("broadband"); and
-the number of areas that lose all residents, women or men (true count above 0, published as 0 or less).
+As in the paper's section on demographics at high geographic detail, every count of women, men or all residents is one
+observation with its own noise. Three results are sums of exact probabilities: the number of observations with a
+relative error above 20, 50 or 100 percent; the number of areas in which all three counts have such an error in the same
+direction ("broadband"); and the number of areas that lose all residents, women or men (true count above 0, published as
+0 or less).
 
-The paper names the largest lost areas of its sampled release (Aragnouet: 239 residents published as -7). Names and true
-counts are for the curator only.
+The paper names the largest lost areas of its sampled release (Aragnouet: 239 residents published as -7). Names and
+true counts are confidential.
 """
 
 from __future__ import annotations
@@ -33,17 +34,19 @@ from discreet.accuracy.expected_accuracy import chance_within
 from discreet.errors import ParameterError
 from discreet.noise.by_count import transition_matrix
 from discreet.results import Result, ResultSet
+from discreet.verdicts import SMALL_AREAS, check, percent
 
 if TYPE_CHECKING:
     from discreet.accuracy.area_counts import AreaCounts
     from discreet.accuracy.distortion import Distorted
     from discreet.arrays import Flags, Ints
     from discreet.noise.by_count import AnyLaw
+    from discreet.verdicts import Check, Policy
 
 
 @dataclass(frozen=True)
 class AreaExample:
-    """One area with its true and published counts, by sex where they are there; of a release without the true ones."""
+    """One area with its true and published counts, by sex if available; true counts may be removed."""
 
     code: str
     name: str
@@ -53,7 +56,7 @@ class AreaExample:
     published: tuple[int, ...]
 
     def without_truth(self) -> AreaExample:
-        """Return the area without its true counts, to be told beyond the curator's desk."""
+        """Return the area without its true counts, for readers other than the curator."""
         return replace(self, true=())
 
     def __str__(self) -> str:
@@ -68,15 +71,15 @@ class AreaExample:
 
 @dataclass(frozen=True)
 class Lost:
-    """Areas that have residents, women or men, and are published without.
+    """Areas with residents, women or men that are published as 0 or less.
 
     Attributes:
         what: total, women or men.
-        areas: how many have any.
-        expected: how many are expected to be published with 0 or less.
-        standard_error: of the number that one release has.
-        sampled: how many a release has, one that was drawn or is there; None without one.
-        largest: of those, the one with most residents.
+        areas: the number of areas with a count above 0.
+        expected: the expected number of areas published as 0 or less.
+        standard_error: the standard error of the number in one release.
+        sampled: the number in a simulated or given release; None without a release.
+        largest: the lost area with the most residents.
     """
 
     what: str
@@ -88,13 +91,13 @@ class Lost:
 
 
 def lost(tails: Tails, areas: AreaCounts, what: str, published: Ints | None = None) -> Lost:
-    """Return how many areas lose their residents (total), women or men.
+    """Return the number of areas that lose their residents (total), women or men.
 
     Args:
-        tails: of the noise.
-        areas: with true counts.
+        tails: the tail probabilities of the noise.
+        areas: the areas with true counts.
         what: total, women or men.
-        published: the counts of a release, in rows like those of the areas.
+        published: the counts of a release, in the same rows as those of the areas.
     """
     row = areas.sexes.index(what)
     counts = areas.counts[row]
@@ -108,7 +111,7 @@ def lost(tails: Tails, areas: AreaCounts, what: str, published: Ints | None = No
 
 
 def named(areas: AreaCounts, published: Ints, among: Flags) -> AreaExample:
-    """Return the area with most residents among some; of several the first."""
+    """Return the first area with the most residents among selected areas."""
     place = int(np.where(among, areas.total, -1).argmax())
     return AreaExample(
         areas.codes[place],
@@ -120,52 +123,55 @@ def named(areas: AreaCounts, published: Ints, among: Flags) -> AreaExample:
     )
 
 
-INDEPENDENT = "noise independent between counts; women, men and total of an area have noise of their own"
-ALONE = "noise independent between counts"
-OBSERVED = "every count of women, men or residents in all that is there is one observation; counts of 0 are none"
+INDEPENDENT = "noise is independent between counts, also between women, men and total of an area"
+ALONE = "noise is independent between counts"
+OBSERVED = "every available count of women, men or all residents is one observation; counts of 0 are excluded"
 SIZES = (5, 10, 20, 50, 100, 200, 400)
-"""Counts whose chances are told."""
+"""The counts whose probabilities are reported."""
 RAREST = 1e-6
-"""Probabilities below this are not told apart."""
+"""The smallest probability that is reported exactly."""
 ACCURATE = 20
-"""Persons that no total should be off by, as the paper has it."""
+"""The largest acceptable error of a total, in persons, as in the paper."""
 NOISE_STREAM = 2
-"""Sets the draw of noise apart from that of sexes under one seed."""
-BELOW = "negative counts are published as they are"
-AT_LEAST_0 = "what would be negative is published as 0"
+"""The random stream of noise, independent of that of simulated sexes with the same seed."""
+BELOW = "negative counts are published"
+AT_LEAST_0 = "negative counts are published as 0"
 
 
 @dataclass(frozen=True)
 class Chance:
-    """How likely one count is off.
+    """The probabilities of large relative errors of one count.
 
     Attributes:
         count: the true count.
-        off: for the relative errors 20, 50 and 100 %, the chance of a larger one.
+        off: the probabilities of a relative error above 20, 50 and 100 %.
     """
 
     count: int
     off: tuple[float, ...]
 
 
+NO_SMALL_AREAS = "No area has a count from 1 to 499."
+
+
 @dataclass(frozen=True, repr=False)
 class SmallAreas(ResultSet):
-    """Distortions of single counts, of whole areas, and areas that lose everybody; for the curator's eyes.
+    """Distortions of single counts and of whole areas, and areas that lose all residents; confidential.
 
     Attributes:
-        source: what the areas are called.
-        areas: how many have residents.
-        unpopulated: how many have none and were left out.
-        simulated: whether the sexes were drawn and not counted.
+        source: the name of the list of areas.
+        areas: the number of areas with residents.
+        unpopulated: the number of areas without residents, which are excluded.
+        simulated: whether the sexes were simulated.
         deviation: the root mean square noise of a large count.
-        bound: the largest noise, infinite if there is none.
-        seed: of the release that was drawn, None if none was.
-        chances: by size of one count, how likely it is off by more than each relative error.
-        single: by relative error, counts of women, men or residents in all.
-        broadband: by relative error, areas by residents whose three counts are all off one way; none without sexes.
-        lost: areas published without residents, women or men.
-        within: the chance that no total is off by more than ACCURATE.
-        assumptions: what must be true for all figures.
+        bound: the noise bound; infinite for unbounded noise.
+        seed: the seed of the simulated release; None without one.
+        chances: the probabilities of exceeding each relative error, by size of one count.
+        single: the distorted counts of women, men or all residents, by relative error.
+        broadband: the areas whose three counts deviate in the same direction, by relative error; empty without sexes.
+        lost: the areas published without residents, women or men.
+        within: the probability that no total has an error above ACCURATE.
+        assumptions: the assumptions of all figures.
     """
 
     source: str
@@ -183,6 +189,21 @@ class SmallAreas(ResultSet):
     assumptions: tuple[str, ...]
     warnings: ClassVar[tuple[str, ...]] = ()
 
+    def check(self, policy: Policy) -> Check:
+        """Return the expected share of counts below 500 with a large relative error, compared with its target."""
+        single = self.single[0]
+        counts = single.small
+        if not counts.number:
+            return check(policy, SMALL_AREAS, None, NO_SMALL_AREAS)
+        share = counts.expected / counts.number
+        seen = "in this release" if self.seed is None else "in a simulated release"
+        here = "" if counts.sampled is None else f"; {seen} {counts.sampled:,} are"
+        sentence = (
+            f"Of {counts.number:,} counts below 500 in areas, {percent(share)} are expected to be more than "
+            f"{100 * single.relative:.0f} % off{here}."
+        )
+        return check(policy, SMALL_AREAS, share, sentence, cases=counts.number)
+
     @property
     def title(self) -> str:
         """Return the list of areas and the summary."""
@@ -190,7 +211,7 @@ class SmallAreas(ResultSet):
 
     @property
     def results(self) -> list[Result]:
-        """Return the figures for small counts, each in sentences."""
+        """Return the figures for small counts."""
         found = [self._single(distorted) for distorted in self.single]
         found += [self._broadband(distorted) for distorted in self.broadband]
         found += [self._lost(each) for each in self.lost]
@@ -198,24 +219,25 @@ class SmallAreas(ResultSet):
 
     @property
     def summary(self) -> str:
-        """Return the whole in a few sentences."""
+        """Return a summary in one or two sentences."""
         single, gone = self.single[0].small, self.lost[0]
         share = f" ({single.expected / single.number:.1%})" if single.number else ""
         return (
-            f"Of {single.number:,} counts below {SMALL}, {figure(single.expected)}{share} are expected to be more than "
-            f"{self.single[0].relative:.0%} off, and {figure(gone.expected)} of {self.areas:,} areas to vanish."
+            f"Expected number of counts below {SMALL} with a relative error above {self.single[0].relative:.0%}: "
+            f"{figure(single.expected)} of {single.number:,}{share}. Expected number of areas that lose all residents: "
+            f"{figure(gone.expected)} of {self.areas:,}."
         )
 
     def __str__(self) -> str:
         return "\n".join([self.summary, *(result.sentence for result in self.results)])
 
     def without_truth(self) -> SmallAreas:
-        """Return the same without the true counts of the areas that are named, to be told beyond the curator's desk."""
-        told = [replace(each, largest=each.largest.without_truth() if each.largest else None) for each in self.lost]
-        return replace(self, lost=tuple(told))
+        """Return the same without the true counts of named areas, for readers other than the curator."""
+        found = [replace(each, largest=each.largest.without_truth() if each.largest else None) for each in self.lost]
+        return replace(self, lost=tuple(found))
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as one object; JSON has no infinity, so a bound that is none is null."""
+        """Return all attributes as one object; an infinite bound is null, because JSON has no infinity."""
         bound = self.bound if math.isfinite(self.bound) else None
         return {**asdict(self), "bound": bound}
 
@@ -225,9 +247,10 @@ class SmallAreas(ResultSet):
             name=f"counts_off_by_{100 * distorted.relative:g}_percent",
             value=line.expected,
             unit="counts",
-            sentence=f"Of {line.number:,} counts from 1 to {SMALL - 1}, {_number(line.expected, line.standard_error)} "
-            f"are expected to be published more than {distorted.relative:.0%} off ({figure(line.binned or 0)} if "
-            f"each were the upper limit of its bin of {WIDTH}, as the paper takes it).{self._drawn(line.sampled)}",
+            sentence=f"Expected number of the {line.number:,} counts from 1 to {SMALL - 1} with a relative error above "
+            f"{distorted.relative:.0%}: {_number(line.expected, line.standard_error)}. The paper's binned estimate, "
+            f"with each count at the upper limit of its bin of {WIDTH}, is {figure(line.binned or 0)}."
+            f"{self._drawn(line.sampled)}",
             assumptions=(OBSERVED, *self.assumptions),
             equation=f"sum of P(|x| > {distorted.relative:g} n)",
         )
@@ -238,22 +261,22 @@ class SmallAreas(ResultSet):
             name=f"areas_off_by_{100 * distorted.relative:g}_percent",
             value=line.expected,
             unit="areas",
-            sentence=f"Of {line.number:,} areas with women, men and less than {SMALL} residents, "
-            f"{_number(line.expected, line.standard_error)} are expected to have women, men and total all more than "
-            f"{distorted.relative:.0%} off in the same direction.{self._drawn(line.sampled)}",
+            sentence=f"Expected number of the {line.number:,} areas with women, men and fewer than {SMALL} residents "
+            f"in which all three counts have a relative error above {distorted.relative:.0%} in the same direction: "
+            f"{_number(line.expected, line.standard_error)}.{self._drawn(line.sampled)}",
             assumptions=self.assumptions,
             equation="sum of prod P(x_i > r n_i) + prod P(x_i < -r n_i), i = F, M, T",
         )
 
     def _lost(self, each: Lost) -> Result:
         what = "residents" if each.what == "total" else each.what
-        largest = f" The largest of them is {each.largest}." if each.largest else ""
+        largest = f" The largest of these areas is {each.largest}." if each.largest else ""
         return Result(
             name=f"areas_without_{what}",
             value=each.expected,
             unit="areas",
-            sentence=f"Of {each.areas:,} areas with {what}, {_number(each.expected, each.standard_error)} are expected "
-            f"to be published without any, with 0 or less.{self._drawn(each.sampled)}{largest}",
+            sentence=f"Expected number of the {each.areas:,} areas with {what} that are published with 0 or less: "
+            f"{_number(each.expected, each.standard_error)}.{self._drawn(each.sampled)}{largest}",
             worst=each.largest.code if each.largest else None,
             assumptions=self.assumptions,
             equation="sum of P(published <= 0 | n > 0)",
@@ -264,26 +287,26 @@ class SmallAreas(ResultSet):
             name=f"all_totals_within_{ACCURATE}",
             value=self.within,
             unit="1",
-            sentence=f"No total of the {self.areas:,} areas is more than {ACCURATE} off with a probability of "
+            sentence=f"All totals of the {self.areas:,} areas are within {ACCURATE} of the true total with probability "
             f"{_chance(self.within)}.",
             assumptions=self.assumptions,
             equation=f"prod P(|x| <= {ACCURATE})",
         )
 
     def _bounded(self) -> Result:
-        limits = ", ".join(f"none above {self.bound / share:g} by {share:.0%} or more" for share in reversed(RELATIVE))
+        limits = ", ".join(f"below {share:.0%} for counts above {self.bound / share:g}" for share in reversed(RELATIVE))
         return Result(
             name="largest_error",
             value=self.bound,
             unit="persons",
-            sentence=f"No count is ever off by more than {self.bound:g}: {limits}.",
+            sentence=f"The error of a count is at most {self.bound:g}. The relative error is {limits}.",
             equation="|x| <= E",
         )
 
     def _drawn(self, sampled: int | None) -> str:
         if sampled is None:
             return ""
-        which = "This release" if self.seed is None else f"A release drawn with seed {self.seed}"
+        which = "This release" if self.seed is None else f"A release simulated with seed {self.seed}"
         return f" {which} has {sampled:,}."
 
 
@@ -295,14 +318,14 @@ def small_areas(
     sample: bool = True,
     published: Ints | None = None,
 ) -> SmallAreas:
-    """Measure what a law of noise does to the residents of areas by sex.
+    """Return the effect of a noise distribution on the residents of areas by sex.
 
     Args:
-        areas: with true counts; those without residents are left out.
-        law: the noise; where it is no p-table, empty cells have none.
-        seed: of the release that is drawn.
-        sample: whether one is drawn, beside what is expected.
-        published: the counts of a release that is there, in rows like `areas.counts`; then none is drawn.
+        areas: the areas with true counts; areas without residents are excluded.
+        law: the noise; empty cells are perturbed only by a p-table that does so.
+        seed: the seed of the simulated release.
+        sample: whether to simulate a release in addition to the expected values.
+        published: the counts of a given release, in the same rows as `areas.counts`; replaces the simulation.
 
     >>> from discreet.noise.ptable import PTable
     >>> from discreet.accuracy.area_counts import with_sexes
@@ -337,14 +360,14 @@ def small_areas(
 
 
 def _chances(tails: Tails) -> tuple[Chance, ...]:
-    """Return P(|x| > r n) of counts of some sizes."""
+    """Return P(|x| > r n) for counts n of some sizes."""
     counts = np.array(SIZES)
     by_share = [tails.beyond(counts, relative).either.tolist() for relative in RELATIVE]
     return tuple(Chance(count, tuple(shares)) for count, *shares in zip(SIZES, *by_share, strict=True))
 
 
 def _of_populated(areas: AreaCounts, published: Ints | None) -> Ints | None:
-    """Return the published counts of areas that have residents."""
+    """Return the published counts of areas with residents."""
     if published is None:
         return None
     if published.shape != areas.counts.shape:
@@ -354,12 +377,12 @@ def _of_populated(areas: AreaCounts, published: Ints | None) -> Ints | None:
 
 
 def _chance(share: float) -> str:
-    """Return a probability that may be all or nothing, but for a hair."""
+    """Return a probability as text, also if it is very close to 0 or 1."""
     return "1" if share == 1 else f"{share:.2g}" if share >= RAREST else f"less than {RAREST:g}"
 
 
 def figure(number: float) -> str:
-    """Return an expected number as it is read: whole if large, with two digits if small.
+    """Return an expected number as text: a whole number if large, two digits if small.
 
     >>> figure(1234.5), figure(3.14159), figure(0)
     ('1,234', '3.1', '0')
@@ -368,7 +391,7 @@ def figure(number: float) -> str:
 
 
 def _number(expected: float, standard_error: float) -> str:
-    return f"{figure(expected)} (give or take {figure(standard_error)})"
+    return f"{figure(expected)} (standard error {figure(standard_error)})"
 
 
 def _assumptions(areas: AreaCounts, tails: Tails) -> tuple[str, ...]:
@@ -379,12 +402,12 @@ def _assumptions(areas: AreaCounts, tails: Tails) -> tuple[str, ...]:
         *([AT_LEAST_0] if tails.law.non_negative else [BELOW] if negative else []),
     ]
     if areas.unpopulated:
-        found.append(f"areas without residents are left out: {areas.unpopulated:,}")
+        found.append(f"excluded areas without residents: {areas.unpopulated:,}")
     return (*found, *areas.notes)
 
 
 def _single(tails: Tails, noise: AnyLaw, counts: Ints, published: Ints | None, relative: float) -> Distorted:
-    """Return how many counts above 0 are off by more than a share."""
+    """Return the numbers of counts above 0 with a relative error above a share."""
     there = counts > 0
     true, seen = counts[there], None
     if published is not None:
@@ -397,7 +420,7 @@ def _single(tails: Tails, noise: AnyLaw, counts: Ints, published: Ints | None, r
 
 
 def _broadband(tails: Tails, counts: Ints, published: Ints | None, relative: float) -> Distorted:
-    """Return how many areas with women and men have all three counts off by more than a share, the same way."""
+    """Return the numbers of areas in which all three counts exceed a relative error in the same direction."""
     there = (counts > 0).all(axis=0)
     true, seen = counts[:, there], None
     if published is not None:

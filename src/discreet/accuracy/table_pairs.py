@@ -1,7 +1,7 @@
 """True and published counts of the tables of a release, paired statistic by statistic.
 
-With consistent noise (SPSN) a statistic is compared once, whichever tables show it. If every table has its own noise,
-it is compared each time it is shown.
+With consistent noise (SPSN), a statistic is compared once, even if several tables show it. If every table has its own
+noise, it is compared in every table that shows it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from discreet.release.true_tables import TrueTables
     from discreet.tabulation.table_grid import LevelChoice, TableGrid
 
-ONCE = "a count that several tables show with the same noise is taken once"
-EACH = "every table has noise of its own, so a count is taken in each table that shows it"
+ONCE = "a count that several tables show with the same noise is counted once"
+EACH = "every table has independent noise, so a count is counted in each table that shows it"
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticPair:
-    """One statistic as one table shows it, with an axis for every topic.
+    """One statistic in one table, with an axis for every topic.
 
     Attributes:
-        name: of the statistic.
-        table: the table, laid out.
+        name: the name of the statistic.
+        table: the layout of the table.
         choice: the levels of its columns.
-        true: true counts, None where they are not at hand.
-        published: published counts.
-        first: whether no earlier table shows it, with whatever noise.
-        alone: whether its table has noise of its own, so that cells of other tables are other noisy counts.
+        true: the true counts; None if unavailable.
+        published: the published counts.
+        first: whether no earlier table shows the statistic, with any noise.
+        alone: whether the table has independent noise, so that cells of other tables are separate noisy counts.
     """
 
     name: str
@@ -48,7 +48,7 @@ class StatisticPair:
 
     @property
     def population(self) -> str:
-        """Return what is counted."""
+        """Return the counted population."""
         return self.table.plan.table.population
 
     @property
@@ -57,10 +57,10 @@ class StatisticPair:
         return tuple(self.table.columns[number].topic for number in self.choice.kept)
 
     def once(self, counts: Ints) -> Ints:
-        """Return the cells of true or published counts that are cells of their own.
+        """Return the true or published counts of distinct cells.
 
-        A category that is not split again stands under the same code at the next level: one count, one noise. Where
-        the universe of the table leaves a category empty, there is no cell at all.
+        A category that is not subdivided has the same code at the next level: the same count with the same noise. A
+        category outside the universe of the table has no cell.
         """
         own = self._own
         if own.all():
@@ -81,13 +81,13 @@ class StatisticPair:
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """One table, true beside published, and those of its statistics that are looked at here.
+    """One table with true and published counts, and the statistics to compare.
 
     Attributes:
-        grid: how it is laid out.
-        true: true counts over the codes of its columns, None where they are not at hand.
-        published: published counts.
-        statistics: those that no earlier table showed with the same noise.
+        grid: the layout of the table.
+        true: the true counts over the codes of its columns; None if unavailable.
+        published: the published counts.
+        statistics: the statistics that no earlier table shows with the same noise.
     """
 
     grid: TableGrid
@@ -97,18 +97,18 @@ class TablePair:
 
     @property
     def finest(self) -> StatisticPair:
-        """Return its finest statistic, also where an earlier table showed it with the same noise."""
+        """Return the finest statistic, even if an earlier table shows it with the same noise."""
         deepest = tuple(column.deepest for column in self.grid.columns)
         choice = next(choice for choice in self.grid.choices if choice.depths == deepest)
         return _shown(self.grid, choice, self.true, self.published)
 
 
 class TablePairs:
-    """The tables of a release one after the other, with their true counts where these are at hand.
+    """An iterable over the tables of a release, with their true counts if available.
 
     Args:
         release: the release.
-        truth: its true counts, or None.
+        truth: the true counts of the release, or None.
     """
 
     def __init__(self, release: Release, truth: TrueTables | None = None) -> None:
@@ -117,12 +117,12 @@ class TablePairs:
 
     @property
     def spsn(self) -> bool:
-        """Say whether a count has the same noise in every table."""
+        """Return whether a count has the same noise in every table."""
         return bool(self._release.description["noise"].get("same_count_same_noise", True))
 
     @property
     def taken(self) -> str:
-        """Return how often a count is taken that several tables show, an assumption of whatever is counted here."""
+        """Return how often a count in several tables is counted, as an assumption."""
         return ONCE if self.spsn else EACH
 
     @cached_property
@@ -132,7 +132,7 @@ class TablePairs:
 
     @property
     def tables(self) -> int:
-        """Return how many tables there are."""
+        """Return the number of tables."""
         return len(self._grids)
 
     def __iter__(self) -> Iterator[TablePair]:
@@ -141,7 +141,7 @@ class TablePairs:
             if self.truth is None:
                 true, published = None, grid.lay_out(self._release.table(grid.plan.table.id))
             else:
-                true, published = self.truth.beside(grid)
+                true, published = self.truth.with_published(grid)
             statistics = []
             for choice in grid.choices:
                 key = (grid.plan.table.population, grid.plan.statistic(choice.depths))

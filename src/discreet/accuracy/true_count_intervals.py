@@ -5,8 +5,8 @@ from a published y the posterior
 
     P(n | y) = P(y | n) / sum over m >= 0 of P(y | m).
 
-The certain interval contains every n with P(y | n) > 0. The likely one excludes, on either side, true counts of a total
-probability of at most half of what a level allows: 2.5 % below and 2.5 % above for 95 %. Far from 0 it is y plus and
+The certain interval contains every n with P(y | n) > 0. The likely interval excludes, on either side, true counts with
+a total probability of at most (1 - level) / 2: 2.5 % below and 2.5 % above for 95 %. Far from 0 it is y plus and
 minus a constant, for symmetric noise. Under the flat prior its coverage is at least the level for every y; in a table
 of mostly small counts it may be higher or lower, which `coverage` measures.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,22 +34,23 @@ if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
     from discreet.noise.by_count import AnyLaw, TransitionMatrix
 
-FLAT = "before the publication all true counts are equally likely"
-KNOWN, FITTING = "the law of the noise is known", "the law of the noise fits what is told of it"
+FLAT = "flat prior on true counts"
+KNOWN, FITTING = "the noise distribution is known", "the noise distribution fits its published description"
 ROUNDING = 1e-12
-"""Probabilities closer than this are equal: sums of doubles are no more exact."""
+"""The tolerance for equal probabilities, the precision of sums of doubles."""
 RARE = 1e-8
-"""Without a bound, a published count so low that even the smallest true count leads to it less often is raised to
-the first that is not. The law is cut not far below, so beliefs there would be those of the cut; the interval that is
-taken instead is never too short where the probabilities are log-concave, as those of our unbounded laws are."""
+"""For unbounded noise, the smallest probability of a published count given the smallest true count. Lower published
+counts are raised to the first count above this probability: the distribution is truncated not far below, so posteriors
+there would depend on the truncation. The interval used instead is never too short if the probabilities are log-concave,
+as those of our unbounded distributions are."""
 
 AT_A_TIME = 1 << 22
-"""Probabilities that are held at a time."""
+"""The number of probabilities in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountIntervals:
-    """Published counts and, for each, the smallest and the largest true count of its interval."""
+    """Published counts with the smallest and the largest true count of their intervals."""
 
     published: Ints
     lower: Ints
@@ -63,12 +63,12 @@ class CountIntervals:
 
 
 def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) -> CountIntervals:
-    """Return for each published count the true counts between the two tails that the level leaves out.
+    """Return the central posterior interval of the true count for each published count.
 
     Args:
-        law: the law of the noise by true count.
+        law: the noise distribution by true count.
         published: published counts, in any shape.
-        level: the probability that the interval must have, above 0 and below 1.
+        level: the minimum posterior probability of the interval, above 0 and below 1.
 
     >>> from discreet.noise.ptable import PTable
     >>> found = likely_intervals(PTable.max_entropy(variance=3, bound=5), [0, 12])
@@ -80,9 +80,9 @@ def likely_intervals(law: AnyLaw, published: ArrayLike, level: float = USUAL) ->
 
 
 def certain_intervals(law: AnyLaw, published: ArrayLike) -> CountIntervals | None:
-    """Return for each published count the smallest and the largest true count that can have led to it.
+    """Return the smallest and the largest possible true count for each published count.
 
-    A law without bound has no such interval: the answer is None.
+    Returns None for unbounded noise, which has no such interval.
 
     >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
@@ -95,15 +95,16 @@ def certain_intervals(law: AnyLaw, published: ArrayLike) -> CountIntervals | Non
 
 
 def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> CountIntervals:
-    """Return the likely intervals from the smallest count that can be published to where they go on alike.
+    """Return the likely intervals from the smallest possible published count to where their shape is constant.
 
-    The last one speaks for all larger counts: shifted by as much as the count. Where several laws take turns for
-    large counts, the last ones do, one turn of them. Without a bound the first one speaks for all smaller counts.
+    The last interval, shifted with the count, applies to all larger counts. If large counts use several distributions
+    in turn, the intervals of the last cycle apply. For unbounded noise, the first interval applies to all smaller
+    counts.
 
     Args:
-        law: the law of the noise by true count.
-        level: the probability that the intervals must have.
-        most: the largest published count to go to, up or down; wide laws go on alike only far out.
+        law: the noise distribution by true count.
+        level: the minimum posterior probability of the intervals.
+        most: the largest absolute published count; wide distributions become constant only at large counts.
     """
     law = transition_matrix(law)
     until, lowest = _settled(law) + law.repeat, _lowest(law)
@@ -120,49 +121,49 @@ def small_counts(law: AnyLaw, level: float = USUAL, most: int | None = None) -> 
 
 
 def first_published(law: AnyLaw, start: int) -> int:
-    """Return the first count from a start on that can be published: rounding and thresholds leave some out."""
+    """Return the first publishable count from a start on: rounding and thresholds exclude some counts."""
     law = transition_matrix(law)
-    # One after the other: nearly always the first will do, and wide laws have many candidates.
+    # One at a time: the first is nearly always possible, and wide distributions have many candidates.
     candidates = range(start, start + _settled(law) + law.repeat + law.reach)
     return next((each for each in candidates if _possible_at_all(law, np.array([each]))[0]), start)
 
 
 def interval_result(law: AnyLaw, published: int, level: float = USUAL, *, guessed: bool = False) -> Result:
-    """Return in words what one published count stands for; of a law that was guessed, without what is certain.
+    """Return the interval of one published count; for a guessed distribution without the certain range.
 
     >>> from discreet.noise.ptable import PTable
-    >>> interval_result(PTable.max_entropy(variance=3, bound=5), 12).sentence.split(",")[0]
-    'A published 12 stands for 9 to 15 persons in at least 19 of 20 cases'
+    >>> interval_result(PTable.max_entropy(variance=3, bound=5), 12).sentence.split(" (")[0]
+    'A published 12 has a true count of 9 to 15 persons with probability at least 0.95'
     """
     likely, certain = likely_intervals(law, published, level), certain_intervals(law, published)
     if guessed:
         limits = ""
     elif certain is None:
-        limits = " No count is impossible."
+        limits = " Every true count is possible."
     elif certain.lower > 0:
-        limits = f" It never stands for less than {certain.lower} or more than {certain.upper}."
+        limits = f" The true count is certainly between {certain.lower} and {certain.upper}."
     else:
-        limits = f" It never stands for more than {certain.upper}."
+        limits = f" The true count is certainly at most {certain.upper}."
     return Result(
         name=f"interval_of_{published}",
         equation="n with P(less | y) and P(more | y) of at most (1 - level) / 2, P(n | y) = P(y | n) / sum of P(y | m)",
         value=float(likely.width),
         unit="persons",
-        sentence=f"A published {published} stands for {_span(int(likely.lower), int(likely.upper))} in at least "
-        f"{_share(level)} cases, if all true counts are equally likely beforehand.{limits}",
+        sentence=f"A published {published} has a true count of {_span(int(likely.lower), int(likely.upper))} with "
+        f"probability at least {level:g} (flat prior).{limits}",
         assumptions=(FLAT, FITTING if guessed else KNOWN),
     )
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How the likely intervals did.
+    """The coverage of the likely intervals.
 
     Attributes:
-        level: the probability they were made for.
-        cells: the cells with a true count above 0.
-        held: the share of these whose true count lies in its interval.
-        width: the mean of largest minus smallest count of their intervals.
+        level: the nominal level of the intervals.
+        cells: the number of cells with a true count above 0.
+        held: the share of these cells whose interval contains the true count.
+        width: the mean width of their intervals, largest minus smallest count.
     """
 
     level: float
@@ -171,15 +172,15 @@ class Coverage:
     width: float
 
     def results(self) -> list[Result]:
-        """Return the share that held and the mean width."""
-        assumptions = (FLAT, "they were not, so the share may miss the level", KNOWN)
+        """Return the coverage and the mean width."""
+        assumptions = (FLAT, "the actual counts do not follow it, so the coverage may differ from the level", KNOWN)
         return [
             Result(
                 name="interval_coverage",
                 equation="share of lower(published) <= true <= upper(published) among true > 0",
                 value=self.held,
                 unit="1",
-                sentence=f"Intervals made to hold in {_share(self.level)} cases hold the true count of {self.held:.1%} "
+                sentence=f"Intervals with a nominal level of {self.level:g} contain the true count for {self.held:.1%} "
                 f"of {self.cells:,} counts above 0.",
                 assumptions=assumptions,
             ),
@@ -188,20 +189,20 @@ class Coverage:
                 equation="mean of upper(published) - lower(published) among true > 0",
                 value=self.width,
                 unit="persons",
-                sentence=f"From their smallest to their largest count they are {self.width:.1f} persons wide on "
-                "average.",
+                sentence=f"The mean width of these intervals, largest minus smallest count, is {self.width:.1f} "
+                "persons.",
                 assumptions=assumptions,
             ),
         ]
 
 
 def coverage(found: CountPairs, law: TransitionMatrix, level: float = USUAL) -> Coverage:
-    """Return how often the likely intervals hold true counts above 0, and how wide they are."""
+    """Return coverage and mean width of the likely intervals for true counts above 0."""
     occupied = found.occupied
     if not occupied.cells:
         raise NothingToCountError(
-            "No cell has a true count above 0, so no interval can hold one. See that the true counts are those of "
-            "these tables."
+            "No cell has a true count above 0, so coverage is undefined. Check that the true counts belong to these "
+            "tables."
         )
     made = likely_intervals(law, occupied.published, level)
     held = occupied.among((made.lower <= occupied.true) & (occupied.true <= made.upper))
@@ -211,9 +212,9 @@ def coverage(found: CountPairs, law: TransitionMatrix, level: float = USUAL) -> 
 def _by_value(
     law: TransitionMatrix, published: ArrayLike, choose: Callable[[Floats], tuple[int, int]]
 ) -> CountIntervals:
-    """Return intervals that are chosen from the beliefs, once per different published count.
+    """Return intervals chosen from the posteriors, computed once per distinct published count.
 
-    From where the laws repeat themselves, a count has the interval of the first one with the same laws, shifted.
+    Where the distributions repeat, a count has the shifted interval of the first count with the same distributions.
     """
     asked = whole(published, "published")
     values = asked if math.isfinite(law.bound) or law.non_negative else np.maximum(asked, _lowest(law))
@@ -225,8 +226,8 @@ def _by_value(
         if not row.any():
             value = asked.reshape(-1)[place.reshape(-1) == len(chosen)][0]
             raise ParameterError(
-                f"A count of {value} is never published under this law of noise, whatever the true count. See that the "
-                "law is the one of this release.",
+                f"A count of {value} cannot be published under this noise distribution. Check that the distribution "
+                "is the one of this release.",
                 parameter="published",
             )
         chosen.append(choose(row))
@@ -237,7 +238,7 @@ def _by_value(
 
 
 def _beliefs(law: TransitionMatrix, published: Ints) -> Iterator[Floats]:
-    """Give, for some y at a time, P(y | n) of n = y - reach .. y + reach, which is P(n | y) but for a factor."""
+    """Yield P(y | n) for n = y - reach .. y + reach, in batches of y; proportional to P(n | y)."""
     noise = np.arange(-law.reach, law.reach + 1)
     rows = max(AT_A_TIME // len(noise), 1)
     for start in range(0, len(published), rows):
@@ -246,18 +247,18 @@ def _beliefs(law: TransitionMatrix, published: Ints) -> Iterator[Floats]:
 
 
 def _possible_at_all(law: TransitionMatrix, published: Ints) -> Flags:
-    """Say which counts any true count can lead to."""
+    """Return which counts can be published for some true count."""
     found = [beliefs.sum(axis=1) > 0 for beliefs in _beliefs(law, published)]
     return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
 def _settled(law: TransitionMatrix) -> int:
-    """Return the published count from which on all true counts behind it have the laws of large counts."""
+    """Return the published count from which on all possible true counts have the distributions of large counts."""
     return len(law.laws) - law.repeat + law.reach
 
 
 def _lowest(law: TransitionMatrix) -> int:
-    """Return the smallest count that can be published; without a bound, that is not RARE."""
+    """Return the smallest publishable count; for unbounded noise, the smallest with a probability above RARE."""
     if law.non_negative:
         return 0
     least = 0 if math.isfinite(law.bound) else RARE
@@ -265,7 +266,7 @@ def _lowest(law: TransitionMatrix) -> int:
 
 
 def _central(belief: Floats, level: float) -> tuple[int, int]:
-    """Return the first and last place so that no side leaves out more than half of what the level allows."""
+    """Return the first and last index such that each side excludes a probability of at most (1 - level) / 2."""
     until = np.cumsum(belief / belief.sum())
     outside = (1 - level) / 2
     first = int(np.searchsorted(until, outside + ROUNDING, side="right"))
@@ -282,11 +283,6 @@ def _span(low: int, high: int) -> str:
     if low == high:
         return f"{low} {'person' if low == 1 else 'persons'}"
     return f"{low} to {high} persons"
-
-
-def _share(level: float) -> str:
-    share = Fraction(level).limit_denominator(1000)
-    return f"{share.numerator} of {share.denominator}"
 
 
 def _check_level(level: float) -> None:

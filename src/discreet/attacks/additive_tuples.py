@@ -1,7 +1,7 @@
 """Additive tuples in a release: published cells of which one, the total, is the sum of the others.
 
-Their true counts add up, so that the gap g = sum of the published parts - published total
-holds noise alone. A tuple is listed once, however many statistics show the same persons.
+Their true counts add up, so that the gap g = sum of the published parts - published total consists of noise only.
+A tuple is listed once, even if several statistics contain the same persons.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveTuples:
-    """Tuples of one number of parts.
+    """Tuples with equally many parts.
 
     Attributes:
         published: the value of every cell.
-        parts: where the parts of each tuple stand, one row per tuple.
-        totals: where the totals stand.
+        parts: the positions of the parts, one row per tuple.
+        totals: the positions of the totals.
     """
 
     published: Floats
@@ -35,7 +35,7 @@ class AdditiveTuples:
 
     @property
     def gaps(self) -> Ints:
-        """Return how far the published parts and their total are from adding up."""
+        """Return the gap of every tuple: the sum of the published parts minus the published total."""
         gap = self.published[self.parts].sum(axis=1) - self.published[self.totals]
         found: Ints = np.rint(gap).astype(np.int64)
         return found
@@ -47,29 +47,28 @@ class AdditiveTuples:
         return np.minimum(found, self.published[self.totals])
 
     def above(self, count: float) -> AdditiveTuples:
-        """Return the tuples all of whose published counts are larger."""
+        """Return the tuples whose published counts all exceed `count`."""
         large = self.smallest > count
         return replace(self, parts=self.parts[large], totals=self.totals[large])
 
 
-def single_noises(sight: AttackerView) -> list[PopulationCounts]:
-    """Return views in which every cell carries one noise: by population, or by table where tables share none."""
-    if sight.spsn:
-        return sight.views()
+def single_noises(attacker: AttackerView) -> list[PopulationCounts]:
+    """Return counts with one noise term per cell: by population, or by table if tables have independent noise."""
+    if attacker.spsn:
+        return attacker.views()
     found = []
-    for name, tables in sight.programme.populations.items():
+    for name, tables in attacker.programme.populations.items():
         for table in tables:
-            layout = CellVector(name, replace(sight.programme, tables=(table,)), spsn=False)
-            found.append(PopulationCounts(layout, layout.vector(sight.read)))
+            layout = CellVector(name, replace(attacker.programme, tables=(table,)), spsn=False)
+            found.append(PopulationCounts(layout, layout.vector(attacker.read)))
     return found
 
 
 def same_cells(view: PopulationCounts, noise: AssumedNoise) -> Ints:
-    """Return a number for every cell, the same for cells that seem to have the same noise.
+    """Return a number for every cell; cells that appear to share their noise have equal numbers.
 
-    A category with a single child has its noise. Where the same participants share their noise, so
-    does a part that is published like its total while all other parts look empty; taking two sets
-    of persons for one by mistake costs a tuple and claims nothing.
+    A category shares the noise of its single child. Under noise by participants, so does a part that has the published
+    value of its total while all other parts appear empty. A wrong match loses a tuple but makes no false claim.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -95,9 +94,9 @@ def same_cells(view: PopulationCounts, noise: AssumedNoise) -> Ints:
 
 
 def additive_tuples(view: PopulationCounts, same: Ints, size: int) -> AdditiveTuples:
-    """Return the distinct tuples of `size` parts, given which cells are the same.
+    """Return the distinct tuples of `size` parts, given the cells that share their noise.
 
-    Left out are those that tell nothing: one part is the total, or all are published as 0.
+    Tuples without information are excluded: one part equals the total, or all published values are 0.
     """
     parts, totals = [np.zeros((0, size), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for link in view.layout.equations.links:
@@ -107,7 +106,7 @@ def additive_tuples(view: PopulationCounts, same: Ints, size: int) -> AdditiveTu
         parts.append(link.fine + order.reshape(-1, size))
         totals.append(link.coarse + np.flatnonzero(of_size))
     found = AdditiveTuples(view.published, np.concatenate(parts), np.concatenate(totals))
-    # A total and one of its parts name the rest: what is left of the same persons is the same.
+    # The total and one part identify a tuple: equal totals minus equal parts contain the same persons.
     name = same[found.totals] * len(same) + same[found.parts].min(axis=1, initial=len(same))
     once = np.sort(np.unique(name, return_index=True)[1])
     parted = (same[found.parts[once]] != same[found.totals[once]][:, None]).all(axis=1)

@@ -19,51 +19,51 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
 
 Attack: TypeAlias = "Callable[[AttackerView], Sequence[AttackEstimates]]"
-"""An attack returns estimates from what an attacker sees; those of users register like ours."""
+"""A function from the attacker's view to estimates. Attacks of users are registered like the built-in ones."""
 ATTACKS: Registry[Attack] = Registry("discreet.attacks", "attack")
 CERTAIN = 1 - 1e-9
-"""Confidence from which on an attacker is certain: the law of noise leaves no other count."""
+"""Minimum confidence of a certain estimate: the noise distribution excludes every other count."""
 
 
 class Truth(Protocol):
-    """The true counts, for scoring alone."""
+    """The true counts, used only for scoring."""
 
     @property
     def noise(self) -> AssumedNoise:
-        """Return the law of the noise as it really was."""
+        """Return the actual noise distribution."""
 
     @property
     def bound(self) -> float:
-        """Return the largest noise that the release could carry."""
+        """Return the noise bound of the release."""
 
     @property
     def other(self) -> Truth:
-        """Return the truth of the second release."""
+        """Return the true counts of the second release."""
 
     @property
     def answer(self) -> int:
-        """Return the true number of persons that the query interface is about."""
+        """Return the true total behind the query interface."""
 
     def counts(self, population: str) -> Ints:
-        """Return the true count of every cell, in the order of the published ones."""
+        """Return the true count of every cell, in the order of the published cells."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimateMethod:
-    """How estimates of one kind were made, and how they are to be scored.
+    """The method of a set of estimates, and how to score them.
 
     Attributes:
         attack: the name of the attack.
-        variant: which of its ways, "" if it has one.
-        subject: what is estimated, in words, as in "counts".
-        method: what was done, in a sentence.
-        assumptions: what must be true for the confidence to hold.
-        cut_off: what was left out, "" if nothing was.
-        sentence: what was learnt in one sentence, given the score, where the general one does not do.
+        variant: the variant of the attack; "" if it has only one.
+        subject: the estimated quantity in words, e.g. "counts".
+        method: the method in words.
+        assumptions: the conditions under which the confidence is valid.
+        cut_off: the part of the attack that was not completed; "" if it is complete.
+        sentence: returns the outcome as a sentence, given the score; None for the general sentence.
         rerun: whether success is predicted by repeating the attack on simulated releases.
-        sampled: whether target cells alone were estimated (`attacks.target_cells`).
-        answers: whether estimates are answers, 1 for yes, and no counts that have a size.
-        needs_other: whether the truth of a second release is needed to score it.
+        sampled: whether only target cells were estimated (`attacks.target_cells`).
+        answers: whether the estimates are yes/no answers (1 for yes) instead of counts.
+        needs_other: whether scoring needs the true counts of a second release.
     """
 
     attack: str
@@ -80,25 +80,27 @@ class EstimateMethod:
 
     @property
     def name(self) -> str:
-        """Return attack and variant."""
+        """Return the names of attack and variant."""
         return f"{self.attack}: {self.variant}" if self.variant else self.attack
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttackEstimates(EstimateMethod):
-    """Estimates of one kind.
+    """The estimates of one attack or variant.
 
     Attributes:
         estimate: the estimates, whole numbers.
-        confidence: the attacker's own probability that each is right.
-        actual: looks the true values up.
-        naive: what she would have said without the attack; None where she could say nothing.
+        confidence: the attacker's probability that each estimate is correct.
+        actual: returns the true values.
+        naive: the estimates without the attack; None if there are none.
         groups: names of the statistics or areas the estimates belong to.
-        group_of: for every estimate the number of its group.
-        cells: the places of the estimated cells by population, in the order of the estimates, where they are cells.
-        unknown_of: for every estimate the number of its unknown: rates count cells that are one unknown once.
-        predicted: the share that her own model expects to be right, by class of true count (`scoring.CLASSES`).
-        class_chances: for every estimate the believed probability of each class, from which `predicted` follows.
+        group_of: the group number of every estimate.
+        cells: the positions of the estimated cells by population, in the order of the estimates; empty if the
+            estimates are not cells.
+        unknown_of: the number of the unknown of every estimate; rates count cells with the same unknown once.
+        predicted: the share that the attacker's model expects to be correct, by class of true count
+            (`scoring.CLASSES`).
+        class_chances: the posterior probability of each class for every estimate, from which `predicted` follows.
     """
 
     estimate: Ints
@@ -114,19 +116,19 @@ class AttackEstimates(EstimateMethod):
 
     @property
     def certain(self) -> Flags:
-        """Return which estimates the attacker is certain of."""
+        """Return which estimates are certain."""
         return self.confidence >= CERTAIN
 
 
 @dataclass(frozen=True, eq=False)
 class CellEstimates:
-    """What an attack says about cells of one population.
+    """Estimates of an attack for cells of one population.
 
     Attributes:
-        view: the population as published.
-        places: which cells.
-        estimate: their counts, not yet rounded.
-        confidence: how sure the attacker is of each.
+        view: the published counts of the population.
+        places: the positions of the cells.
+        estimate: the estimated counts before rounding.
+        confidence: the attacker's probability that each is correct.
     """
 
     view: PopulationCounts
@@ -136,10 +138,10 @@ class CellEstimates:
 
 
 def nearest_possible(estimate: Floats, published: Floats, noise: AssumedNoise) -> Ints:
-    """Return the nearest whole counts that the published ones allow.
+    """Return the nearest whole counts that are feasible given the published ones.
 
-    No count is negative, none is farther than the bound from what was published and,
-    where zeros stay zeros, whatever is published as something else is not empty.
+    Counts are non-negative and within the noise bound of the published value. If zeros have no noise, a cell with a
+    non-zero published value is not empty.
     """
     found = np.rint(estimate).astype(np.int64)
     lowest = np.zeros(len(found), dtype=np.int64)
@@ -147,16 +149,16 @@ def nearest_possible(estimate: Floats, published: Floats, noise: AssumedNoise) -
         seen = np.rint(published).astype(np.int64)
         if np.isfinite(noise.bound):
             reach = int(noise.bound)
-            # What was negative is published as 0: a count may then be anything up to the bound.
+            # Negative values are published as 0: the count is then any number up to the bound.
             found = np.clip(found, seen - reach, seen + reach)
         if not noise.zeros_are_noisy:
             lowest = (seen != 0).astype(np.int64)
     return np.maximum(found, lowest)
 
 
-def cells_finding(sight: AttackerView, parts: Sequence[CellEstimates], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
-    """Return the finding of estimates of several populations."""
-    several = len(sight.populations) > 1
+def cells_finding(attacker: AttackerView, parts: Sequence[CellEstimates], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
+    """Return the estimates of several populations as one set."""
+    several = len(attacker.populations) > 1
     groups: list[str] = []
     numbers = []
     for part in parts:
@@ -168,22 +170,22 @@ def cells_finding(sight: AttackerView, parts: Sequence[CellEstimates], **about: 
         return np.concatenate([truth.counts(part.view.layout.name)[part.places] for part in parts])
 
     return AttackEstimates(
-        estimate=_joined([nearest_possible(p.estimate, p.view.published[p.places], sight.noise) for p in parts]),
+        estimate=_joined([nearest_possible(p.estimate, p.view.published[p.places], attacker.noise) for p in parts]),
         confidence=_joined([p.confidence for p in parts]),
-        naive=_joined([nearest_possible(s := p.view.published[p.places], s, sight.noise) for p in parts]),
+        naive=_joined([nearest_possible(s := p.view.published[p.places], s, attacker.noise) for p in parts]),
         actual=actual,
         groups=tuple(groups),
         cells=tuple((part.view.layout.name, part.places) for part in parts),
         group_of=_joined(numbers),
-        unknown_of=_unknowns(sight, parts),
+        unknown_of=_unknowns(attacker, parts),
         **about,
     )
 
 
-def _unknowns(sight: AttackerView, parts: Sequence[CellEstimates]) -> Ints:
-    """Return the number of every estimate's unknown, counted through all populations."""
+def _unknowns(attacker: AttackerView, parts: Sequence[CellEstimates]) -> Ints:
+    """Return the number of the unknown of every estimate, numbered across all populations."""
     found, start = {}, 0
-    for joint in sight.units():
+    for joint in attacker.units():
         numbers = joint.equations.unknowns
         for view, cells in joint.parts():
             found[view.layout.name] = start + numbers[cells]

@@ -8,26 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.attack_estimates import ATTACKS
 from discreet.attacks.attack_report import AttackOutcome, AttackReport
-from discreet.attacks.attacker_view import AttackerKnowledge, belief_of, read_overlaps, sight_of
+from discreet.attacks.attack_verdicts import JUDGED
+from discreet.attacks.attacker_view import AttackerKnowledge, attacker_view, noise_from_record, read_overlaps
 from discreet.attacks.expected_success import Predictions
 from discreet.attacks.scoring import TrueCounts, score
 from discreet.attacks.target_cells import BUDGET, draw_targets
 from discreet.errors import InputError, ParameterError, ReleaseError, UnknownNameError
 from discreet.release.release import Release, open_release
-from discreet.release.true_tables import keeps_truth
+from discreet.release.true_tables import has_true_counts
 from discreet.tabulation.cell_vector import layouts
 from discreet.tabulation.distinct_cells import programme_size
+from discreet.verdicts import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from discreet.attacks.attack_estimates import Attack, AttackEstimates
     from discreet.attacks.attacker_view import AttackerView, Overlaps, QueryInterface
     from discreet.attacks.target_cells import Targets
     from discreet.progress import Progress
 
-ENOUGH_ALIKE = 0.2
-"""The share of its statistics that a second release must have too."""
+MIN_COMMON_SHARE = 0.2
+"""Minimum share of the statistics of the first release that a second release must publish, too."""
 
 
 def attack(
@@ -44,25 +46,28 @@ def attack(
     interface: QueryInterface | None = None,
     answer: int | None = None,
     predict: bool = True,
+    targets: Policy | Mapping[str, float] | Iterable[str] | None = None,
     progress: Progress | None = None,
 ) -> AttackReport:
-    """Mount attacks on a release and compare what they find with the truth.
+    """Run attacks on a release and compare the estimates with the true counts.
 
     Args:
         release: a Release or its folder.
-        truth: the folder of true counts; OUT.curator/exact if left out and there.
+        truth: the folder of true counts; by default OUT.curator/exact, if it exists.
         attacks: names of the attacks, all by default.
-        budget: target cells of attacks that work cell by cell; None is all cells.
-        seed: makes runs repeatable.
-        public_only: whether the attacker knows no more of the noise than the release tells.
-        known: statistics whose true counts are public, as `total`.
+        budget: number of target cells of attacks that work cell by cell; None for all cells.
+        seed: the seed of all random numbers; the same seed repeats a run.
+        public_only: whether the attacker knows only the noise parameters that the release discloses.
+        known: statistics whose true counts are public, e.g. `total`.
         other: a second release of nearly the same population.
-        overlaps: which areas of two topics meet on the map; or the CSV that says so.
+        overlaps: the pairs of overlapping areas of two topics, or a CSV file that lists them.
         interface: a flexible query interface to the same persons, for the attack `bi-partitions`.
-        answer: the true number of persons that the interface is about.
-        predict: whether to predict success as well, by repeating attacks on simulated releases.
-        progress: called with a stage, what is done and what there is to do.
+        answer: the true total behind the interface.
+        predict: whether to predict success as well, by repeating the attacks on simulated releases.
+        targets: the targets of the office by name, e.g. {"singletons": 0.3}; by default those in the record.
+        progress: called with the stage, the work done and the total work.
     """
+    policy = Policy.of(targets).restricted("attack", JUDGED)
     if seed < 0:
         raise ParameterError.outside("attack", "seed", seed, "a whole number from 0 on")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
@@ -73,21 +78,21 @@ def attack(
     release = release if isinstance(release, Release) else open_release(release)
     second = None if other is None else other if isinstance(other, Release) else open_release(other)
     if second is not None:
-        _check_alike(release, second)
+        _check_comparable(release, second)
     counts = _truth(release, truth, second, answer)
     knowledge = AttackerKnowledge(
-        noise=_law(release, public_only=public_only).noise,
+        noise=_known_noise(release, public_only=public_only).noise,
         known=_known(release, known, counts),
-        other=None if second is None else sight_of(second, _law(second, public_only=public_only)),
+        other=None if second is None else attacker_view(second, _known_noise(second, public_only=public_only)),
         overlaps=read_overlaps(Path(overlaps), release.programme) if isinstance(overlaps, Path | str) else overlaps,
         interface=interface,
     )
-    sight = replace(sight_of(release, knowledge, seed=seed), tell=progress)
-    targets = draw_targets(sight, budget, counts)
-    sight = replace(sight, targets=targets.places if targets else None)
+    attacker = replace(attacker_view(release, knowledge, seed=seed), progress=progress)
+    drawn = draw_targets(attacker, budget, counts)
+    attacker = replace(attacker, targets=drawn.places if drawn else None)
     failed: dict[str, str] = {}
-    findings = mount(sight, mounted, failed)
-    outcomes = _scored(findings, sight, counts, targets, mounted if predict else None)
+    findings = mount(attacker, mounted, failed)
+    outcomes = _scored(findings, attacker, counts, drawn, mounted if predict else None)
     return AttackReport(
         outcomes=outcomes,
         size=programme_size(release.programme),
@@ -98,43 +103,44 @@ def attack(
         public_only=public_only,
         known=tuple(known),
         failed=failed,
+        policy=policy.over(release.record.targets if release.has_record else None, JUDGED),
     )
 
 
 def mount(
-    sight: AttackerView, mounted: Mapping[str, Attack], failed: dict[str, str] | None = None
+    attacker: AttackerView, mounted: Mapping[str, Attack], failed: dict[str, str] | None = None
 ) -> list[AttackEstimates]:
     """Run attacks one after the other.
 
-    What goes wrong in one of them is noted in `failed`, where that is given, and the others go on.
+    If `failed` is given, the error of an attack is recorded there and the remaining attacks still run.
     """
     found: list[AttackEstimates] = []
     for number, name in enumerate(mounted):
         try:
-            found += mounted[name](sight)
+            found += mounted[name](attacker)
         except InputError:
             raise
         except Exception as error:
             if failed is None:
                 raise
             failed[name] = f"{type(error).__name__}, {error}"
-        if sight.tell:
-            sight.tell("attacking", number + 1, len(mounted))
+        if attacker.progress:
+            attacker.progress("attacking", number + 1, len(mounted))
     return found
 
 
 def _scored(
     findings: Sequence[AttackEstimates],
-    sight: AttackerView,
+    attacker: AttackerView,
     truth: TrueCounts | None,
     targets: Targets | None,
     mounted: Mapping[str, Attack] | None,
 ) -> tuple[AttackOutcome, ...]:
-    """Return the outcomes, the worst first; with the attacks that were mounted, predictions as well."""
+    """Return the outcomes, the most successful first; with predictions if the attacks are given as `mounted`."""
     model = None
     if truth is not None and mounted is not None:
         repeated = {each.attack: mounted[each.attack] for each in findings if each.rerun}
-        model = Predictions(sight, truth, repeated)
+        model = Predictions(attacker, truth, repeated)
     found = []
     for number, finding in enumerate(findings):
         if truth is None or (finding.needs_other and not truth.has_other):
@@ -142,52 +148,51 @@ def _scored(
             continue
         scored = score(finding, truth, targets.weights_of(finding) if targets else None)
         found.append(AttackOutcome(finding, scored, model.predicted(scored) if model else {}))
-        if sight.tell:
-            sight.tell("scoring", number + 1, len(findings))
+        if attacker.progress:
+            attacker.progress("scoring", number + 1, len(findings))
     return tuple(sorted(found, key=lambda outcome: outcome.rank, reverse=True))
 
 
-def _law(release: Release, *, public_only: bool) -> AttackerKnowledge:
-    """Return what the attacker knows of the noise of a release beside what it tells: all but the keys, or nothing."""
+def _known_noise(release: Release, *, public_only: bool) -> AttackerKnowledge:
+    """Return the attacker's knowledge of the noise: the distribution without the keys, or none of their own."""
     if not public_only and not release.has_record:
-        what = "has no record of its noise beside it"
-        raise ReleaseError.at(
-            release.path or Path(), what, "Give --public-only: she then knows what the release tells."
-        )
-    return AttackerKnowledge(noise=None if public_only else belief_of(release.record))
+        what = "has no noise record next to it"
+        fix = "Use --public-only: the attacker then knows only the disclosed noise parameters."
+        raise ReleaseError.at(release.path or Path(), what, fix)
+    return AttackerKnowledge(noise=None if public_only else noise_from_record(release.record))
 
 
-def _check_alike(release: Release, second: Release) -> None:
-    """Refuse a second release that publishes something else: few statistics in common tell nothing."""
+def _check_comparable(release: Release, second: Release) -> None:
+    """Raise an error if the releases have few statistics in common: comparing them would reveal almost nothing."""
     own, others = (
         {(name, stat) for name, layout in layouts(each.programme, spsn=True).items() for stat in layout.names}
         for each in (release, second)
     )
-    if len(own & others) < ENOUGH_ALIKE * len(own):
+    if len(own & others) < MIN_COMMON_SHARE * len(own):
         what = f"shares {len(own & others):,} of the {len(own):,} statistics of the first release"
-        raise ReleaseError.at(second.path or Path(), what, "Give a second release of nearly the same programme.")
+        raise ReleaseError.at(second.path or Path(), what, "Choose a second release with a similar programme.")
 
 
 def _truth(release: Release, folder: Path | str | None, other: Release | None, answer: int | None) -> TrueCounts | None:
-    """Return the true counts that were named, or those beside the release, if they are there."""
-    if folder is None and not keeps_truth(release):
+    """Return the true counts from the given folder, or those next to the release; None if there are none."""
+    if folder is None and not has_true_counts(release):
         return None
-    second = TrueCounts(other) if other is not None and keeps_truth(other) else None
+    second = TrueCounts(other) if other is not None and has_true_counts(other) else None
     return TrueCounts(release, None if folder is None else Path(folder), second, answer)
 
 
 def _known(release: Release, names: Sequence[str], truth: TrueCounts | None) -> dict[tuple[str, str], Any]:
-    """Return the true counts of statistics that are public, from the truth that is at hand."""
+    """Return the true counts of the public statistics, by population and statistic."""
     if not names:
         return {}
     if truth is None:
-        what = "Known statistics are taken from the true counts, and there are none."
-        raise ParameterError(f"{what} Name their folder with --truth.", parameter="known")
-    sight = sight_of(release)
-    views = [sight.view(population).layout for population in sight.populations]
+        what = "Known statistics need true counts, and none were found."
+        raise ParameterError(f"{what} Give their folder with --truth.", parameter="known")
+    attacker = attacker_view(release)
+    views = [attacker.view(population).layout for population in attacker.populations]
     found = {}
     for asked in names:
-        # Names of levels may stand in any order.
+        # The levels of a statistic may be given in any order.
         name = " ".join(sorted(asked.split()))
         there = [layout for layout in views if name in layout.names]
         if not there:

@@ -1,8 +1,8 @@
 """The attacker's view of a release: published tables, assumed noise and knowledge from other sources.
 
 The assumed noise gives a noise distribution for every true count and the cells that share their noise. It is either
-known completely (offices publish their settings, and secrecy of a method does not protect), or fitted to what the
-release discloses: a typical size and a vague bound.
+known completely, or fitted to the disclosed parameters: a typical size and a vague bound. The first case is realistic,
+since offices publish their settings, and secrecy of a method does not protect.
 
 Other sources are public totals, a second release, a map of overlapping areas and a flexible query interface, which
 returns a noisy count for a choice of categories. The map is a CSV file with a column per topic and a pair of areas per
@@ -45,35 +45,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AssumedNoise(TransitionMatrix):
-    """The law of noise by true count as an attacker has it.
+    """The noise distribution by true count that an attacker assumes.
 
     Attributes:
-        shared: `participants`, `coordinates` or `nothing`: which cells have one noise.
-        exactly: whether the law is known, or made up from what a release tells.
+        shared: the cells that share one noise term, by `participants`, by `coordinates` or `nothing`.
+        exactly: whether the distribution is known; False if it was fitted to disclosed parameters.
     """
 
     shared: str = "nothing"
     exactly: bool = True
 
 
-def belief_of(record: Record) -> AssumedNoise:
-    """Return the whole law of a record, as an attacker knows it who knows all but the keys."""
+def noise_from_record(record: Record) -> AssumedNoise:
+    """Return the noise distribution of a record, for an attacker who knows everything except the keys."""
     if not record.is_exact and record.largest_variance > record.variance * (1 + 1e-9):
         raise ParameterError(
-            "This release spends its privacy budget unevenly: some counts have less noise than others. The attacks "
-            "take all counts to have one law and would find less than there is. Attack one with an even budget.",
+            "The privacy budget of this release is unequal: some counts have less noise than others. The attacks "
+            "assume one noise distribution and would understate the risk. Attack a release with equal budgets.",
             parameter="budget",
         )
     return _believed(record.transition_matrix(), record.mechanism_class.same_noise_by if record.spsn else "nothing")
 
 
-def belief_told(told: dict[str, Any]) -> AssumedNoise:
-    """Return a law that fits what a release tells its users."""
-    law = disclosed_noise(told)
+def noise_from_disclosure(disclosed: dict[str, Any]) -> AssumedNoise:
+    """Return a noise distribution that fits the disclosed noise parameters of a release."""
+    law = disclosed_noise(disclosed)
     if not law.variance:
-        return _believed(law, "participants", exactly="typical_noise" not in told)
-    shared = "participants" if "cell keys" in str(told.get("method")) else "coordinates"
-    return _believed(law, shared if told.get("same_count_same_noise") else "nothing", exactly=False)
+        return _believed(law, "participants", exactly="typical_noise" not in disclosed)
+    shared = "participants" if "cell keys" in str(disclosed.get("method")) else "coordinates"
+    return _believed(law, shared if disclosed.get("same_count_same_noise") else "nothing", exactly=False)
 
 
 def _believed(law: TransitionMatrix, shared: str, *, exactly: bool = True) -> AssumedNoise:
@@ -84,12 +84,12 @@ def _believed(law: TransitionMatrix, shared: str, *, exactly: bool = True) -> As
 
 @dataclass(frozen=True)
 class QueryInterface:
-    """What can be asked.
+    """A flexible query interface: a noisy count for any choice of categories.
 
     Attributes:
-        query: returns the noisy number of persons in the categories that are named.
-        categories: the codes that may be named; together they are everybody the attack is about.
-        refusal: what it raises when it answers no more, because a limit of queries is reached.
+        query: returns the noisy number of persons in the given categories.
+        categories: the codes that can be queried; together they include every person of the attacked total.
+        refusal: the exception that the interface raises when the limit of queries is reached.
     """
 
     query: Callable[[Sequence[str]], int]
@@ -97,21 +97,21 @@ class QueryInterface:
     refusal: type[Exception] = PermissionError
 
 
-PUBLIC_TOTALS = "the totals that are given as known are right"
-"""What attacks that use them assume."""
+PUBLIC_TOTALS = "the totals given as known are correct"
+"""The assumption of attacks that use public totals."""
 SAME_IN_EVERY_RELEASE = ("units", "leverages")
-"""What attacks keep that depends on the programme, not on the noise."""
+"""Kinds of cached values that depend on the programme and not on the noise."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttackerKnowledge:
-    """What an attacker knows beside the release.
+    """What an attacker knows in addition to the release.
 
     Attributes:
-        noise: the law of the noise; None if only what the release tells.
-        known: true counts of whole statistics that are public elsewhere, by population and name of the statistic.
+        noise: the noise distribution; None if the attacker knows only the disclosed parameters.
+        known: true counts of whole statistics from public sources, by population and name of the statistic.
         other: a second release of nearly the same population.
-        overlaps: which areas of one topic meet which of another, from a map: topics and pairs of their finest codes.
+        overlaps: the pairs of overlapping areas of two topics, from a map; codes of the finest levels.
         interface: a flexible query interface to the same persons.
     """
 
@@ -124,7 +124,7 @@ class AttackerKnowledge:
 
 @dataclass(frozen=True)
 class Overlaps:
-    """Pairs of areas that meet on the map: codes of the finest level of two topics."""
+    """Pairs of areas that overlap on the map: codes of the finest level of two topics."""
 
     topics: tuple[str, str]
     pairs: Sequence[tuple[str, str]]
@@ -135,8 +135,8 @@ class PopulationCounts:
     """The published counts of one population.
 
     Attributes:
-        layout: where each cell stands.
-        published: the value of every cell; without SPSN the mean over the tables that show it.
+        layout: the order of the cells.
+        published: the value of every cell; without SPSN the mean over the tables that contain it.
     """
 
     layout: CellVector
@@ -148,8 +148,8 @@ class UnitView:
     """The published counts of one unit, all its universes together.
 
     Attributes:
-        layout: where each cell stands.
-        views: its populations, whose cells follow each other.
+        layout: the order of the cells.
+        views: the populations of the unit, in the order of the cells.
     """
 
     layout: CellVector | JointLayout
@@ -157,40 +157,40 @@ class UnitView:
 
     @property
     def name(self) -> str:
-        """Return what the unit is called."""
+        """Return the name of the unit."""
         return self.layout.name
 
     @property
     def equations(self) -> Equations:
-        """Return the equations between all cells."""
+        """Return the equations that relate the cells."""
         return self.layout.equations
 
     @property
     def statistic_of(self) -> NDArray[np.int32]:
-        """Return for every cell the number of its statistic, counted through all populations."""
+        """Return the number of the statistic of every cell, numbered across all populations."""
         return self.layout.statistic_of
 
     @cached_property
     def published(self) -> Floats:
-        """Return the value of every cell; without SPSN the mean over the tables that show it."""
+        """Return the value of every cell; without SPSN the mean over the tables that contain it."""
         return np.concatenate([view.published for view in self.views])
 
     @cached_property
     def pooled(self) -> Floats:
-        """Return the same, but for a cell that tables show in the row of a coarser one the mean over all those rows."""
+        """Return the same values, with the mean over all rows for a cell published in the rows of coarser cells."""
         if self.layout.spsn:
             return self.published
         _, first, unknown = np.unique(self.equations.unknowns, return_index=True, return_inverse=True)
         return self.published[first][unknown]
 
     @cached_property
-    def noises(self) -> Ints:
-        """Return for every cell how many noise terms its published value is the mean of."""
+    def noise_terms(self) -> Ints:
+        """Return for every cell the number of noise terms that its published value averages."""
         own = [(view.layout.equations, view.layout.statistic_of) for view in self.views]
-        return np.concatenate([equations.noises[equations.statistics][number] for equations, number in own])
+        return np.concatenate([equations.noise_term_counts[equations.statistics][number] for equations, number in own])
 
     def parts(self) -> Iterator[tuple[PopulationCounts, slice]]:
-        """Give every population and where its cells stand."""
+        """Yield every population and the slice of its cells."""
         start = 0
         for view in self.views:
             yield view, slice(start, start + view.layout.cells)
@@ -199,46 +199,46 @@ class UnitView:
 
 @dataclass(frozen=True, eq=False)
 class AttackerView:
-    """What an attacker sees.
+    """The attacker's view of a release: published tables, disclosed noise and other knowledge.
 
     Attributes:
-        programme: the programme as it was published.
-        told: what the release tells of its noise.
-        read: gives a published table by its id.
-        knowledge: what she knows from elsewhere.
-        targets: by population the cells that attacks estimate which work cell by cell; None for all cells.
-        seed: of whatever it draws at random.
-        tell: called with a stage, what is done and what there is to do.
-        simulated: whether this is a simulated release: estimates count, confidence is not needed.
+        programme: the published programme.
+        disclosed: the noise parameters that the release discloses.
+        read: returns a published table by its id.
+        knowledge: the attacker's knowledge from other sources.
+        targets: the target cells of attacks that work cell by cell, by population; None for all cells.
+        seed: the seed of all random numbers.
+        progress: called with the stage, the work done and the total work.
+        simulated: whether the release is simulated; only estimates are then needed, no confidence.
     """
 
     programme: Programme
-    told: dict[str, Any]
+    disclosed: dict[str, Any]
     read: Callable[[str], pa.Table] = field(repr=False)
     knowledge: AttackerKnowledge = field(default_factory=AttackerKnowledge)
     targets: Mapping[str, Ints] | None = None
     seed: int = 0
-    tell: Progress | None = None
+    progress: Progress | None = None
     simulated: bool = False
     _kept: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 
     @property
     def spsn(self) -> bool:
-        """Say whether the same count has the same noise in every table."""
-        return bool(self.told.get("same_count_same_noise", True))
+        """Return whether the same count has the same noise in every table."""
+        return bool(self.disclosed.get("same_count_same_noise", True))
 
     @cached_property
     def noise(self) -> AssumedNoise:
-        """Return what she believes about the noise."""
-        return self.knowledge.noise or belief_told(self.told)
+        """Return the noise distribution that the attacker assumes."""
+        return self.knowledge.noise or noise_from_disclosure(self.disclosed)
 
     @property
     def populations(self) -> tuple[str, ...]:
-        """Return what is counted, the population with most tables first."""
+        """Return the populations, the one with most tables first."""
         return tuple(self.programme.populations)
 
     def view(self, population: str) -> PopulationCounts:
-        """Return the published counts of a population, read once."""
+        """Return the published counts of a population; they are read once."""
 
         def seen() -> PopulationCounts:
             layout = layouts(self.programme, spsn=self.spsn)[population]
@@ -247,7 +247,7 @@ class AttackerView:
         return self.once("view", population, seen)
 
     def units(self) -> list[UnitView]:
-        """Return the published counts unit by unit, all universes of one together."""
+        """Return the published counts by unit, with all universes of a unit together."""
 
         def seen(layout: CellVector | JointLayout) -> UnitView:
             own = layout.layouts if isinstance(layout, JointLayout) else (layout,)
@@ -257,7 +257,7 @@ class AttackerView:
         return [self.once("unit", name, partial(seen, layout)) for name, layout in shown.items()]
 
     def once(self, what: str, population: str, make: Callable[[], Made]) -> Made:
-        """Return what attacks of one run share, made by the first of them that needs it."""
+        """Return a value that the attacks of one run share; compute it on first use."""
         if (what, population) not in self._kept:
             self._kept[what, population] = make()
         found: Made = self._kept[what, population]
@@ -268,23 +268,23 @@ class AttackerView:
         return [self.view(population) for population in self.populations]
 
     def with_published(self, published: Mapping[str, Floats]) -> AttackerView:
-        """Return what an attacker would see if the same tables had other published values, given by population."""
+        """Return the view of the same tables with other published values, given by population."""
         views = {("view", name): PopulationCounts(self.view(name).layout, values) for name, values in published.items()}
         kept = {key: value for key, value in self._kept.items() if key[0] in SAME_IN_EVERY_RELEASE}
-        return replace(self, read=_no_tables, tell=None, simulated=True, _kept=kept | views)
+        return replace(self, read=_no_tables, progress=None, simulated=True, _kept=kept | views)
 
     def random(self, *more: int) -> np.random.Generator:
-        """Return random numbers that are the same in every run with this seed."""
-        # Trailing zeros say nothing to the generator: how many numbers there are does.
+        """Return a random generator that repeats in every run with this seed."""
+        # The generator ignores trailing zeros; the length makes seeds of different lengths differ.
         return np.random.default_rng([self.seed, len(more), *more])
 
 
 def _no_tables(table: str) -> pa.Table:
-    raise InternalError(f"Table {table} was read from a simulated release, which has none.")
+    raise InternalError(f"Table {table} was read from a simulated release, which has no tables.")
 
 
-def sight_of(release: Release, knowledge: AttackerKnowledge | None = None, *, seed: int = 0) -> AttackerView:
-    """Return what everybody sees of a release."""
+def attacker_view(release: Release, knowledge: AttackerKnowledge | None = None, *, seed: int = 0) -> AttackerView:
+    """Return the attacker's view of a release."""
     return AttackerView(
         release.programme,
         release.description["noise"],
@@ -294,17 +294,17 @@ def sight_of(release: Release, knowledge: AttackerKnowledge | None = None, *, se
     )
 
 
-EXAMPLE = "Give a CSV with two columns, each named after a topic, as in GEO,GRID."
+EXAMPLE = "Give a CSV file with two columns, each named after a topic, e.g. GEO,GRID."
 
 
 def read_overlaps(path: Path, programme: Programme) -> Overlaps:
-    """Return the pairs of areas in a file, or refuse what the programme does not know."""
+    """Return the pairs of areas in a file; raise an error for topics or codes that the programme does not have."""
     try:
         text = read_named(path).decode("utf-8-sig")
         read = csv.reader(io.StringIO(text, newline=""))
         lines = {number: line for number, line in enumerate(read, start=1) if line}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or "it is no CSV in UTF-8"
+        why = getattr(error, "strerror", None) or "it is not a CSV file in UTF-8"
         raise DataFileError.at(path, f"cannot be read: {why}.", EXAMPLE) from error
     topics = lines.pop(min(lines), []) if lines else []
     if len(topics) != 2:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.attack_estimates import ATTACKS, CellEstimates, cells_finding
-from discreet.equations.closed_form import chances
+from discreet.equations.closed_form import success_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.attacks.attacker_view import AssumedNoise, AttackerView, PopulationCounts
 
-SUREST = 1 - 1e-6
-"""The most that an average can be sure of."""
+MAX_CONFIDENCE = 1 - 1e-6
+"""Maximum confidence of an average with noise."""
 WELL_ABOVE = (
-    "her own confidence takes every noise to be independent and of full variance: true of counts well above the bound"
+    "the attacker's confidence assumes independent noise of full variance, which holds for counts well above the bound"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Representations:
-    """All ways to compute one statistic: the finer ones, coarse to fine, with sums and numbers of cells per count.
+    """All representations of one statistic by finer ones, coarse to fine, with sums and numbers of cells per count.
 
     Attributes:
         statistics: the finer statistics.
-        tables: how many independent noises each carries.
-        sums: the counts by each way, one row per way.
-        sizes: how many cells each sum has.
+        tables: the number of independent noise terms of each cell, by finer statistic.
+        sums: the counts by each representation, one row per representation.
+        sizes: the number of cells of each sum.
     """
 
     statistics: list[int]
@@ -52,12 +52,12 @@ class Representations:
     sizes: Floats
 
     def plain(self) -> Floats:
-        """Return the weights of the mean of all."""
+        """Return the weights of the plain mean."""
         return np.broadcast_to(self.tables[:, None] / self.tables.sum(), self.sums.shape)
 
     def greedy(self) -> Floats:
-        """Return the weights of the mean of the first ways, up to where k / t^2 first rises; a tie goes on."""
-        # The paper counts terms per cell on average, the same for all cells of a statistic.
+        """Return the weights of the mean of the first representations, until k / t^2 first rises; ties continue."""
+        # The paper uses the mean number of terms per cell, the same for all cells of a statistic.
         terms = np.repeat(self.sizes.mean(axis=1), self.tables)
         ratio = np.cumsum(terms) / np.arange(1, len(terms) + 1) ** 2
         rises = np.flatnonzero(ratio[1:] > ratio[:-1] * (1 + 1e-12))
@@ -67,7 +67,7 @@ class Representations:
         return np.broadcast_to(used[:, None] / used.sum(), self.sums.shape)
 
     def inverse_variance(self) -> Floats:
-        """Return the weights by precision, cell by cell."""
+        """Return the weights by inverse variance, for each cell."""
         precise = self.tables[:, None] / self.sizes
         found: Floats = precise / precise.sum(axis=0)
         return found
@@ -90,7 +90,7 @@ class Averages:
     """The averages of one population.
 
     Attributes:
-        view: the population as published.
+        view: the published counts of the population.
         noise: the noise distribution, whose mean is subtracted.
     """
 
@@ -106,8 +106,8 @@ class Averages:
         layout = self.view.layout
         return layout.lattice.depths[layout.equations.statistics]
 
-    def ways(self, statistic: int) -> Representations:
-        """Return all ways to compute the cells of a statistic, the shortest first."""
+    def representations(self, statistic: int) -> Representations:
+        """Return all representations of the cells of a statistic, the shortest first."""
         layout = self.view.layout
         equations, lattice = layout.equations, layout.lattice
         finer = equations.statistics[(self._depths >= lattice.depths[statistic]).all(axis=1)]
@@ -117,34 +117,36 @@ class Averages:
             parent = equations.parents(fine, statistic)
             sums.append(np.bincount(parent, self._values[equations.cells_of(fine)], size))
             sizes.append(np.bincount(parent, minlength=size))
-        return Representations(finer.tolist(), equations.noises[finer], np.array(sums), np.array(sizes, dtype=float))
+        return Representations(
+            finer.tolist(), equations.noise_term_counts[finer], np.array(sums), np.array(sizes, dtype=float)
+        )
 
 
 @ATTACKS.register("averaging")
-def averaging(sight: AttackerView) -> list[AttackEstimates]:
+def averaging(attacker: AttackerView) -> list[AttackEstimates]:
     """Return the counts of every statistic by the three averages, coarse statistics first."""
     parts: dict[str, list[CellEstimates]] = {name: [] for name in VARIANTS}
-    views = sight.views()
+    views = attacker.views()
     total = sum(len(view.layout.names) for view in views)
     for view in views:
-        for name, part in _estimates(sight, Averages(view, sight.noise), total).items():
+        for name, part in _estimates(attacker, Averages(view, attacker.noise), total).items():
             parts[name].append(part)
     return [
         cells_finding(
-            sight,
+            attacker,
             parts[name],
             attack="averaging",
             variant=name,
             subject="counts",
             rerun=True,
-            method=f"the mean of all ways to compute a count, {name}",
+            method=f"the mean of all representations of a count, {name}",
             assumptions=(WELL_ABOVE,),
         )
         for name in VARIANTS
     ]
 
 
-def _estimates(sight: AttackerView, averages: Averages, total: int) -> dict[str, CellEstimates]:
+def _estimates(attacker: AttackerView, averages: Averages, total: int) -> dict[str, CellEstimates]:
     """Return the estimates of one population by variant."""
     view = averages.view
     equations = view.layout.equations
@@ -153,15 +155,15 @@ def _estimates(sight: AttackerView, averages: Averages, total: int) -> dict[str,
     values: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
     sure: dict[str, list[Floats]] = {name: [] for name in VARIANTS}
     for done, statistic in enumerate(order.tolist()):
-        ways = averages.ways(statistic)
+        sums = averages.representations(statistic)
         cells = equations.cells_of(statistic)
         places.append(np.arange(cells.start, cells.stop))
         for name, weigh in VARIANTS.items():
-            weights = weigh(ways)
-            values[name].append((weights * ways.sums).sum(axis=0))
-            sure[name].append(chance_right(sight.noise.variance * ways.ratio(weights)))
-        if sight.tell:
-            sight.tell("averaging", done + 1, total)
+            weights = weigh(sums)
+            values[name].append((weights * sums.sums).sum(axis=0))
+            sure[name].append(chance_right(attacker.noise.variance * sums.ratio(weights)))
+        if attacker.progress:
+            attacker.progress("averaging", done + 1, total)
     where = np.concatenate(places)
     return {
         name: CellEstimates(
@@ -175,8 +177,8 @@ def _estimates(sight: AttackerView, averages: Averages, total: int) -> dict[str,
 
 
 def chance_right(variance: Floats) -> Floats:
-    """Return P(|N(0, variance)| < 1/2): the chance that a rounded estimate is the true count.
+    """Return P(|N(0, variance)| < 1/2): the probability that a rounded estimate is the true count.
 
-    Short of certainty, however small the variance: a normal law leaves nothing out.
+    It is below 1 for any positive variance, because a normal distribution excludes no value.
     """
-    return np.minimum(chances(variance), np.where(variance > 0, SUREST, 1.0))
+    return np.minimum(success_rates(variance), np.where(variance > 0, MAX_CONFIDENCE, 1.0))

@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
 
 ROUNDS = 100
-"""Rounds of the registered attack, where there are so many bi-partitions."""
-ASSUMPTION = "every answer has fresh, independent noise of the law of large counts, and the same query the same answer"
+"""Number of rounds of the registered attack, if there are that many bi-partitions."""
+ASSUMPTION = "answers have independent noise with the distribution of large counts; equal queries have equal answers"
 
 
 @dataclass(frozen=True)
 class Averaged:
-    """What the answers say.
+    """The estimate from the averaged answers.
 
     Attributes:
-        estimate: the total, None if no round was finished.
-        confidence: the chance that it is right, given the mean, if all totals are equally likely beforehand.
-        rounds: how many were finished.
-        queries: how many were asked, the last perhaps in vain.
-        cut_off: why it ended before all rounds were done, "" if it did not.
+        estimate: the total; None if no round was completed.
+        confidence: the posterior probability that it is correct, given the mean, under a flat prior on the total.
+        rounds: the number of completed rounds.
+        queries: the number of queries, including a refused one.
+        cut_off: the reason for stopping before all rounds were completed; "" otherwise.
     """
 
     estimate: int | None
@@ -62,10 +62,10 @@ class BiPartitions:
     """The averaging attack on a query interface.
 
     Attributes:
-        interface: what is asked.
-        law: the believed law of one noise on -E .. E.
-        rounds: how many bi-partitions are asked for.
-        seed: of the splits.
+        interface: the query interface.
+        law: the assumed distribution of one noise term on -E .. E.
+        rounds: the number of bi-partitions to query.
+        seed: the seed of the random splits.
     """
 
     interface: QueryInterface
@@ -84,11 +84,11 @@ class BiPartitions:
             )
 
     def splits(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Give different splits of the categories into two parts, in a random order."""
+        """Yield different splits of the categories into two parts, in random order."""
         random, categories = np.random.default_rng(self.seed), self.interface.categories
         seen: set[bytes] = set()
         while len(seen) < self.rounds:
-            # The last category stands for its side: no split comes twice with its parts exchanged.
+            # The last category is always in the second part, so that no split occurs twice with exchanged parts.
             first = np.append(random.integers(0, 2, len(categories) - 1, dtype=np.int8), np.int8(0)).astype(bool)
             if not first.any() or first.tobytes() in seen:
                 continue
@@ -97,7 +97,7 @@ class BiPartitions:
             yield tuple(code for code, side in pairs if side), tuple(code for code, side in pairs if not side)
 
     def run(self) -> Averaged:
-        """Ask, add, average and round."""
+        """Query all parts, and return the rounded mean of the sums."""
         interface = self.interface
         total = rounds = queries = 0
         for parts in self.splits():
@@ -107,7 +107,7 @@ class BiPartitions:
                 try:
                     answers.append(interface.query(part))
                 except interface.refusal:
-                    return self._averaged(total, rounds, queries, f"cut off by the interface after {queries:,} queries")
+                    return self._averaged(total, rounds, queries, f"the interface stopped after {queries:,} queries")
             total += sum(answers)
             rounds += 1
         return self._averaged(total, rounds, queries)
@@ -118,7 +118,7 @@ class BiPartitions:
         estimate = round(Fraction(int(total), rounds))
         law = sum_law(self.law, 2 * rounds)
         centre = len(law) // 2
-        # The sum of all answers is t n + S: each total n that is possible means another S.
+        # The sum of all answers is t n + S: each possible total n implies a different S.
         others = np.arange((total - rounds * estimate + centre) % rounds, len(law), rounds)
         own = total - rounds * estimate + centre
         chance = float(law[own] / law[others].sum()) if 0 <= own < len(law) and law[own] > 0 else 0.0
@@ -126,12 +126,12 @@ class BiPartitions:
 
 
 def bi_partitions(categories: int) -> int:
-    """Return how many ways there are to split categories into two parts, none empty: 2^(m-1) - 1."""
+    """Return the number of splits of m categories into two non-empty parts: 2^(m-1) - 1."""
     return max(2 ** (categories - 1) - 1, 0) if categories else 0
 
 
 def sum_law(law: Floats, terms: int) -> Floats:
-    """Return the law of a sum of independent noises, each given on -E .. E, by Fourier transform."""
+    """Return the distribution of a sum of independent noise terms on -E .. E, by Fourier transform."""
     size = terms * (len(law) - 1) + 1
     found: Floats = np.maximum(np.fft.irfft(np.fft.rfft(law, size + 1) ** terms, size + 1)[:size], 0)
     found /= found.sum()
@@ -139,7 +139,7 @@ def sum_law(law: Floats, terms: int) -> Floats:
 
 
 def exact_success(law: Floats, rounds: int) -> float:
-    """Return P(|S| < t / 2), S the sum of 2t noises: the chance that the rounded mean is the total, ties excluded.
+    """Return P(|S| < t / 2), S the sum of 2t noise terms: the rounded mean is the total. Ties are failures.
 
     >>> uniform = np.full(5, 0.2)
     >>> [round(exact_success(uniform, rounds), 3) for rounds in (10, 20, 50, 100)]
@@ -153,18 +153,18 @@ def exact_success(law: Floats, rounds: int) -> float:
 
 
 @ATTACKS.register("bi-partitions")
-def bipartitions(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the total behind a query interface; nothing where there is none."""
-    interface = sight.knowledge.interface
+def bipartitions(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the total behind a query interface; empty without an interface."""
+    interface = attacker.knowledge.interface
     if interface is None or len(interface.categories) < 2:
         return []
     try:
         plain = interface.query(interface.categories)
     except interface.refusal:
         return []
-    law = sight.noise.laws[-1]
+    law = attacker.noise.laws[-1]
     rounds = min(ROUNDS, bi_partitions(len(interface.categories)))
-    found = BiPartitions(interface, law, rounds, sight.seed).run()
+    found = BiPartitions(interface, law, rounds, attacker.seed).run()
     if found.estimate is None:
         return []
     predicted = exact_success(law, found.rounds)
@@ -173,11 +173,11 @@ def bipartitions(sight: AttackerView) -> list[AttackEstimates]:
         return np.array([truth.answer], dtype=np.int64)
 
     def sentence(score: Score) -> str:
-        verdict = "right" if score.right[0] else "wrong"
+        verdict = "correct" if score.right[0] else "wrong"
         return (
-            f"{found.queries:,} queries for parts of a total, averaged over {found.rounds:,} splits, give it with "
-            f"confidence {found.confidence:.0%}: it is {verdict}. The formula gives this a chance of "
-            f"{predicted:.1%}; the answer to a single query for the total has {law[len(law) // 2]:.1%}."
+            f"{found.queries:,} queries for parts of a total, averaged over {found.rounds:,} splits, estimate it with "
+            f"confidence {found.confidence:.0%}. The estimate is {verdict}. Predicted probability of success: "
+            f"{predicted:.1%}; from a single query for the total: {law[len(law) // 2]:.1%}."
         )
 
     return [
@@ -190,7 +190,7 @@ def bipartitions(sight: AttackerView) -> list[AttackEstimates]:
             naive=np.array([plain]),
             predicted=dict.fromkeys(CLASSES, predicted),
             sentence=sentence,
-            method="the mean over many splits of the categories into two parts, each asked for",
+            method="the mean over many splits of the categories into two queried parts",
             assumptions=(ASSUMPTION,),
             cut_off=found.cut_off,
         )

@@ -26,7 +26,7 @@ import numpy as np
 
 from discreet.attacks.additive_tuples import additive_tuples, same_cells, single_noises
 from discreet.attacks.attack_estimates import ATTACKS, AttackEstimates
-from discreet.attacks.attacker_view import belief_told
+from discreet.attacks.attacker_view import noise_from_disclosure
 from discreet.attacks.residual_attack import bound_by_residuals
 from discreet.attacks.scoring import CLASSES
 from discreet.noise.max_entropy import MaxEntropy
@@ -41,31 +41,31 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
 
 PARTS = (2, 3, 4)
-"""Numbers of parts that are used; tuples of more reveal a bound so rarely that they add nothing."""
+"""Numbers of parts of the tuples that are used; larger tuples reveal a bound too rarely to matter."""
 MOST_CANDIDATES = 50
-"""Bounds above the limit that are told apart; all larger ones are as likely as the last."""
+"""Number of bounds from the limit on with a computed likelihood; larger ones have that of the last."""
 ROUNDED = 0.05
-"""A release tells the size of its noise to one decimal."""
+"""Rounding error of the disclosed typical noise, which has one decimal."""
 STEPS = 4
-"""Points of a curve before the last, each with half the tuples of the next."""
+"""Number of points of a curve before the last, each with half the tuples of the next."""
 EQUALLY_LIKELY = (
-    "noise of maximum entropy within its bound, of the size that the release tells; every bound from the limit to the "
-    "largest that is possible equally likely beforehand"
+    "maximum-entropy noise within its bound, of the disclosed size; flat prior on the bounds from the limit to the "
+    "largest possible one"
 )
 INDEPENDENT = (
-    "noises and tuples are independent (plain keys keep gaps far narrower); tuples of small counts set a limit, and "
-    "only large counts weigh in the confidence and in the formula"
+    "noise terms and tuples are independent (plain keys make gaps far narrower); tuples of small counts set a limit, "
+    "and only large counts enter the confidence and the formula"
 )
 
 
 @dataclass(frozen=True)
 class BoundPoint:
-    """What the first tuples tell.
+    """The bound inferred from the first tuples.
 
     Attributes:
-        tuples: how many were used.
-        limit: the bound that they infer.
-        confidence: the attacker's own probability that it is the bound.
+        tuples: the number of tuples used.
+        limit: the inferred bound.
+        confidence: the attacker's probability that it is the actual bound.
     """
 
     tuples: int
@@ -75,12 +75,13 @@ class BoundPoint:
 
 @dataclass(frozen=True)
 class BoundCurve:
-    """How the inferred bound and the confidence grow with the tuples, taken in a random order.
+    """The inferred bound and its confidence by number of tuples, in random order.
 
     Attributes:
         points: from few tuples to all.
-        reached: after how many tuples the last limit was reached.
-        predicted: 1 - prod (1 - p1)^m, the chance that tuples of large counts show the bound; None without the law.
+        reached: the number of tuples that sufficed for the last limit.
+        predicted: 1 - prod (1 - p1)^m, the probability that tuples of large counts reveal the bound; None if the
+            noise distribution is unknown.
     """
 
     points: tuple[BoundPoint, ...]
@@ -89,7 +90,7 @@ class BoundCurve:
 
     @property
     def last(self) -> BoundPoint:
-        """Return what all tuples tell."""
+        """Return the bound inferred from all tuples."""
         return self.points[-1]
 
 
@@ -98,9 +99,9 @@ class TupleGaps:
     """The gaps of distinct tuples of all sizes.
 
     Attributes:
-        parts: how many parts each has.
-        gap: by how much they miss their total.
-        smallest: the smallest published count of each.
+        parts: the number of parts of each tuple.
+        gap: the sum of the published parts minus the published total.
+        smallest: the smallest published count of each tuple.
     """
 
     parts: Ints
@@ -109,42 +110,42 @@ class TupleGaps:
 
     @cached_property
     def limits(self) -> Ints:
-        """Return the smallest bound that each gap allows."""
+        """Return the smallest bound that is compatible with each gap."""
         return -(-np.abs(self.gap) // (self.parts + 1))
 
     def chosen(self, those: Ints | Flags) -> TupleGaps:
-        """Return some of them."""
+        """Return a selection of the tuples."""
         return TupleGaps(self.parts[those], self.gap[those], self.smallest[those])
 
     def above(self, count: float) -> TupleGaps:
-        """Return those all of whose published counts are larger."""
+        """Return the tuples whose published counts all exceed `count`."""
         return self.chosen(self.smallest > count)
 
     def by_size(self) -> dict[int, int]:
-        """Return how many there are by number of parts."""
+        """Return the number of tuples by number of parts."""
         return {size: int((self.parts == size).sum()) for size in PARTS}
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Bounds that the noise may have, and the law of large counts under each.
+    """The possible bounds, and the noise distribution of large counts under each.
 
     Attributes:
-        noise: what the attacker believes.
-        largest: the largest bound that is possible.
+        noise: the noise distribution that the attacker assumes.
+        largest: the largest possible bound.
     """
 
     noise: AssumedNoise
     largest: int
     _tails: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
-    def has_room(self, bound: int) -> bool:
-        """Say whether noise within a bound can be as large as it is: the variance of uniform noise is E (E + 1) / 3."""
+    def admits_variance(self, bound: int) -> bool:
+        """Return whether the bound admits the variance: uniform noise within E has variance E (E + 1) / 3."""
         sd = math.sqrt(self.noise.variance) - ROUNDED
         return (self.noise.exactly and bound == self.noise.bound) or max(sd, 0) ** 2 <= bound * (bound + 1) / 3
 
     def law(self, bound: int) -> Floats:
-        """Return the law on -E .. E under a bound that has room for it."""
+        """Return the noise distribution on -E .. E under a bound that admits the variance."""
         noise = self.noise
         if noise.exactly and bound == noise.bound:
             return large_law(noise)
@@ -165,12 +166,12 @@ class Candidates:
         return float(found[limit]) if limit < len(found) else 0.0
 
     def log_within(self, bound: int, limit: int, tuples: Mapping[int, int]) -> float:
-        """Return the logarithm of the chance that no tuple shows more than the limit."""
+        """Return the log-probability that no tuple implies a bound above the limit."""
         return sum(_log_none(self.tail(bound, parts, limit), times) for parts, times in tuples.items() if times)
 
     def log_shown(self, bound: int, limit: int, tuples: Mapping[int, int]) -> float:
-        """Return the logarithm of the chance that the largest limit is this one."""
-        if not self.has_room(bound):
+        """Return the log-probability that the largest limit is `limit`."""
+        if not self.admits_variance(bound):
             return -math.inf
         if not any(tuples.values()):
             return 0.0
@@ -180,11 +181,11 @@ class Candidates:
         return here + math.log1p(-math.exp(below - here))
 
     def confidence(self, limit: int, large: TupleGaps) -> float:
-        """Return the chance that the bound is the limit, given what tuples of large counts show."""
+        """Return the posterior probability that the bound is the limit, given the tuples of large counts."""
         tuples, shown = large.by_size(), int(large.limits.max(initial=0))
         bounds = range(limit, max(self.largest, limit) + 1)
-        told_apart = bounds[:MOST_CANDIDATES]
-        log = np.array([self.log_shown(bound, shown, tuples) for bound in told_apart])
+        computed = bounds[:MOST_CANDIDATES]
+        log = np.array([self.log_shown(bound, shown, tuples) for bound in computed])
         log = np.concatenate([log, np.full(len(bounds) - len(log), log[-1])])
         if not np.isfinite(log).any():
             return 1 / len(bounds)
@@ -193,13 +194,13 @@ class Candidates:
 
 
 def large_law(noise: AssumedNoise) -> Floats:
-    """Return the law of large counts; the mean of those that take turns."""
+    """Return the noise distribution of large counts; the mean if several alternate."""
     found: Floats = np.mean(noise.laws[-noise.repeat :], axis=0)
     return found
 
 
 def tails(law: Floats, parts: int) -> Floats:
-    """Return P(|g| > (c + 1) L) for L = 0 .. E, the law given on -E .. E; summed from the outside, the small first."""
+    """Return P(|g| > (c + 1) L) for L = 0 .. E; sums start with the smallest probabilities, in the tails."""
     gap = reduce(np.convolve, [law] * parts, law[::-1])
     centre = len(gap) // 2
     size = gap[centre:] + gap[centre::-1]
@@ -209,7 +210,7 @@ def tails(law: Floats, parts: int) -> Floats:
 
 
 def shown_chance(noise: AssumedNoise, gaps: TupleGaps) -> float:
-    """Return 1 - prod (1 - p1)^m: the chance that tuples of counts well above the bound show it."""
+    """Return 1 - prod (1 - p1)^m: the probability that tuples of counts well above the bound reveal it."""
     bound = int(noise.bound)
     if bound == 0:
         return 1.0
@@ -223,34 +224,34 @@ def _log_none(chance: float, times: int) -> float:
     return times * math.log1p(-chance) if chance < 1 else -math.inf
 
 
-def gaps_of(sight: AttackerView) -> TupleGaps:
+def gaps_of(attacker: AttackerView) -> TupleGaps:
     """Return the gaps of all distinct tuples of a release."""
     parts, gaps, smallest = [], [], []
-    views = single_noises(sight)
+    views = single_noises(attacker)
     for done, view in enumerate(views, start=1):
-        same = same_cells(view, sight.noise)
+        same = same_cells(view, attacker.noise)
         for size in PARTS:
             found = additive_tuples(view, same, size)
             parts.append(np.full(len(found.totals), size))
             gaps.append(found.gaps)
             smallest.append(found.smallest)
-        if sight.tell:
-            sight.tell("bound", done, len(views))
+        if attacker.progress:
+            attacker.progress("bound", done, len(views))
     return TupleGaps(np.concatenate(parts), np.concatenate(gaps), np.concatenate(smallest))
 
 
-def bound_curve(sight: AttackerView) -> BoundCurve | None:
-    """Return how the inferred bound grows with the tuples; None for noise without bound, or without any tuple."""
-    noise = sight.noise
+def bound_curve(attacker: AttackerView) -> BoundCurve | None:
+    """Return the inferred bound by number of tuples; None for unbounded noise or without tuples."""
+    noise = attacker.noise
     if not math.isfinite(noise.bound):
         return None
-    gaps = gaps_of(sight)
+    gaps = gaps_of(attacker)
     if not len(gaps.gap):
         return None
-    gaps = gaps.chosen(sight.random(1).permutation(len(gaps.gap)))
-    told = belief_told(sight.told).bound
-    # Whoever knows the law is asked what tuples alone would have told her.
-    candidates = Candidates(noise, int(max(noise.bound, told if math.isfinite(told) else 0)))
+    gaps = gaps.chosen(attacker.random(1).permutation(len(gaps.gap)))
+    disclosed = noise_from_disclosure(attacker.disclosed).bound
+    # An attacker who knows the bound is assessed as if inferring it from tuples only.
+    candidates = Candidates(noise, int(max(noise.bound, disclosed if math.isfinite(disclosed) else 0)))
     limits = np.maximum.accumulate(gaps.limits)
     reached = int(np.argmax(limits == limits[-1])) + 1
     points = []
@@ -263,32 +264,32 @@ def bound_curve(sight: AttackerView) -> BoundCurve | None:
 
 
 @ATTACKS.register("bound")
-def bound(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the bound of the noise as the widest gap and as the residuals of all published counts show it."""
-    return [*_by_gaps(sight), *_by_residuals(sight)]
+def bound(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the noise bound inferred from the widest gap, and from the residuals of all published counts."""
+    return [*_by_gaps(attacker), *_by_residuals(attacker)]
 
 
-def _by_residuals(sight: AttackerView) -> list[AttackEstimates]:
-    noise = sight.noise
+def _by_residuals(attacker: AttackerView) -> list[AttackEstimates]:
+    noise = attacker.noise
     if not math.isfinite(noise.bound) or not noise.variance:
         return []
-    told = belief_told(sight.told).bound
-    largest = int(noise.bound) + 1 if noise.exactly else int(told)
+    disclosed = noise_from_disclosure(attacker.disclosed).bound
+    largest = int(noise.bound) + 1 if noise.exactly else int(disclosed)
 
     def law(variance: float, bound: int) -> Floats | None:
         candidates = Candidates(replace(noise, variance=variance), largest)
-        return candidates.law(bound) if candidates.has_room(bound) else None
+        return candidates.law(bound) if candidates.admits_variance(bound) else None
 
-    found = bound_by_residuals(sight, min(largest, MOST_CANDIDATES), law)
+    found = bound_by_residuals(attacker, min(largest, MOST_CANDIDATES), law)
     if found is None:
         return []
 
     def sentence(score: Score) -> str:
-        verdict = "it is right" if score.right[0] else "it is wrong"
-        expected = "" if found.predicted is None else f" The predicted success is {found.predicted:.3g}."
+        verdict = "correct" if score.right[0] else "wrong"
+        expected = "" if found.predicted is None else f" Predicted probability of success: {found.predicted:.3g}."
         return (
-            f"The residuals of {found.residuals:,} large counts identify the bound of the noise as {found.bound} with "
-            f"confidence {found.confidence:.0%}: {verdict}.{expected}"
+            f"The residuals of {found.residuals:,} large counts identify the noise bound as {found.bound} with "
+            f"confidence {found.confidence:.0%}. This is {verdict}.{expected}"
         )
 
     return [
@@ -302,7 +303,7 @@ def _by_residuals(sight: AttackerView) -> list[AttackEstimates]:
             predicted={} if found.predicted is None else dict.fromkeys(CLASSES, found.predicted),
             sentence=sentence,
             method="the likelihood of the leave-one-out residuals of all large counts under each bound",
-            assumptions=(EQUALLY_LIKELY, "the errors of residuals are Gaussian, and residuals independent"),
+            assumptions=(EQUALLY_LIKELY, "residuals are independent, with Gaussian errors"),
         )
     ]
 
@@ -311,22 +312,20 @@ def _actual(truth: Truth) -> Ints:
     return np.array([truth.bound], dtype=np.int64)
 
 
-def _by_gaps(sight: AttackerView) -> list[AttackEstimates]:
-    curve = bound_curve(sight)
+def _by_gaps(attacker: AttackerView) -> list[AttackEstimates]:
+    curve = bound_curve(attacker)
     if curve is None:
         return []
     last = curve.last
 
     def sentence(score: Score) -> str:
-        verdict = "it is right" if score.right[0] else "the bound is larger"
+        verdict = "This is correct" if score.right[0] else "The actual bound is larger"
         expected = (
-            ""
-            if curve.predicted is None
-            else f" The formula gives the true bound a chance of {curve.predicted:.3g} to show."
+            "" if curve.predicted is None else f" Predicted probability of revealing the bound: {curve.predicted:.3g}."
         )
         return (
-            f"The bound of the noise is inferred as {last.limit} from {last.tuples:,} additive tuples, of which the "
-            f"first {curve.reached:,} would do, with confidence {last.confidence:.0%}: {verdict}.{expected}"
+            f"The noise bound is inferred as {last.limit} with confidence {last.confidence:.0%} from {last.tuples:,} "
+            f"additive tuples, of which the first {curve.reached:,} suffice. {verdict}.{expected}"
         )
 
     return [

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Complement:
-    """Those of one population who are not in another.
+    """The persons of one population who are not in a narrower one.
 
     Attributes:
-        part: the narrower population as published.
-        whole: the wider one.
-        common: the cells that both publish and that their universes leave open.
+        part: the published counts of the narrower population.
+        whole: the published counts of the wider population.
+        common: the cells that both publish and whose complement their universes do not determine.
     """
 
     part: PopulationCounts
@@ -69,20 +69,20 @@ class Complement:
         return np.rint(self.whole.published[self.common.second]).astype(np.int64)
 
     def true(self, truth: Truth) -> Ints:
-        """Return the true counts."""
+        """Return the true counts of the complement."""
         whole, part = truth.counts(self.whole.layout.name), truth.counts(self.part.layout.name)
         found: Ints = whole[self.common.second] - part[self.common.first]
         return found
 
     @property
     def name(self) -> str:
-        """Return who is meant."""
+        """Return the name of the complement."""
         return f"{self.whole.layout.name} without {self.part.layout.name}"
 
 
 @dataclass(frozen=True, eq=False)
-class Guessed:
-    """What is believed about some cells of a rest."""
+class ComplementEstimates:
+    """Estimates for some cells of a complement."""
 
     rest: Complement
     cells: Ints
@@ -90,7 +90,7 @@ class Guessed:
 
 
 def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
-    """Return pairs of populations of one unit, part and whole, with the topics by which the part is narrower."""
+    """Return pairs of populations of one unit, part and whole, with the topics that restrict the part."""
     universes = {
         name: (tables[0].unit, universe_of(programme, tables[0])) for name, tables in programme.populations.items()
     }
@@ -106,49 +106,49 @@ def narrower(programme: Programme) -> list[tuple[str, str, frozenset[str]]]:
 
 
 @ATTACKS.register("complement")
-def complement(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the counts of those who are in a population and not in a narrower one."""
-    rests = [rest for rest in _rests(sight) if len(rest.common.first)]
+def complement(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the counts of persons who are in a population and not in a narrower one."""
+    rests = [rest for rest in _rests(attacker) if len(rest.common.first)]
     if not rests:
         return []
-    # Empty cells that carry noise have it by their codes: they may differ where nobody is.
-    alike = sight.noise.shared == "participants" and not sight.noise.zeros_are_noisy
-    found = _guessed(sight, rests, alike=alike)
+    # Noisy empty cells draw noise by coordinates: their values may differ although the complement is empty.
+    alike = attacker.noise.shared == "participants" and not attacker.noise.zeros_are_noisy
+    found = _estimated(attacker, rests, alike=alike)
     about: dict[str, Any] = {
         "attack": "complement",
         "assumptions": (
-            "how large a rest is beside its part is learnt from the published differences of like statistics",
+            "the ratio of complement to part is estimated from the published differences of similar statistics",
         ),
     }
     counts = _counts_finding(found, **about)
-    return [counts, _presence_finding(found, **about)] if alike and sight.noise.variance else [counts]
+    return [counts, _presence_finding(found, **about)] if alike and attacker.noise.variance else [counts]
 
 
-def _rests(sight: AttackerView) -> Iterator[Complement]:
-    """Give every pair of a part and its whole with the cells that their universes leave open.
+def _rests(attacker: AttackerView) -> Iterator[Complement]:
+    """Yield every pair of a part and its whole with the cells whose complement their universes do not determine.
 
-    Universes and codes by themselves tell that nobody of a part can be in some cells, and that everybody of the whole
-    is in the part in others: what is left out there is not learnt from the published counts.
+    In some cells the universes and codes alone imply that the part is empty, in others that it equals the whole. The
+    published counts add nothing there, and these cells are excluded.
     """
-    everybody: dict[str, Ints] = {}
+    unknowns: dict[str, Ints] = {}
     possible: dict[str, Flags] = {}
-    for layout in unit_layouts(sight.programme, spsn=True).values():
+    for layout in unit_layouts(attacker.programme, spsn=True).values():
         start = 0
         for own in layout.layouts if isinstance(layout, JointLayout) else (layout,):
             cells = slice(start, start + own.cells)
-            everybody[own.name] = layout.equations.unknowns[cells]
+            unknowns[own.name] = layout.equations.unknowns[cells]
             possible[own.name] = layout.equations.spread[cells] > 0
             start = cells.stop
-    for part, whole, _ in narrower(sight.programme):
-        first, second = sight.view(part), sight.view(whole)
+    for part, whole, _ in narrower(attacker.programme):
+        first, second = attacker.view(part), attacker.view(whole)
         common = common_cells(first.layout, second.layout)
-        same = everybody[part][common.first] == everybody[whole][common.second]
+        same = unknowns[part][common.first] == unknowns[whole][common.second]
         yield Complement(first, second, common.chosen(possible[part][common.first] & ~same))
 
 
-def _guessed(sight: AttackerView, rests: list[Complement], *, alike: bool) -> list[Guessed]:
-    """Return what is believed of each kind of cells."""
-    found: list[Guessed] = []
+def _estimated(attacker: AttackerView, rests: list[Complement], *, alike: bool) -> list[ComplementEstimates]:
+    """Return the estimates for each kind of cells."""
+    found: list[ComplementEstimates] = []
     for number, rest in enumerate(rests):
         common = rest.common
         kind = kinds(rest.of_part, common.statistic_of, common.first_tables, common.second_tables)
@@ -159,20 +159,20 @@ def _guessed(sight: AttackerView, rests: list[Complement], *, alike: bool) -> li
             guesses = Differences(
                 rest.of_part[cells],
                 rest.of_whole[cells],
-                averaged(sight.noise, int(common.first_tables[one])),
-                averaged(sight.noise, int(common.second_tables[one])),
-                sight.random(number, which),
+                averaged(attacker.noise, int(common.first_tables[one])),
+                averaged(attacker.noise, int(common.second_tables[one])),
+                attacker.random(number, which),
                 ADDED,
                 alike=alike,
                 exchange=False,
             ).guesses()
-            found.append(Guessed(rest, cells, guesses))
-            if sight.tell:
-                sight.tell("complement", which + 1, total)
+            found.append(ComplementEstimates(rest, cells, guesses))
+            if attacker.progress:
+                attacker.progress("complement", which + 1, total)
     return found
 
 
-def _counts_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
+def _counts_finding(parts: list[ComplementEstimates], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
     groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
 
     def actual(truth: Truth) -> Ints:
@@ -180,7 +180,7 @@ def _counts_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # n
 
     estimate = np.maximum(np.concatenate([part.guesses.estimate for part in parts]), 0)
     return AttackEstimates(
-        subject="counts of those left out",
+        subject="complement counts",
         variant="counts",
         estimate=estimate,
         confidence=np.concatenate([part.guesses.confidence for part in parts]),
@@ -194,8 +194,8 @@ def _counts_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # n
     )
 
 
-def _presence_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
-    """Return where there is somebody in the rest: unequal values prove it."""
+def _presence_finding(parts: list[ComplementEstimates], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
+    """Return which complements are non-empty; unequal published values prove it."""
     groups, group_of = statistics_of([(part.rest.name, part.rest.common, part.cells) for part in parts])
     differs = np.concatenate([(part.rest.of_whole != part.rest.of_part)[part.cells] for part in parts])
     alike = np.concatenate([part.guesses.alike for part in parts])
@@ -207,10 +207,10 @@ def _presence_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  #
     def sentence(score: Score) -> str:
         proven = score.finding.certain & (score.finding.estimate == 1)
         right, total = int(score.right[proven].sum()), int(proven.sum())
-        return f"In {total:,} cells somebody is left out, with certainty: {right:,} of {total:,} right."
+        return f"In {total:,} cells the complement certainly contains persons: {right:,} of {total:,} correct."
 
     return AttackEstimates(
-        subject="answers to whether somebody is left out",
+        subject="answers to whether the complement contains persons",
         variant="presence",
         answers=True,
         estimate=(differs | (alike < EVEN)).astype(np.int64),
@@ -221,6 +221,6 @@ def _presence_finding(parts: list[Guessed], **about: Any) -> AttackEstimates:  #
         groups=groups,
         group_of=group_of,
         sentence=sentence,
-        method="whole and part are published alike where they are the same persons",
+        method="whole and part have equal published values if they contain the same persons",
         **about,
     )

@@ -6,8 +6,9 @@ n + c, published as a and b, the posterior is
     P(c | a, b)  proportional to  rho(c | m) sum_n pi(n) P(a | n) P(b | n + c),
 
 the sum over n a correlation, computed by Fourier transform. pi is the empirical prior (`count_prior`), m = E(n | a).
-Persons arrive and leave one by one: rho is a mixture of Skellam distributions, differences of two Poisson counts with
-means r m and s m, over a grid of arrival rates r and departure rates s, and of a flat distribution for other changes.
+Persons arrive and leave one by one: rho is a mixture of Skellam distributions, i.e. differences of two Poisson counts
+with means r m and s m. The components form a grid of arrival rates r and departure rates s; another component is flat,
+for other changes.
 The weights are fitted by expectation maximisation to the cells of one kind.
 
 Where the same participants have the same noise, cells without arrivals and departures are published alike. This has
@@ -35,15 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CommonCells:
-    """Where the cells of common statistics stand in two layouts.
+    """Positions of the cells of common statistics in two layouts.
 
     Attributes:
         names: the statistics.
-        statistic_of: for every cell the number of its statistic in `names`.
-        first: its place in the first layout.
-        second: its place in the second.
-        first_tables: how many noises of its own every statistic shows in the first, 1 where all tables show one.
-        second_tables: the same for the second.
+        statistic_of: the number of the statistic of every cell in `names`.
+        first: the position of every cell in the first layout.
+        second: the position of every cell in the second layout.
+        first_tables: the number of independent noise terms of every statistic in the first layout; 1 if all tables
+            have the same noise.
+        second_tables: the same for the second layout.
     """
 
     names: tuple[str, ...]
@@ -54,7 +56,7 @@ class CommonCells:
     second_tables: Ints
 
     def chosen(self, those: Flags) -> CommonCells:
-        """Return some of the cells, and the statistics that they belong to."""
+        """Return a selection of the cells and their statistics."""
         used, number = np.unique(self.statistic_of[those], return_inverse=True)
         return CommonCells(
             tuple(self.names[each] for each in used.tolist()),
@@ -67,10 +69,10 @@ class CommonCells:
 
 
 def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple[str, ...], Ints]:
-    """Return the names of all statistics, and for every estimate the number of its own.
+    """Return the names of all statistics, and the number of the statistic of every estimate.
 
     Args:
-        parts: who is counted, to be told with every name, or nothing; what is common; which of its cells are estimated.
+        parts: the population to append to the names, or ""; the common cells; the estimated ones among them.
     """
     names: list[str] = []
     starts: dict[str, int] = {}
@@ -83,7 +85,7 @@ def statistics_of(parts: Sequence[tuple[str, CommonCells, Ints]]) -> tuple[tuple
 
 
 def common_cells(first: CellVector, second: CellVector) -> CommonCells:
-    """Return the cells of the statistics that both layouts have."""
+    """Return the cells of the statistics that both layouts contain."""
     there = dict(zip(second.names, second.equations.statistics.tolist(), strict=True))
     names: list[str] = []
     numbers, places, others, tables = [], [], [], []
@@ -98,14 +100,14 @@ def common_cells(first: CellVector, second: CellVector) -> CommonCells:
         numbers.append(np.full(len(matched), len(names)))
         places.append(np.arange(cells.start, cells.stop))
         others.append(second.equations.cells_of(twin).start + matched)
-        tables.append([first.equations.noises[statistic], second.equations.noises[twin]])
+        tables.append([first.equations.noise_term_counts[statistic], second.equations.noise_term_counts[twin]])
         names.append(name)
     times = np.array(tables, dtype=np.int64).reshape(-1, 2)
     return CommonCells(tuple(names), _joined(numbers), _joined(places), _joined(others), times[:, 0], times[:, 1])
 
 
 def _matched(first: CellVector, statistic: int, second: CellVector, twin: int) -> Ints | None:
-    """Return for every cell of a statistic the number of the cell of its twin that has the same codes."""
+    """Return for every cell of a statistic the number of the cell with the same codes in the other layout."""
     here, there = _codes(first, statistic), _codes(second, twin)
     if here.keys() != there.keys() or any(
         not codes or set(codes) != set(there[topic]) for topic, codes in here.items()
@@ -133,39 +135,39 @@ def _joined(arrays: list[Ints]) -> Ints:
 
 
 Rates = tuple[tuple[float, float], ...]
-"""Pairs of rates at which persons come and go."""
+"""Pairs of arrival and departure rates."""
 
 STEPS = 300
 EVEN = 0.5
-"""The posterior from which on she says so."""
+"""The answer is yes if the posterior probability of a difference in persons exceeds this."""
 FLAT = 1.0
-"""How many cells' worth every kind starts with, all rates alike."""
+"""Weight of the flat prior on the rates of every kind, in cells."""
 LEARNT = 1_000_000
-"""Chances that are held at once, by pairs of published counts and differences."""
+"""Maximum number of probabilities held at once, by pair of published counts and difference."""
 UNLIKELY = 1e-100
-"""The chance of what a model excludes."""
+"""Probability that replaces 0 in logarithms."""
 ROUNDING = 1e-13
-"""What a Fourier transform leaves where the chance is 0."""
+"""Relative rounding error of a Fourier transform, below which a probability is 0."""
 RATES = (0.0, *np.geomspace(0.0005, 0.5, 10).tolist())
-"""Persons who come or go between two releases, per person who is there."""
+"""Arrivals or departures between two releases, per person in the cell."""
 WIDE = 50
-"""Noise beyond which a few rates do: it hides what more would tell."""
+"""Largest absolute noise for which all rates are used; under wider noise more rates add no information."""
 ADDED: Rates = tuple((come, 0.0) for come in (0.0, *np.geomspace(0.0005, 16, 16).tolist()))
-"""Rates of those who are in the whole and not in its part."""
+"""Rates of persons who are in the whole and not in its part."""
 SIZES = np.geomspace(0.02, 1e6, 90)
-"""Sizes of cells that are told apart."""
+"""Grid of cell sizes."""
 
 
 @dataclass(frozen=True, eq=False)
 class DifferenceEstimates:
-    """Differences as the attacker believes them to be.
+    """Estimated differences of true counts.
 
     Attributes:
         estimate: the most likely difference.
-        confidence: its posterior.
-        alike: the posterior that both counts have the same participants.
-        cells: how many differences she expects in every class of `scoring.CLASSES`.
-        right: how many of these she expects to have guessed.
+        confidence: its posterior probability.
+        alike: the posterior probability that both counts have the same participants.
+        cells: the expected number of differences in every class of `scoring.CLASSES`.
+        right: the expected number of correct estimates among these.
     """
 
     estimate: Ints
@@ -182,12 +184,12 @@ class Differences:
     Attributes:
         first: the published counts a.
         second: the published counts b.
-        first_noise: the law behind the first.
-        second_noise: the law behind the second.
-        random: chooses cells to learn from where they are many.
-        rates: how many come and go, per person.
-        alike: whether cells with the same participants are published alike.
-        exchange: whether other participants, too, may make up the same count.
+        first_noise: the noise distribution of the first counts.
+        second_noise: the noise distribution of the second counts.
+        random: selects the cells for fitting if there are many.
+        rates: the grid of arrival and departure rates, per person.
+        alike: whether cells with the same participants have equal published values.
+        exchange: whether the participants may change while the count stays the same.
     """
 
     first: Ints
@@ -201,27 +203,27 @@ class Differences:
 
     @cached_property
     def _reach(self) -> int:
-        """Return the largest noise of either."""
+        """Return the largest absolute noise of either count."""
         return max(self.first_noise.reach, self.second_noise.reach)
 
     @cached_property
     def _limit(self) -> int:
-        """Return the largest published count that has a prior; the noise of larger ones is that of the last rows."""
+        """Return the largest published count with a prior; larger ones have the noise distribution of the last rows."""
         return max(SMALL, self._reach + max(len(self.first_noise.laws), len(self.second_noise.laws)))
 
     @cached_property
     def _window(self) -> Ints:
-        """Return how far a true difference may be from the published one."""
+        """Return the possible deviations of the true difference from the published one."""
         return np.arange(-2 * self._reach, 2 * self._reach + 1)
 
     def _reduced(self, published: Ints, noise: AssumedNoise) -> Ints:
-        """Return small counts that have the same law of noise as large ones."""
+        """Return counts with large ones replaced by small ones of the same noise distribution."""
         beyond = published - self._limit - 1
         return np.where(beyond > 0, self._limit + 1 + beyond % noise.repeat, published)
 
     @cached_property
     def _pairs(self) -> tuple[Ints, Ints, Ints]:
-        """Return pairs of reduced counts, their published difference and first count; how often each occurs; whose."""
+        """Return distinct pairs of reduced counts with difference and size, their frequencies, and each cell's pair."""
         a, b = self._reduced(self.first, self.first_noise), self._reduced(self.second, self.second_noise)
         pairs, place, times = np.unique(
             np.stack([a, b, self.second - self.first, _coarse(self.first, self._limit)]),
@@ -233,7 +235,7 @@ class Differences:
 
     @cached_property
     def _prior(self) -> Floats:
-        """Return the share of every true count behind the first."""
+        """Return the prior of the first true count."""
         return empirical_prior(self.first.astype(float), self.first_noise)
 
     @cached_property
@@ -242,7 +244,7 @@ class Differences:
         return np.arange(self._limit + most + self._reach + 2)
 
     def _known(self, published: Ints, noise: AssumedNoise, *, weighted: bool) -> Floats:
-        """Return P(published | n) for every n, times the share of n where that is asked for and small."""
+        """Return P(published | n) for every n; if weighted, times the prior of n for small published counts."""
         found = noise.chance(self._counts[None, :], published[:, None])
         if not weighted:
             return found
@@ -252,7 +254,7 @@ class Differences:
         return np.where((published > self._limit)[:, None], found, found * share)
 
     def likelihood(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
-        """Return the chance of pairs for every difference in the window, and of the first for every count."""
+        """Return the likelihood of pairs for every difference in the window, and of the first count for every n."""
         size = 1 << (2 * len(self._counts) + 2 * len(self._window)).bit_length()
         left = self._known(a, self.first_noise, weighted=True)
         right = self._known(b, self.second_noise, weighted=False)
@@ -262,7 +264,7 @@ class Differences:
         return chance, left
 
     def _chances(self, pairs: Ints) -> tuple[Floats, Floats, Ints]:
-        """Return the chances of pairs for every difference and with the same participants, and their sizes."""
+        """Return the likelihood of pairs for every difference and for the same participants, and their sizes."""
         counts, place = np.unique(pairs[:2], axis=1, return_inverse=True)
         chance, known = self.likelihood(counts[0], counts[1])
         place = place.ravel()
@@ -274,7 +276,7 @@ class Differences:
 
     @property
     def _laws(self) -> tuple[Floats, Floats]:
-        """Return by rates and size the chance of every difference from -SMALL - 2 reach on, and of no change at all."""
+        """Return P(difference), from -SMALL - 2 reach on, and P(no change), by rates and size."""
         ends = SMALL + 2 * self._reach
         if self.alike:
             return _laws_of_movers(self.rates, ends, exchange=self.exchange)
@@ -282,7 +284,7 @@ class Differences:
         return law, np.zeros(law.shape[:2])
 
     def _fits(self) -> tuple[Floats, Ints]:
-        """Return the chance of pairs under every law, and how often each pair occurs; of some where they are many."""
+        """Return the likelihood of pairs under every component, and their frequencies; a sample if there are many."""
         pairs, times, _ = self._pairs
         most = max(1, LEARNT // len(self._window))
         small = np.flatnonzero(np.abs(pairs[2]) <= SMALL)
@@ -300,25 +302,25 @@ class Differences:
 
     @cached_property
     def _learnt(self) -> tuple[Floats, float]:
-        """Return the weight of each law among the cells of this kind, and the logarithm of the likelihood."""
+        """Return the mixture weights for the cells of this kind, and the log-likelihood."""
         fits, times = self._fits()
         weights = _mixture(fits, times)
         return weights, float(times @ np.log(np.maximum(weights @ fits, UNLIKELY)))
 
     @property
     def log_likelihood(self) -> float:
-        """Return how well the model explains what was published."""
+        """Return the log-likelihood of the published counts under the fitted model."""
         return self._learnt[1]
 
     def _believed(self, pairs: Ints) -> tuple[Floats, Floats]:
-        """Return the posterior of every difference in the window, and of having the same participants."""
+        """Return the posterior of every difference in the window, and of the same participants."""
         laws, stayed = self._laws
         weights, _ = self._learnt
         mixed, alike = np.tensordot(weights, laws, 1), weights @ stayed
         chance, same, size = self._chances(pairs)
         near = np.abs(pairs[2]) <= SMALL
         index = np.clip(pairs[2][:, None] + self._window + laws.shape[2] // 2, 0, laws.shape[2] - 1)
-        # Large differences: every one that there can be is as likely as the next.
+        # Large differences: all possible ones are equally likely.
         far = (pairs[2][:, None] + self._window >= 0) | any(go for _, go in self.rates)
         joint = np.where(near[:, None], mixed[size[:, None], index], far) * chance
         staying = alike[size] * same
@@ -338,7 +340,7 @@ class Differences:
             chance, stayed = self._believed(pairs[:, part])
             true = pairs[2, part][:, None] + self._window
             chance = chance + np.where(true == 0, stayed[:, None], 0.0)
-            # What the law of noise cannot explain is taken as published, with no confidence at all.
+            # A difference that the noise distribution cannot explain is estimated as published, with confidence 0.
             best = np.where(chance.any(axis=1), np.argmax(chance, axis=1), 2 * self._reach)[:, None]
             estimate[part] = np.take_along_axis(true, best, axis=1)[:, 0]
             sure[part] = np.take_along_axis(chance, best, axis=1)[:, 0]
@@ -353,7 +355,7 @@ class Differences:
 
 @lru_cache(maxsize=8)
 def _laws(rates: Rates, ends: int) -> Floats:
-    """Return by rates and size the chance of every difference from -ends to ends; the last law is flat."""
+    """Return P(difference), from -ends to ends, by rates and size; the last component is flat."""
     change = np.arange(-ends, ends + 1)
     come, go = (np.array(side)[:, None, None] for side in zip(*rates, strict=True))
     law = skellam(change, come * SIZES[:, None], go * SIZES[:, None])
@@ -374,16 +376,16 @@ def _laws_of_movers(rates: Rates, ends: int, *, exchange: bool) -> tuple[Floats,
 
 
 def turnover(noise: AssumedNoise) -> Rates:
-    """Return the rates of coming and going that are told apart under a noise."""
+    """Return the grid of arrival and departure rates for a noise distribution."""
     rates = RATES if noise.reach <= WIDE else RATES[::3]
     return tuple((come, go) for come in rates for go in rates)
 
 
 def skellam(difference: Ints, come: Floats, go: Floats) -> Floats:
-    """Return the chance of a difference of two Poisson counts with these means.
+    """Return the probability of a difference of two Poisson counts with these means.
 
-    exp(-(sqrt(r) - sqrt(s))^2) (r / s)^(k / 2) times the scaled Bessel function ive(|k|, 2 sqrt(r s));
-    where one mean is 0 the law is Poisson's.
+    It is exp(-(sqrt(r) - sqrt(s))^2) (r / s)^(k / 2) times the scaled Bessel function ive(|k|, 2 sqrt(r s)). If one
+    mean is 0, the distribution is Poisson.
     """
     from scipy.special import gammaln, ive, xlogy
 
@@ -401,7 +403,7 @@ def skellam(difference: Ints, come: Floats, go: Floats) -> Floats:
 
 
 def _mixture(fits: Floats, times: Ints) -> Floats:
-    """Return the weights of laws that make what was seen most likely."""
+    """Return the maximum-likelihood weights of the mixture components, by expectation maximisation."""
     weights = np.full(len(fits), 1 / len(fits))
     for _ in range(STEPS):
         joint = weights[:, None] * fits
@@ -416,29 +418,29 @@ def _mixture(fits: Floats, times: Ints) -> Floats:
 
 
 def _sizes(counts: Floats) -> Ints:
-    """Return the number of the nearest size, by ratio."""
+    """Return the number of the nearest size in `SIZES`, on a logarithmic scale."""
     steps = np.log(np.maximum(counts, SIZES[0]) / SIZES[0]) / np.log(SIZES[1] / SIZES[0])
     found: Ints = np.rint(steps).astype(np.int64).clip(max=len(SIZES) - 1)
     return found
 
 
 def _coarse(published: Ints, limit: int) -> Ints:
-    """Return counts, the large ones by the size that is told apart."""
+    """Return counts with large ones rounded to a size in `SIZES`."""
     size = np.rint(SIZES[_sizes(published.astype(float))]).astype(np.int64)
     return np.where(published > limit, np.maximum(size, limit + 1), published)
 
 
 def _by_class(true: Ints, chance: Floats) -> dict[str, Floats]:
-    """Return for every pair the chance of each class of differences."""
+    """Return for every pair the probability of each class of differences."""
     size = np.abs(true)
     return {name: (chance * ((size >= low) & (size <= high))).sum(axis=1) for name, (low, high) in CLASSES.items()}
 
 
 def predicted(guesses: list[DifferenceEstimates]) -> dict[str, float]:
-    """Return the share of every class that is expected to be right.
+    """Return the share of every class that is expected to be correct.
 
-    By the posterior q of every difference: the sum of q(estimate) over the estimates in the class,
-    over the sum of the posterior of the class.
+    It is the sum of the posterior q(estimate) over the estimates in the class, divided by the sum of the posterior of
+    the class.
     """
     found = {}
     for name in CLASSES:
@@ -449,20 +451,20 @@ def predicted(guesses: list[DifferenceEstimates]) -> dict[str, float]:
 
 
 def proven(differs: Flags, alike: Floats) -> dict[str, float]:
-    """Return the share of right answers to whether two counts differ in persons, where unequal values prove it.
+    """Return the expected share of correct answers to whether two counts differ in persons, by class of the answer.
 
-    Of those that do, as many as are published unequal or are held for such; the others by her posterior.
+    Unequal published values prove a difference. For equal values the attacker's posterior applies.
     """
-    said = differs | (alike < EVEN)
+    answered = differs | (alike < EVEN)
     different = float(differs.sum() + (1 - alike[~differs]).sum())
-    named = float(differs.sum() + (1 - alike[said & ~differs]).sum())
+    named = float(differs.sum() + (1 - alike[answered & ~differs]).sum())
     same = float(alike[~differs].sum())
     found = {"1": named / different} if different else {}
-    return found | ({"0": float(alike[~said].sum()) / same} if same else {})
+    return found | ({"0": float(alike[~answered].sum()) / same} if same else {})
 
 
 def averaged(noise: AssumedNoise, tables: int) -> AssumedNoise:
-    """Return the law of the mean over several tables with noise of their own, rounded to whole counts."""
+    """Return the noise distribution of the mean over several tables with independent noise, rounded to whole counts."""
     if tables == 1:
         return noise
     reach = noise.reach
@@ -473,14 +475,14 @@ def averaged(noise: AssumedNoise, tables: int) -> AssumedNoise:
         sums = np.ones(1)
         for _ in range(tables):
             sums = np.convolve(sums, law)
-        # Half of what lies between two counts goes to each.
+        # The probability of a value halfway between two counts is divided equally between them.
         found = sum(np.bincount((side + reach).astype(np.int64), sums / 2, 2 * reach + 1) for side in (below, above))
         laws.append(np.asarray(found))
     return replace(noise, laws=tuple(laws), variance=noise.variance / tables, settings=None)
 
 
 def kinds(published: Ints, statistic_of: Ints, *tables: Ints) -> Ints:
-    """Return the kind of every cell: statistics with counts of about the same size and as many noises are one."""
+    """Return the kind of every cell: statistics with similar mean counts and equally many noise terms form a kind."""
     means = np.bincount(statistic_of, np.maximum(published, 0)) / np.maximum(np.bincount(statistic_of), 1)
     size = np.floor(np.log2(means + 1)).astype(np.int64)
     _, kind = np.unique(np.stack([size, *tables]), axis=1, return_inverse=True)

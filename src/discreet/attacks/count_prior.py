@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 STEPS = 200
 SMALL = 30
-"""Counts up to here are told apart, beside the reach of the noise; larger ones are taken as equally likely."""
+"""The prior distinguishes counts up to this one; all larger counts are equally likely."""
 KINDS = 20
-"""Kinds of statistics that are told apart by their share of published zeros."""
+"""Number of classes of statistics, by their share of published zeros."""
 LOWEST_RATE = 0.01
 RATES = 40
-"""Rates of the mixture beside 0, from the lowest on, each larger than the last by the same factor."""
+"""Number of positive rates of the mixture, a geometric sequence from the lowest rate."""
 ROUNDING = 1e-15
-"""Probabilities below are no more than what rounding leaves."""
+"""Probabilities below this are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanNoise:
-    """The law of the sum of what several tables publish for one count, each with noise of its own.
+    """The distribution of the sum of the values that several tables publish for one count, with independent noise.
 
     Attributes:
-        noise: the law in one table.
-        times: how many tables there are.
+        noise: the noise distribution in one table.
+        times: the number of tables.
     """
 
     noise: AssumedNoise
@@ -44,11 +44,11 @@ class MeanNoise:
 
     @property
     def reach(self) -> int:
-        """Return how far the mean may be from the true count."""
+        """Return the largest distance of the mean from the true count."""
         return self.noise.reach
 
     def chance(self, counts: Ints, published: Ints) -> Floats:
-        """Return P(sum of what is published | true count), for arrays that fit each other."""
+        """Return P(sum of published values | true count) for broadcastable arrays."""
         counts, published = np.broadcast_arrays(counts, published)
         noise, reach = published - self.times * counts, self.times * self.reach
         inside = (np.abs(noise) <= reach) & (counts >= 0)
@@ -56,7 +56,7 @@ class MeanNoise:
 
     @property
     def _last(self) -> int:
-        # What is cut at 0 has a law of its own at every count within reach of it.
+        # Values cut at 0 have a separate distribution for every count within reach of 0.
         cut = self.reach + self.noise.repeat if self.noise.non_negative else 0
         return max(len(self.noise.laws) - 1, cut)
 
@@ -74,20 +74,20 @@ class MeanNoise:
 
 
 def mean_noise(noise: AssumedNoise, times: int) -> AssumedNoise | MeanNoise:
-    """Return the law of the sum over the tables that show a count, each with noise of its own."""
+    """Return the distribution of the sum over the tables that contain a count, with independent noise."""
     return noise if times == 1 else MeanNoise(noise, times)
 
 
 def empirical_prior(published: Floats, noise: AssumedNoise, times: int = 1) -> Floats:
     """Return the share of every true count from 0 on among cells of one kind.
 
-    The shares are those of counts that can lead to a published value up to a limit; beyond it
-    a prior tells little, and all counts are equally likely.
+    The shares are those of counts that can have a published value up to a limit. Beyond it a prior carries little
+    information, and all counts are equally likely.
 
     Args:
-        published: the published values; the mean, where several tables have noise of their own.
-        noise: the law of the noise in one table.
-        times: how many tables a value is the mean of.
+        published: the published values; the mean if several tables have independent noise.
+        noise: the noise distribution in one table.
+        times: the number of tables that a value averages.
     """
     limit = SMALL + noise.reach
     seen = np.rint(published * times).astype(np.int64)
@@ -104,7 +104,7 @@ def empirical_prior(published: Floats, noise: AssumedNoise, times: int = 1) -> F
 
 
 def _poisson(counts: Ints) -> Floats:
-    """Return the law of the counts for every rate of the mixture, cut at the largest count."""
+    """Return the Poisson distribution of every rate of the mixture, truncated at the largest count."""
     from scipy.special import gammaln, xlogy
 
     rates = np.concatenate([[0.0], np.geomspace(LOWEST_RATE, counts[-1], RATES)])[:, None]
@@ -114,7 +114,7 @@ def _poisson(counts: Ints) -> Floats:
 
 
 def _weights(shown: Floats, cells: Ints) -> Floats:
-    """Return the weights of a mixture, given what each of its laws leads to and how often that was seen."""
+    """Return the mixture weights, given the probabilities of published values by component and their frequencies."""
     even = np.full(len(shown), 1 / len(shown))
     weights = even
     for _ in range(STEPS):
@@ -128,16 +128,16 @@ def _weights(shown: Floats, cells: Ints) -> Floats:
 
 
 def kinds(view: PopulationCounts) -> Ints:
-    """Return for every statistic its kind: those with about the same share of published zeros are of one."""
+    """Return the kind of every statistic; statistics with a similar share of published zeros have one kind."""
     statistic_of = view.layout.statistic_of
     share = np.bincount(statistic_of, view.published == 0) / np.bincount(statistic_of)
     return np.ceil(KINDS * share).astype(np.int64)
 
 
 def kind_priors(view: PopulationCounts, noise: AssumedNoise) -> list[Floats]:
-    """Return for every statistic how often true counts occur in its kind."""
+    """Return for every statistic the prior of true counts of its kind."""
     layout = view.layout
-    tables = layout.equations.noises[layout.equations.statistics]
+    tables = layout.equations.noise_term_counts[layout.equations.statistics]
     kind, place = np.unique(np.stack([kinds(view), tables]), axis=1, return_inverse=True)
     place = place.ravel()
     found = [

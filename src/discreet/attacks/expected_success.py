@@ -1,8 +1,8 @@
 """Expected success of an attack, given the true counts.
 
 The same counts are published again with fresh noise, the attack is repeated, and its estimates are scored. This is
-valid for any attack, linear or not, and for small counts; it takes only the counts and the
-noise distribution as given. Attacks that are not repeated predict by their own model, or not at all.
+valid for any attack, linear or not, and for small counts. It assumes only the counts and the noise distribution.
+Attacks that are not repeated predict their success by their own model, or not at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.attacks.scoring import CLASSES, class_numbers, score
-from discreet.attacks.simulated_release import noise_groups, published_again
+from discreet.attacks.simulated_release import noise_groups, simulate_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,98 +25,98 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import ClassScore, Score
 
 FEWEST, MOST = 3, 10
-"""Simulated releases; the smaller number for large releases."""
+"""Minimum and maximum number of simulated releases; large releases have fewer."""
 SIMULATED_CELLS = 5_000_000
-"""Cells of all simulated releases together, between these numbers."""
+"""Target for the number of cells of all simulated releases together, within these limits."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What a class of true counts is expected to achieve.
+    """The predicted success of an attack for one class of true counts.
 
     Attributes:
-        share: the share that is expected to be right.
-        error: its standard error; 0 where it is not a mean over simulations.
-        noises: how many different noises the estimates of the class have: estimates of cells that share theirs
-            are right or wrong together; None where that is not known.
+        share: the expected share of correct estimates.
+        error: its standard error; 0 if it is not a mean over simulations.
+        noise_terms: the number of distinct noise terms of the estimates of the class; None if unknown. Estimates of
+            cells that share their noise are correct or wrong together.
     """
 
     share: float
     error: float
-    noises: int | None = None
+    noise_terms: int | None = None
 
-    def beside(self, share: ClassScore) -> ClassScore:
-        """Return what was achieved with this prediction beside it."""
-        return replace(share, predicted=self.share, error=self.error, noises=self.noises)
+    def attach_to(self, share: ClassScore) -> ClassScore:
+        """Return the score with this prediction added."""
+        return replace(share, predicted=self.share, error=self.error, noise_terms=self.noise_terms)
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions for one release whose truth is known.
+    """Predictions for one release whose true counts are known.
 
     Attributes:
-        sight: what was published.
+        attacker: the attacker's view of the release.
         truth: the true counts.
         repeated: the attacks to repeat on simulated releases, by name.
     """
 
-    sight: AttackerView
+    attacker: AttackerView
     truth: Truth
     repeated: Mapping[str, Attack]
 
     @cached_property
     def counts(self) -> dict[str, Ints]:
         """Return the true counts of every population."""
-        return {name: self.truth.counts(name) for name in self.sight.populations}
+        return {name: self.truth.counts(name) for name in self.attacker.populations}
 
     @cached_property
     def groups(self) -> dict[str, Ints]:
-        """Return which cells share their noise."""
-        return noise_groups(self.sight, self.counts, self.truth.noise)
+        """Return the number of the noise term of every cell, by population."""
+        return noise_groups(self.attacker, self.counts, self.truth.noise)
 
     @cached_property
     def simulated(self) -> dict[str, list[dict[str, float]]]:
-        """Return the share right by class of true counts in every simulated release, by finding."""
+        """Return the share of correct estimates by class in every simulated release, by name of attack and variant."""
         cells = sum(len(counts) for counts in self.counts.values())
         many = min(max(SIMULATED_CELLS // max(cells, 1), FEWEST), MOST)
         found: dict[str, list[dict[str, float]]] = {}
         for number in range(many):
-            random = self.sight.random(2, number)
-            sight = published_again(self.sight, self.counts, self.truth.noise, self.groups, random)
+            random = self.attacker.random(2, number)
+            attacker = simulate_release(self.attacker, self.counts, self.truth.noise, self.groups, random)
             for attack in self.repeated.values():
-                for finding in attack(sight):
+                for finding in attack(attacker):
                     shares = {share.name: share.achieved for share in score(finding, self.truth).by_count()}
                     found.setdefault(finding.name, []).append(shares)
-            if self.sight.tell:
-                self.sight.tell("predicting", number + 1, many)
+            if self.attacker.progress:
+                self.attacker.progress("predicting", number + 1, many)
         return found
 
     def predicted(self, score: Score) -> dict[str, Predicted]:
-        """Return the predicted share of every class of true counts; nothing for attacks without a prediction."""
+        """Return the prediction for every class of true counts; empty for attacks without a prediction."""
         finding = score.finding
         if finding.class_chances is not None:
             return _believed(score, finding.class_chances)
         if not finding.rerun:
             return {name: Predicted(share, 0.0) for name, share in finding.predicted.items()}
         runs = self.simulated.get(finding.name, [])
-        own = self._noises(finding) if finding.cells else None
+        own = self._noise_terms(finding) if finding.cells else None
         found = {}
         for name, where in score.classes().items():
             shares = np.array([run[name] for run in runs if name in run])
             if len(shares) > 1:
-                noises = None if own is None else len(np.unique(own[where]))
-                found[name] = Predicted(float(shares.mean()), float(shares.std(ddof=1) / len(shares) ** 0.5), noises)
+                terms = None if own is None else len(np.unique(own[where]))
+                found[name] = Predicted(float(shares.mean()), float(shares.std(ddof=1) / len(shares) ** 0.5), terms)
         return found
 
-    def _noises(self, finding: AttackEstimates) -> Ints:
-        """Return a number for the noise of every estimate's own cell, the same for cells that share it."""
+    def _noise_terms(self, finding: AttackEstimates) -> Ints:
+        """Return the number of the noise term of the cell of every estimate."""
         return np.concatenate([self.groups[population][places] for population, places in finding.cells])
 
 
 def _believed(score: Score, chances: Floats) -> dict[str, Predicted]:
-    """Return the share of every class that the attacker's posterior expects to be right.
+    """Return the share of every class that the attacker's posterior expects to be correct.
 
-    The sum of the confidence of estimates in the class over the sum of the posterior probability of the class.
+    It is the sum of the confidence of estimates in the class, divided by the sum of the posterior of the class.
     """
     weights = score.weights * score.once
     number = class_numbers(score.finding.estimate)

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from discreet.equations.least_squares import Link
 
 UNBOUNDED = 2**40
-"""Stands for no upper limit: larger than any count, and sums of it stay exact."""
+"""Upper limit of unbounded intervals: larger than any count, and its sums are exact."""
 SWEEPS = 50
-"""The most times all equations are gone through: a few do, unless noise is shared otherwise than is believed."""
+"""Maximum number of passes through all equations; a few suffice, unless the assumed sharing of noise is wrong."""
 ROUNDING = 1e-6
-"""What a mean over tables may be off by for lack of digits."""
+"""Maximum rounding error of a mean over tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class FeasibleCounts:
-    """The counts that are possible, from the least to the largest.
+    """The interval of feasible counts of every cell.
 
     Attributes:
-        low: the least, cell by cell.
-        high: the largest.
-        consistent: whether any counts fit; if not, the law of noise is not the one that is believed in.
+        low: the smallest feasible count, by cell.
+        high: the largest feasible count, by cell.
+        consistent: whether every cell has a feasible count; if not, the assumed noise distribution is wrong.
     """
 
     low: Ints
@@ -49,30 +49,30 @@ class FeasibleCounts:
 
     @property
     def certain(self) -> Flags:
-        """Return which cells allow one count alone."""
+        """Return which cells have only one feasible count."""
         found: Flags = self.low == self.high
         return found
 
 
 def allowed(published: Floats, noise: AssumedNoise) -> FeasibleCounts:
-    """Return the counts that every published value allows by itself."""
+    """Return the counts that are feasible given only the published value of the cell itself."""
     if noise.shared == "nothing" or not np.isfinite(noise.bound):
         return _within(published, noise)
     seen = np.rint(published).astype(np.int64)
-    # Beyond the small counts the laws take turns: what a value allows depends on its turn alone.
+    # The distributions of large counts repeat: the feasible counts of a value depend only on its remainder.
     top = len(noise.laws) + 2 * noise.reach
     kind = np.where(seen <= top, seen, top + 1 + (seen - top - 1) % noise.repeat)
     values, place = np.unique(kind, return_inverse=True)
     away = np.arange(-noise.reach, noise.reach + 1)
     possible = noise.chance(values[:, None] + away, values[:, None]) > 0
-    # A value that nothing leads to contradicts itself: its least count is above its largest.
+    # A value that no count can produce is contradictory: its lower limit exceeds its upper limit.
     least = np.where(possible, away, noise.reach + 1).min(axis=1)
     largest = np.where(possible, away, -noise.reach - 1).max(axis=1)
     return _checked(seen + least[place.ravel()], seen + largest[place.ravel()])
 
 
 def _within(published: Floats, noise: AssumedNoise) -> FeasibleCounts:
-    """Return the counts within the bound: no mean over tables is farther from the true count than one of them."""
+    """Return the counts within the bound, which also applies to a mean over tables."""
     low = np.zeros(len(published), dtype=np.int64)
     high = np.full(len(published), UNBOUNDED)
     if np.isfinite(noise.bound):
@@ -88,12 +88,12 @@ def _checked(low: Ints, high: Ints) -> FeasibleCounts:
 
 
 def intervals(view: PopulationCounts, noise: AssumedNoise, known: Mapping[str, Floats]) -> FeasibleCounts:
-    """Return the counts that are possible given all published values, all sums and what is known beforehand.
+    """Return the feasible counts given all published values, all sums and public counts.
 
     Args:
-        view: a population as published.
-        noise: the law of the noise.
-        known: true counts of whole statistics, by name.
+        view: the published counts of a population.
+        noise: the noise distribution.
+        known: public true counts of whole statistics, by name.
     """
     start = allowed(view.published, noise)
     low, high = start.low, start.high
@@ -103,19 +103,19 @@ def intervals(view: PopulationCounts, noise: AssumedNoise, known: Mapping[str, F
         low[cells] = high[cells] = np.rint(counts).astype(np.int64)
     if not start.consistent:
         return start
-    # Empty cells draw their noise by coordinates: only persons make two cells one.
+    # Noisy empty cells draw noise by coordinates: equal participants then do not imply equal noise.
     by_persons = noise.shared == "participants" and not noise.zeros_are_noisy
     return propagated(low, high, equations.links, view.published if by_persons else None)
 
 
 def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = None) -> FeasibleCounts:
-    """Return intervals, which are changed, after passing them through all equations until nothing changes.
+    """Return the intervals after propagation through all equations until nothing changes; modify them in place.
 
     Args:
-        low: the least possible count of every cell.
-        high: the largest.
+        low: the smallest feasible count of every cell.
+        high: the largest feasible count.
         links: the equations.
-        shown: the published values, where cells with the same persons are published alike.
+        shown: the published values, if cells with the same persons have equal published values; otherwise None.
     """
     with_statistic: dict[int, list[int]] = {}
     for number, link in enumerate(links):
@@ -123,7 +123,7 @@ def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = 
             with_statistic.setdefault(start, []).append(number)
     open_links, order = set(range(len(links))), list(range(len(links)))
     for _ in range(SWEEPS):
-        # Up and down in turns: news from one end reaches the other in one sweep.
+        # Alternate directions: a change at one end then reaches the other in one pass.
         order.reverse()
         for number in [each for each in order if each in open_links]:
             link = links[number]
@@ -136,7 +136,7 @@ def propagated(low: Ints, high: Ints, links: list[Link], shown: Floats | None = 
 
 
 def _tighten(link: Link, low: Ints, high: Ints, shown: Floats | None) -> list[int]:
-    """Make the intervals of one link agree, and return where the statistics begin of which some changed."""
+    """Tighten the intervals of one link; return the first cells of the statistics that changed."""
     parent, children = link.parent, slice(link.fine, link.fine + len(link.parent))
     parents = slice(link.coarse, link.coarse + link.size)
     low_below, high_below = low[children], high[children]
@@ -146,7 +146,7 @@ def _tighten(link: Link, low: Ints, high: Ints, shown: Floats | None) -> list[in
     most = high_above[parent]
     if shown is not None:
         apart = shown[children] != shown[parents][parent]
-        # Somebody is elsewhere; that is news where the other children might all be empty.
+        # Unequal values imply a person in another child; this adds information if all others might be empty.
         alone = apart & (low_sum[parent] == low_below)
         low_above = np.maximum(low_above, low_sum + (np.bincount(parent[alone], minlength=link.size) > 0))
     new_low = np.maximum(low_below, low_above[parent] - (high_sum[parent] - high_below))
@@ -164,7 +164,7 @@ def _sums(link: Link, values: Ints) -> Ints:
 
 
 def _fits(link: Link, low: Ints, high: Ints) -> bool:
-    """Say whether every cell of a link still allows a count."""
+    """Return whether every cell of a link still has a feasible count."""
     return all(
         bool((low[start : start + size] <= high[start : start + size]).all())
         for start, size in ((link.fine, len(link.parent)), (link.coarse, link.size))
@@ -173,12 +173,12 @@ def _fits(link: Link, low: Ints, high: Ints) -> bool:
 
 @dataclass(frozen=True)
 class ForcedTuples:
-    """Tuples of large counts that give themselves away, because all their noises are at the bound.
+    """Forced tuples of large counts: all noise terms are at the bound, which discloses the true counts.
 
     Attributes:
-        found: how many there are.
-        tuples: how many have counts above the bound, as far as published values tell.
-        expected: how many of these the law of noise lets one expect, 2 p_E^(c + 1) each.
+        found: the number of forced tuples.
+        tuples: the number of tuples whose published parts are all above the bound.
+        expected: the expected number of forced tuples among these, 2 p_E^(c + 1) for each.
     """
 
     found: int
@@ -193,20 +193,20 @@ def forced_tuples(view: PopulationCounts, noise: AssumedNoise) -> ForcedTuples:
         return ForcedTuples(0, 0, 0.0)
     bound, large = int(noise.bound), np.mean(noise.laws[-noise.repeat :], axis=0)
     least, most = large[noise.reach - bound], large[noise.reach + bound]
-    tables = layout.equations.noises[layout.equations.statistics]
+    tables = layout.equations.noise_term_counts[layout.equations.statistics]
     found, tuples, expected = 0, 0, 0.0
     for link in layout.equations.links:
         below = view.published[link.fine : link.fine + len(link.parent)]
         above = view.published[link.coarse : link.coarse + link.size]
         children = link.children
-        # An only child is its parent; of forced tuples the true counts are known.
-        asked = children > (1 if layout.spsn else 0)
+        # A single child equals its parent. The true counts of forced tuples are known.
+        proper = children > (1 if layout.spsn else 0)
         gap = np.bincount(link.parent, below, link.size) - above
         up = np.sign(gap).astype(np.int64) * bound
-        forced = asked & (np.abs(np.abs(gap) - (children + 1) * bound) < ROUNDING)
+        forced = proper & (np.abs(np.abs(gap) - (children + 1) * bound) < ROUNDING)
         small = np.bincount(link.parent, below - up[link.parent] <= bound, link.size) > 0
         found += int((forced & ~small).sum())
-        seen = asked & (np.bincount(link.parent, below <= bound, link.size) == 0)
+        seen = proper & (np.bincount(link.parent, below <= bound, link.size) == 0)
         tuples += int(seen.sum())
         parts = children[seen] * tables[layout.statistic_of[link.fine]]
         whole = tables[layout.statistic_of[link.coarse]]

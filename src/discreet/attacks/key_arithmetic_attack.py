@@ -1,7 +1,7 @@
 """Key arithmetic: plain cell keys of two parts add up to that of their total, which discloses their noise.
 
-With plain keys the key of a union of disjoint cells is the sum of their keys modulo K, and the noise is a step function
-of the key: the smallest noise has the lowest keys. For parts F and M with keys u, v, as shares of K, and their total T,
+With plain keys the key of a union of disjoint cells is the sum of their keys modulo K. The noise is a step function of
+the key: the smallest noise has the lowest keys. For parts F and M with keys u, v, as shares of K, and their total T,
 the noise terms are x, y, z with probability
 
     area of {(u, v): u in I_x, v in I_y, u + v mod 1 in I_z},
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
 
 FINEST = 128
-"""Pieces of the key space at least, where gaps of several tuples tell about one key."""
+"""Minimum number of intervals of the key space if several tuples are evidence about one key."""
 WIDEST = 60
-"""Noise that is told apart; what is beyond has hardly any chance, or the attack none."""
+"""Largest absolute noise of the model; if larger noise is not negligible, the attack does not run."""
 UNLIKELY = 1e-4
-"""Chance of noise beyond what is told apart that does not matter."""
+"""Negligible probability of noise beyond the model."""
 ROUNDING = 1e-15
-"""Areas up to this are what differences of rounded numbers leave of nothing."""
+"""Areas up to this are rounding errors."""
 IMPOSSIBLE = -700.0
-"""Stands for the logarithm of 0."""
+"""Replaces the logarithm of 0."""
 CHUNK = 20_000
-"""Cells whose keys are weighed at once."""
-PLAIN = "intervals of keys stand in the order of their noise; the gaps tell whether keys are plain or mixed"
-LARGE = "all counts so large that one law of noise serves them, and every such count equally likely beforehand"
+"""Number of cells per step."""
+PLAIN = "key intervals are in the order of their noise; the gaps show whether keys are plain or mixed"
+LARGE = "all counts are so large that they have one noise distribution, with a flat prior on these counts"
 
 
 @dataclass(frozen=True, eq=False)
 class GapModel:
-    """How the hidden state of a cell and the gap of a tuple go together.
+    """The joint distribution of the hidden state of a cell and the gap of a tuple.
 
     Attributes:
         noise: the noise of every state.
         part: P(state, gap) for a part; gaps from -3 times the reach on.
-        total: the same for the total.
+        total: P(state, gap) for the total.
     """
 
     noise: Ints
@@ -68,12 +68,12 @@ class GapModel:
 
     @property
     def gaps(self) -> int:
-        """Return how many gaps are possible."""
+        """Return the number of possible gaps."""
         return int(self.part.shape[1])
 
     @cached_property
     def log_chances(self) -> Floats:
-        """Return log P(gap | state), a row per gap: those of parts, then those of totals."""
+        """Return log P(gap | state), a row per gap: first for parts, then for totals."""
         joint = np.concatenate([self.part.T, self.total.T])
         weight = self.part.sum(axis=1)
         found = np.full(joint.shape, IMPOSSIBLE)
@@ -86,7 +86,7 @@ class GapModel:
         return values, (place[:, None] == np.arange(len(values))).astype(float)
 
     def guess(self, evidence: Any) -> tuple[Ints, Floats]:  # noqa: ANN401 - scipy.sparse is untyped
-        """Return the likeliest noise and its chance, given how often each gap was seen: a row per cell."""
+        """Return the most likely noise and its probability, given the frequency of each gap, a row per cell."""
         weight = self.part.sum(axis=1)
         log = evidence @ self.log_chances
         log -= log.max(axis=1, keepdims=True)
@@ -98,14 +98,14 @@ class GapModel:
         return values[best], sure
 
     def expected(self) -> tuple[float, float]:
-        """Return the share of parts and of totals that one gap lets guess: the sum over gaps of the largest chance."""
+        """Return P(correct) for parts and for totals given one gap: the sum over gaps of the largest probability."""
         _, belongs = self._by_noise
         part, total = ((belongs.T @ joint).max(axis=0).sum() for joint in (self.part, self.total))
         return float(part), float(total)
 
 
 def key_areas(parts: tuple[Floats, Floats], total: Floats) -> Floats:
-    """Return P(u in piece i, v in piece j, u + v mod 1 in piece k) for pieces given by their ends from 0 to 1."""
+    """Return P(u in interval i, v in interval j, u + v mod 1 in interval k) for intervals given by their ends."""
     u, v, w = parts[0][:, None, None], parts[1][None, :, None], total[None, None, :]
     under = np.maximum(w - u - v, 0) ** 2 / 2 + np.maximum(1 + w - u - v, 0) ** 2 / 2
     area = np.diff(np.diff(np.diff(under, axis=0), axis=1), axis=2)
@@ -113,7 +113,7 @@ def key_areas(parts: tuple[Floats, Floats], total: Floats) -> Floats:
 
 
 def plain_model(law: Floats, finest: int = 1) -> GapModel:
-    """Return the model of plain keys for a law on -E .. E, in pieces of the key space no longer than 1 / finest."""
+    """Return the model of plain keys for noise on -E .. E, with key intervals no longer than 1 / finest."""
     ends = _ends(law)
     states = np.unique(np.concatenate([ends, np.arange(finest + 1) / finest]))
     middle = (states[1:] + states[:-1]) / 2
@@ -124,21 +124,21 @@ def plain_model(law: Floats, finest: int = 1) -> GapModel:
 
 
 def independent_model(law: Floats) -> GapModel:
-    """Return the model of independent noises: the state of a cell is its noise."""
+    """Return the model of independent noise terms: the state of a cell is its noise."""
     noise = np.arange(len(law)) - len(law) // 2
     product = law[:, None, None] * law[:, None] * law
     return _model(noise, product, product)
 
 
 def _ends(law: Floats) -> Floats:
-    """Return the ends of the intervals of keys, noise by noise."""
+    """Return the ends of the key intervals, in the order of the noise."""
     ends = np.concatenate([[0.0], np.cumsum(law)])
     found: Floats = np.minimum(ends / ends[-1], 1.0)
     return found
 
 
 def _model(noise: Ints, part: Floats, total: Floats) -> GapModel:
-    """Return the model of joint laws by state and the noises of the two others; those of a total are its parts."""
+    """Return the model from the joint distributions of a state and the noise of the two other cells."""
     reach = part.shape[1] // 2
     x = np.arange(-reach, reach + 1)
     of_part = noise[:, None, None] + x[:, None] - x
@@ -156,14 +156,14 @@ def _by_gap(joint: Floats, gap: Ints, reach: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Which gaps were seen of every cell that is in some tuple of two parts.
+    """The observed gaps of every cell in a tuple of two parts.
 
     Attributes:
-        view: the population as published.
-        places: the cells.
-        number: for every cell the number of the persons behind it.
-        persons: for every gap that was seen, the number of the persons it tells about.
-        kind: which row of the model each of these gaps is.
+        view: the published counts of the population.
+        places: the positions of the cells.
+        number: the number of the set of persons of every cell.
+        persons: the number of the set of persons of every observed gap.
+        kind: the row of the model of every observed gap.
     """
 
     view: PopulationCounts
@@ -174,24 +174,24 @@ class Evidence:
 
     @cached_property
     def first(self) -> Ints:
-        """Return for everybody the kind of the first gap that was seen of them."""
+        """Return the kind of the first observed gap of every set of persons."""
         found = np.zeros(int(self.number.max(initial=-1)) + 1, dtype=np.int64)
         found[self.persons[::-1]] = self.kind[::-1]
         return found
 
     def counted(self, kinds: int) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-        """Return how often each kind of gap was seen of everybody."""
+        """Return the frequency of each kind of gap for every set of persons."""
         from scipy.sparse import csr_array
 
         shape = (len(self.first), kinds)
         return csr_array((np.ones(len(self.kind)), (self.persons, self.kind)), shape=shape)
 
 
-def evidence_of(view: PopulationCounts, sight: AttackerView, reach: int) -> Evidence:
-    """Return what tuples of two parts with large counts show in one population."""
-    same = same_cells(view, sight.noise)
-    # So large that the true counts have the last law of the p-table whatever their noise.
-    tuples = additive_tuples(view, same, 2).above(len(sight.noise.laws) - 2 + sight.noise.reach)
+def evidence_of(view: PopulationCounts, attacker: AttackerView, reach: int) -> Evidence:
+    """Return the gaps of tuples of two parts with large counts in one population."""
+    same = same_cells(view, attacker.noise)
+    # So large that the true counts have the last row of the p-table for any noise.
+    tuples = additive_tuples(view, same, 2).above(len(attacker.noise.laws) - 2 + attacker.noise.reach)
     gaps = tuples.gaps
     seen = np.abs(gaps) <= 3 * reach
     kind = gaps[seen] + 3 * reach
@@ -207,7 +207,7 @@ def evidence_of(view: PopulationCounts, sight: AttackerView, reach: int) -> Evid
 
 @dataclass(frozen=True, eq=False)
 class NoiseGuesses:
-    """The noise of every cell as guessed, and how sure, under plain keys; and under independent ones."""
+    """The estimated noise under plain keys with its confidence, and the estimate under independent noise."""
 
     evidence: Evidence
     plain: Ints
@@ -215,13 +215,13 @@ class NoiseGuesses:
     independent: Ints
 
     def counts(self, noise: Ints) -> Ints:
-        """Return the true counts that a guess of the noise means."""
+        """Return the estimated true counts, given the estimated noise."""
         published = self.evidence.view.published[self.evidence.places]
         return np.rint(published).astype(np.int64) - noise[self.evidence.number]
 
 
 def fit_plain_keys(found: Sequence[Evidence], plain: GapModel, independent: GapModel) -> bool:
-    """Say whether the gaps are likelier under plain keys than under independent noises."""
+    """Return whether the gaps are more likely under plain keys than under independent noise."""
     gaps = np.concatenate([evidence.kind[evidence.kind >= plain.gaps] for evidence in found]) - plain.gaps
     with np.errstate(divide="ignore"):
         log = [np.log(model.total.sum(axis=0)).clip(min=IMPOSSIBLE) for model in (plain, independent)]
@@ -229,15 +229,15 @@ def fit_plain_keys(found: Sequence[Evidence], plain: GapModel, independent: GapM
 
 
 def by_one(evidence: Evidence, plain: GapModel, independent: GapModel) -> NoiseGuesses:
-    """Return the guesses from the first tuple of each cell."""
+    """Return the estimates from the first tuple of each cell."""
     each = np.eye(2 * plain.gaps)
     noise, sure = plain.guess(each)
     without, _ = independent.guess(each)
     return NoiseGuesses(evidence, noise[evidence.first], sure[evidence.first], without[evidence.first])
 
 
-def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: AttackerView) -> NoiseGuesses:
-    """Return the guesses from all tuples of each cell."""
+def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, attacker: AttackerView) -> NoiseGuesses:
+    """Return the estimates from all tuples of each cell."""
     counted = evidence.counted(2 * plain.gaps)
     size = counted.shape[0]
     found, sure, without = (np.zeros(size, dtype=kind) for kind in (np.int64, float, np.int64))
@@ -245,20 +245,20 @@ def by_all(evidence: Evidence, plain: GapModel, independent: GapModel, sight: At
         here = slice(start, min(start + CHUNK, size))
         found[here], sure[here] = plain.guess(counted[here])
         without[here], _ = independent.guess(counted[here])
-        if sight.tell:
-            sight.tell("keys", here.stop, size)
+        if attacker.progress:
+            attacker.progress("keys", here.stop, size)
     return NoiseGuesses(evidence, found, sure, without)
 
 
 @ATTACKS.register("keys")
-def keys(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the counts of tuples of two parts, as plain keys betray them: from one tuple each, and from all."""
-    noise = sight.noise
-    law = _told_apart(noise.laws[-1])
+def keys(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the counts of tuples of two parts that plain keys disclose: from one tuple per cell, and from all."""
+    noise = attacker.noise
+    law = _truncated(noise.laws[-1])
     if noise.shared != "participants" or noise.repeat > 1 or law is None or not noise.variance:
         return []
     reach = len(law) // 2
-    found = [evidence_of(view, sight, reach) for view in sight.views()]
+    found = [evidence_of(view, attacker, reach) for view in attacker.views()]
     found = [evidence for evidence in found if len(evidence.places)]
     if not found:
         return []
@@ -267,35 +267,37 @@ def keys(sight: AttackerView) -> list[AttackEstimates]:
     plain = fit_plain_keys(found, coarse, independent)
     one = [by_one(evidence, coarse if plain else independent, independent) for evidence in found]
     if not plain:
-        method = "the likeliest noise, given that keys do not add up, as the gaps tell"
+        method = "the most likely noise under mixed keys, which the gaps indicate"
         predicted = _predicted(one, independent)
-        return [_finding(sight, one, method, variant="one tuple", predicted=predicted, sentence=_nothing)]
-    method = "the likeliest noise, given that keys of two parts add up to that of their total"
-    first = _finding(sight, one, method, variant="one tuple", predicted=_predicted(one, coarse))
+        return [
+            _finding(attacker, one, method, variant="one tuple", predicted=predicted, sentence=_mixed_keys_sentence)
+        ]
+    method = "the most likely noise, given that the keys of two parts add up to the key of their total"
+    first = _finding(attacker, one, method, variant="one tuple", predicted=_predicted(one, coarse))
     fine = plain_model(law, FINEST)
-    parts = [by_all(evidence, fine, independent, sight) for evidence in found]
-    return [first, _finding(sight, parts, method, variant="all tuples", predicted=_by_confidence(parts))]
+    parts = [by_all(evidence, fine, independent, attacker) for evidence in found]
+    return [first, _finding(attacker, parts, method, variant="all tuples", predicted=_by_confidence(parts))]
 
 
 def _by_confidence(guesses: Sequence[NoiseGuesses]) -> dict[str, float]:
-    """Return the mean of her confidence by class of the counts she names: true ones differ from them by little."""
+    """Return the mean confidence by class of the estimated counts, which differ little from the true ones."""
     counts = np.concatenate([g.counts(g.plain) for g in guesses])
     sure = np.concatenate([g.confidence[g.evidence.number] for g in guesses])
     classes = {name: (counts >= low) & (counts <= high) for name, (low, high) in CLASSES.items()}
     return {name: float(sure[where].mean()) for name, where in classes.items() if where.any()}
 
 
-def _nothing(score: Score) -> str:
-    """Return what is learnt where keys are mixed."""
+def _mixed_keys_sentence(score: Score) -> str:
+    """Return the outcome under mixed keys as a sentence."""
     found = score.whole
     return (
-        "Nothing: the gaps show that keys do not add up (mixed keys). From the gap of one tuple alone, noise taken as "
-        f"independent, {found.right:,} of {found.cells:,} large counts are guessed ({found.achieved:.1%})."
+        "Keys disclose nothing: the gaps show mixed keys. From the gap of one tuple under independent noise, "
+        f"{found.right:,} of {found.cells:,} large counts are recovered exactly ({found.achieved:.1%})."
     )
 
 
-def _told_apart(law: Floats) -> Floats | None:
-    """Return the middle of a law, None if too much of it is beyond."""
+def _truncated(law: Floats) -> Floats | None:
+    """Return the distribution within `WIDEST`; None if more than a negligible part is beyond."""
     reach = len(law) // 2
     if reach <= WIDEST:
         return law
@@ -304,17 +306,17 @@ def _told_apart(law: Floats) -> Floats | None:
 
 
 def _predicted(guesses: Sequence[NoiseGuesses], model: GapModel) -> dict[str, float]:
-    """Return the share that one gap lets guess, by class of count; parts and totals as they are in each."""
+    """Return P(correct) given one gap, by class of count, averaged over the parts and totals of the class."""
     share = np.array(model.expected())
     chance = np.concatenate([share[(g.evidence.first >= model.gaps).astype(int)][g.evidence.number] for g in guesses])
     counts = np.concatenate([g.counts(g.plain) for g in guesses])
     classes = {name: (counts >= low) & (counts <= high) for name, (low, high) in CLASSES.items()}
-    # A class that she does not see may still be there.
+    # A class without estimates may still have true counts.
     return {name: float((chance[where] if where.any() else chance).mean()) for name, where in classes.items()}
 
 
 def _finding(
-    sight: AttackerView,
+    attacker: AttackerView,
     parts: Sequence[NoiseGuesses],
     method: str,
     *,
@@ -322,7 +324,7 @@ def _finding(
     predicted: Mapping[str, float] | None = None,
     sentence: Callable[[Score], str] | None = None,
 ) -> AttackEstimates:
-    """Return the finding of guesses in several populations."""
+    """Return the estimates of several populations as one set."""
     estimates = [
         CellEstimates(
             part.evidence.view,
@@ -333,7 +335,7 @@ def _finding(
         for part in parts
     ]
     made = cells_finding(
-        sight,
+        attacker,
         estimates,
         attack="keys",
         variant=variant,

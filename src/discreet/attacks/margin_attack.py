@@ -1,7 +1,7 @@
 """Margin attack: infer small counts from parts and totals together (Bach 2020, "Exploiting margins").
 
-Certain: the only counts that the noise bound and all sums together allow (`attacks.feasible_counts`).
-Posterior: the likeliest small counts, given their own value and all sums (`attacks.margin_posterior`).
+Certain: counts of cells with only one count that the noise bound and all sums allow (`attacks.feasible_counts`).
+Posterior: the most likely small counts, given their own value and all sums (`attacks.margin_posterior`).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from discreet.attacks.margin_posterior import Posteriors
     from discreet.attacks.scoring import Score
 
-KEPT = "no noise is larger than the bound she takes it to have"
-INDEPENDENT = "given a count, the equations it stands in are taken as independent; exact where there is one"
-ALIKE = "statistics with about the same share of published zeros have counts of the same law"
-GUESSED = "the law of the noise, and that zeros stay zeros, is guessed from what the release tells"
+KEPT = "no noise exceeds the bound that the attacker assumes"
+INDEPENDENT = "the equations that contain a count are independent given the count; exact for one equation"
+ALIKE = "statistics with a similar share of published zeros have the same distribution of true counts"
+GUESSED = "the noise distribution, and that zeros have no noise, is inferred from the disclosed parameters"
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
-    """What margins tell about one population."""
+class PopulationMargins:
+    """The results of the margin attack for one population."""
 
     certain: CellEstimates
     likely: CellEstimates
@@ -45,83 +45,83 @@ class Population:
 
 
 @ATTACKS.register("margins")
-def margins(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the counts that are certain, and the likeliest small counts given everything that must add up."""
-    found = [_population(sight, view) for view in sight.views()]
-    guessed = () if sight.noise.exactly else (GUESSED,)
-    public = (PUBLIC_TOTALS,) if sight.knowledge.known else ()
+def margins(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the certain counts, and the most likely small counts given all sums."""
+    found = [_population(attacker, view) for view in attacker.views()]
+    guessed = () if attacker.noise.exactly else (GUESSED,)
+    public = (PUBLIC_TOTALS,) if attacker.knowledge.known else ()
     return [
-        _certain(sight, found, assumptions=(KEPT, *public, *guessed)),
-        _likely(sight, found, assumptions=(INDEPENDENT, ALIKE, *public, *guessed)),
+        _certain(attacker, found, assumptions=(KEPT, *public, *guessed)),
+        _likely(attacker, found, assumptions=(INDEPENDENT, ALIKE, *public, *guessed)),
     ]
 
 
-def _population(sight: AttackerView, view: PopulationCounts) -> Population:
-    """Return what margins tell about one population."""
-    name, noise = view.layout.name, sight.noise
-    known = {stat: counts for (of, stat), counts in sight.knowledge.known.items() if of == name}
+def _population(attacker: AttackerView, view: PopulationCounts) -> PopulationMargins:
+    """Return the results of the margin attack for one population."""
+    name, noise = view.layout.name, attacker.noise
+    known = {stat: counts for (of, stat), counts in attacker.knowledge.known.items() if of == name}
     possible = intervals(view, noise, known)
-    asked = np.ones(view.layout.cells, dtype=bool)
+    selected = np.ones(view.layout.cells, dtype=bool)
     for statistic in known:
-        asked[view.layout.equations.cells_of(view.layout.lattice.position(statistic))] = False
-    sure = np.flatnonzero(possible.certain & asked) if possible.consistent else np.zeros(0, dtype=np.int64)
+        selected[view.layout.equations.cells_of(view.layout.lattice.position(statistic))] = False
+    sure = np.flatnonzero(possible.certain & selected) if possible.consistent else np.zeros(0, dtype=np.int64)
     certain = CellEstimates(view, sure, possible.low[sure].astype(float), np.ones(len(sure)))
-    if sight.targets is not None:
+    if attacker.targets is not None:
         drawn = np.zeros(view.layout.cells, dtype=bool)
-        drawn[sight.targets[name]] = True
-        asked &= drawn
+        drawn[attacker.targets[name]] = True
+        selected &= drawn
     used = possible if possible.consistent else allowed(view.published, noise)
-    posterior = MarginPosterior(view, noise, used, asked, kind_priors(view, noise))
-    logs = posterior.with_margins(partial(sight.tell, "margins") if sight.tell else None)
+    posterior = MarginPosterior(view, noise, used, selected, kind_priors(view, noise))
+    logs = posterior.with_margins(partial(attacker.progress, "margins") if attacker.progress else None)
     likeliest = posterior.estimates(logs)
     likely = CellEstimates(view, posterior.places, likeliest.estimate.astype(float), likeliest.confidence)
-    return Population(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent)
+    return PopulationMargins(certain, likely, likeliest, forced_tuples(view, noise), possible.consistent)
 
 
-def _certain(sight: AttackerView, found: Sequence[Population], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
-    """Return the counts that the bound and the sums leave no choice for."""
+def _certain(attacker: AttackerView, found: Sequence[PopulationMargins], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
+    """Return the counts of cells with only one feasible count."""
     made = cells_finding(
-        sight,
+        attacker,
         [part.certain for part in found],
         attack="margins",
         variant="certain",
         subject="counts",
-        sentence=partial(_what_is_certain, found=found),
-        method="the counts that the bound of the noise leaves, made to agree with all sums",
+        sentence=partial(_certain_sentence, found=found),
+        method="the only counts that agree with the noise bound and with all sums",
         **about,
     )
     counts = [part.certain.estimate for part in found]
     return replace(made, estimate=np.concatenate(counts).astype(np.int64) if counts else made.estimate)
 
 
-def _what_is_certain(score: Score, found: Sequence[Population]) -> str:
-    """Return what is certain, in a sentence."""
+def _certain_sentence(score: Score, found: Sequence[PopulationMargins]) -> str:
+    """Return the certain counts as a sentence."""
     if not all(part.consistent for part in found):
-        return "The published counts contradict the law of noise she believes in: nothing is certain."
+        return "No count is certain: the published counts contradict the assumed noise distribution."
     estimate, right = score.finding.estimate, int(score.right.sum())
     single, empty = int((estimate == 1).sum()), int((estimate == 0).sum())
     there = sum(int((score.truth.counts(part.certain.view.layout.name) == 1).sum()) for part in found)
     forced, expected = sum(part.tuples.found for part in found), sum(part.tuples.expected for part in found)
-    how = "all right" if right == len(estimate) else f"{right:,} right"
+    how = "all correct" if right == len(estimate) else f"{right:,} correct"
     about = f"{expected:,.0f}" if expected >= 10 else f"{expected:.2g}"
-    tuples = f"; {forced:,} forced tuples (expected {about})" if any(p.tuples.tuples for p in found) else ""
+    tuples = f" Forced tuples: {forced:,} (expected {about})." if any(p.tuples.tuples for p in found) else ""
     return (
-        f"{single:,} of {there:,} single-person cells are certain, and {len(estimate) - empty:,} counts in "
-        f"all{f' ({how})' if len(estimate) else ''}, beside {empty:,} empty cells{tuples}."
+        f"{single:,} of {there:,} singleton cells are certain. Certain counts in total: {len(estimate) - empty:,} "
+        f"above 0 and {empty:,} empty cells{f' ({how})' if len(estimate) else ''}.{tuples}"
     )
 
 
-def _likely(sight: AttackerView, found: Sequence[Population], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
-    """Return the likeliest counts of cells that may be small."""
+def _likely(attacker: AttackerView, found: Sequence[PopulationMargins], **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
+    """Return the most likely counts of cells that may be small."""
     made = cells_finding(
-        sight,
+        attacker,
         [part.likely for part in found],
         attack="margins",
         variant="posterior",
         subject="small counts",
         class_chances=np.concatenate([part.posteriors.class_chances for part in found]),
-        sampled=sight.targets is not None,
-        method="the likeliest count, where it may be 0, 1 or 2, given its own value and all sums it takes part in",
+        sampled=attacker.targets is not None,
+        method="the most likely count of cells that may be 0, 1 or 2, given the published value and all sums",
         **about,
     )
     return replace(

@@ -12,8 +12,8 @@ area is a sliver by itself, |S| = 1. Areas nested in one topic need no map: thei
 and the attack `projection` uses them.
 
 Bridges are found in time linear in edges. In a depth-first tree every other edge leads from a node to one of its
-ancestors, so a tree edge is a bridge if and only if no such edge leaves the subtree below it. Each such edge counts +1
-at its lower end and -1 at its upper end, summed over the subtree. Tarjan (1974), A note on finding the bridges of a
+ancestors. Hence a tree edge is a bridge if and only if no such edge leaves the subtree below it. Each such edge counts
++1 at its lower end and -1 at its upper end, summed over the subtree. Tarjan (1974), A note on finding the bridges of a
 graph, Information Processing Letters 2.
 
 Differencing of geographies: Duke-Williams and Rees (1998), Can census offices publish statistics for more than one
@@ -47,11 +47,11 @@ class Tree:
     """A depth-first tree of every component.
 
     Attributes:
-        order: the nodes, each before what is below it; a node and all below it stand together.
-        place: where each node stands in the order.
-        parent: the node above each, -1 at the top.
-        size: how many nodes hang on each, itself among them.
-        top: the first place of the component of each node.
+        order: the nodes in preorder: a node, then its whole subtree.
+        place: the position of each node in the order.
+        parent: the parent of each node; -1 for a root.
+        size: the number of nodes in the subtree of each node, itself included.
+        top: the position of the root of the component of each node.
     """
 
     order: Ints
@@ -63,16 +63,16 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Bridges:
-    """Edges that separate the graph, each with the smaller of its two sides.
+    """The bridges of a graph, each with the smaller of its two sides.
 
     Attributes:
-        near: the end of the edge that belongs to the side.
+        near: the end of the bridge that belongs to the smaller side.
         far: the other end.
-        size: how many nodes the side has.
-        tree: where the nodes stand.
-        start: the place of the first node below the edge.
-        stop: the place behind the last.
-        below: whether the side is what is below the edge, or the rest of the component.
+        size: the number of nodes of the smaller side.
+        tree: the depth-first tree.
+        start: the position of the first node below the bridge.
+        stop: the position after the last node below the bridge.
+        below: whether the smaller side is the subtree below the bridge; otherwise the rest of the component.
     """
 
     near: Ints
@@ -96,7 +96,7 @@ class Bridges:
         return np.concatenate([self.tree.order[first:start], self.tree.order[stop:last]])
 
     def sums(self, values: Floats) -> Floats:
-        """Return for every bridge the sum over its side of values by node, of one row or column each."""
+        """Return for every bridge the sum over the nodes on its smaller side; `values` has a row per node."""
         cumulated = np.zeros((len(values) + 1, *values.shape[1:]))
         np.cumsum(values[self.tree.order], axis=0, out=cumulated[1:])
         inside = cumulated[self.stop] - cumulated[self.start]
@@ -111,7 +111,7 @@ def depth_first(nodes: int, ends: Ints) -> Tree:
     """Return the depth-first trees of a graph, without recursion.
 
     Args:
-        nodes: how many there are.
+        nodes: the number of nodes.
         ends: two rows, the ends of every edge.
     """
     both = np.concatenate([ends, ends[::-1]], axis=1)
@@ -145,7 +145,7 @@ def depth_first(nodes: int, ends: Ints) -> Tree:
 
 
 def bridges(nodes: int, ends: Ints) -> Bridges:
-    """Return the bridges of a graph without double edges, each with its smaller side.
+    """Return the bridges of a graph without parallel edges, each with its smaller side.
 
     >>> found = bridges(4, np.array([[0, 1, 2, 2], [1, 2, 0, 3]]))
     >>> list(zip(found.near.tolist(), found.far.tolist(), found.size.tolist()))
@@ -177,22 +177,22 @@ def bridges(nodes: int, ends: Ints) -> Bridges:
 
 
 FEW = 8
-"""Up to so many areas the law of the sum of their noises is computed; beyond, it is normal."""
-SURELY = 8.0
-"""Standard deviations beyond which a gap is no noise."""
-HELD = 4_000_000
-"""Chances that are held at once."""
+"""Maximum number of areas for which the noise distribution of their sum is computed; beyond, it is normal."""
+OUTLIER = 8.0
+"""Number of standard deviations beyond which noise does not explain a gap."""
+MAX_HELD = 4_000_000
+"""Maximum number of probabilities held in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Which areas meet, as the ends of edges: areas of the first topic, then those of the second behind them.
+    """The graph of overlapping areas: the areas of the first topic, then those of the second.
 
     Attributes:
         topics: the two topics.
-        codes: their areas.
-        found: the edges that separate.
-        part: for every area the number of the part of the map it is joined to.
+        codes: the codes of their areas.
+        found: the bridges.
+        part: the number of the component of every area.
     """
 
     topics: tuple[str, str]
@@ -202,7 +202,7 @@ class Map:
 
     @cached_property
     def sign(self) -> Ints:
-        """Return +1 for bridges whose side ends in the first topic, -1 for others."""
+        """Return +1 for bridges whose near end belongs to the first topic, -1 for others."""
         return np.where(self.found.near < len(self.codes[0]), 1, -1)
 
     @cached_property
@@ -212,7 +212,7 @@ class Map:
 
 
 def map_of(overlaps: Overlaps, codes: tuple[tuple[str, ...], tuple[str, ...]]) -> Map:
-    """Return the graph of a map with the edges that separate it, or refuse codes that are not there."""
+    """Return the graph of overlapping areas with its bridges; raise an error for unknown codes."""
     place = [{code: number for number, code in enumerate(known)} for known in codes]
     for pair in overlaps.pairs:
         for topic, code, known in zip(overlaps.topics, pair, place, strict=True):
@@ -226,7 +226,7 @@ def map_of(overlaps: Overlaps, codes: tuple[tuple[str, ...], tuple[str, ...]]) -
 
 
 def _parts_of(areas: int, ends: Ints) -> Ints:
-    """Return for every area the number of the part of the graph that it is in."""
+    """Return the number of the component of every area."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -237,13 +237,13 @@ def _parts_of(areas: int, ends: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class AreaIntersections:
-    """The slivers of two statistics that differ in the topic of their areas alone.
+    """The slivers of two statistics that differ only in the topic of their areas.
 
     Attributes:
-        view: the population as published.
-        map: which areas meet.
-        places: where the counts stand: a row per area, a column per category of whatever else they are by.
-        tables: how many noises of its own each count shows.
+        view: the published counts of the population.
+        map: the graph of overlapping areas.
+        places: the positions of the counts: a row per area, a column per category of the other topics.
+        tables: the number of independent noise terms in a count, for each of the two statistics.
     """
 
     view: PopulationCounts
@@ -253,38 +253,38 @@ class AreaIntersections:
 
     @cached_property
     def raw(self) -> Floats:
-        """Return the published sums, a row per bridge."""
+        """Return the signed sums of published counts, a row per bridge."""
         areas = self.view.published[self.places] * self.map.kind[:, None]
         found: Floats = self.map.found.sums(areas) * self.map.sign[:, None]
         return found
 
     def check(self, noise: AssumedNoise) -> None:
-        """Refuse a map that cannot be right: in each part of it both topics hold the same persons."""
+        """Raise an error for a wrong map: in each component both topics must contain the same persons."""
         kind, part = self.map.kind[:, None], self.map.part
         areas = np.bincount(part)
         gap = np.stack([np.bincount(part, column) for column in (kind * self.view.published[self.places]).T], axis=1)
-        limit = np.minimum(noise.bound * areas, SURELY * np.sqrt(noise.variance * areas) + noise.reach)
+        limit = np.minimum(noise.bound * areas, OUTLIER * np.sqrt(noise.variance * areas) + noise.reach)
         wrong = np.flatnonzero((np.abs(gap) > limit[:, None]).any(axis=1))
         if len(wrong):
             area = int(np.flatnonzero(part == wrong[0])[0])
             first, second = self.map.topics
             of, code = (first if area < len(self.map.codes[0]) else second), sum(self.map.codes, ())[area]
             raise ParameterError(
-                f"The map of {first} and {second} does not fit what is published: around {code} of {of}, in a part of "
-                f"{areas[wrong[0]]:,} areas, the two differ by more than noise can. Complete or correct the overlaps.",
+                f"The overlaps of {first} and {second} contradict the published counts. Near {code} of {of}, in a "
+                f"component of {areas[wrong[0]]:,} areas, noise cannot explain the difference. Correct the overlaps.",
                 parameter="overlaps",
             )
 
     def true(self, truth: Truth) -> Ints:
-        """Return the true numbers of persons."""
+        """Return the true counts."""
         areas = truth.counts(self.view.layout.name)[self.places] * self.map.kind[:, None]
         return np.rint(self.map.found.sums(areas.astype(float)) * self.map.sign[:, None]).astype(np.int64)
 
     def confidence(self, noise: AssumedNoise, estimate: Ints) -> Floats:
-        """Return the posterior of every estimate: noises given what was published, and no negative number."""
+        """Return the posterior probability of every estimate, given the published counts; counts are non-negative."""
         published = np.rint(self.view.published[self.places]).astype(np.int64)
         behind = [
-            NoiseBehind.learnt(published[self.map.kind == kind], averaged(noise, tables))
+            NoisePosterior.learnt(published[self.map.kind == kind], averaged(noise, tables))
             for kind, tables in zip((1, -1), self.tables, strict=True)
         ]
         mean, variance = np.zeros(published.shape), np.zeros(published.shape)
@@ -299,13 +299,13 @@ class AreaIntersections:
         found[many] = _normal(estimate[many], (self.raw - bias)[many], spread[many])
         for areas in np.unique(size[~many]).tolist():
             those = np.flatnonzero(size == areas)
-            step = max(1, HELD // (published.shape[1] * areas * behind[0].length(areas)))
+            step = max(1, MAX_HELD // (published.shape[1] * areas * behind[0].length(areas)))
             for part in np.array_split(those, -(-len(those) // step)):
                 found[part] = self._few(part, published, behind, estimate[part])
         return found
 
-    def _few(self, those: Ints, published: Ints, behind: list[NoiseBehind], estimate: Ints) -> Floats:
-        """Return the posterior of slivers with one number of areas, by the law of the sum of their noises."""
+    def _few(self, those: Ints, published: Ints, behind: list[NoisePosterior], estimate: Ints) -> Floats:
+        """Return the posterior of slivers with equally many areas, by convolution of their noise distributions."""
         sides = np.stack([self.map.found.side(number) for number in those.tolist()])
         areas = sides.shape[1]
         length = behind[0].length(areas)
@@ -316,10 +316,10 @@ class AreaIntersections:
             seen = published[sides[:, number]]
             laws = np.where(first, behind[0].law(seen), behind[1].law(seen))
             shape = np.fft.rfft(laws, length)
-            # The law of minus a noise has the conjugate transform.
+            # The distribution of a negated noise term has the conjugate transform.
             total = total * np.where(weight[:, number, None, None] > 0, shape, np.conj(shape))
         pmf = np.maximum(np.fft.irfft(total, length), 0.0)
-        # A law starts at minus its reach, turned round it ends there.
+        # A distribution starts at -reach; a reversed one ends there.
         turned = (weight > 0).sum(axis=1) - (weight < 0).sum(axis=1)
         reach = behind[0].reach
         noise = np.arange(-areas * reach, areas * reach + 1)
@@ -334,13 +334,13 @@ class AreaIntersections:
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseBehind:
-    """The law of noise given what was published, for areas of one kind.
+class NoisePosterior:
+    """The posterior noise distribution given the published count, for areas of one topic.
 
     Attributes:
-        table: by published count from `first` to `last`, the chance of noise -reach .. reach.
-        first: the least published count that is told apart.
-        last: the largest; beyond it every count has the law of large ones.
+        table: the probability of noise -reach .. reach, by published count from `first` to `last`.
+        first: the smallest published count with its own row.
+        last: the largest one; all larger counts have the distribution of the last row.
     """
 
     table: Floats
@@ -348,8 +348,8 @@ class NoiseBehind:
     last: int
 
     @classmethod
-    def learnt(cls, published: Ints, noise: AssumedNoise) -> NoiseBehind:
-        """Return the law that the published counts of all areas of this kind suggest."""
+    def learnt(cls, published: Ints, noise: AssumedNoise) -> NoisePosterior:
+        """Return the posterior with a prior estimated from the published counts of all areas of this topic."""
         prior = empirical_prior(published.ravel().astype(float), noise)
         first, last = -noise.reach, SMALL
         seen, error = np.arange(first, last + 1), np.arange(-noise.reach, noise.reach + 1)
@@ -358,24 +358,24 @@ class NoiseBehind:
         joint = share * noise.chance(true, seen[:, None])
         behind = joint.sum(axis=1, keepdims=True)
         large = np.mean(noise.laws[-noise.repeat :], axis=0)
-        told = np.divide(joint, behind, out=np.broadcast_to(large, joint.shape).copy(), where=behind > 0)
-        return cls(np.concatenate([told, large[None, :]]), first, last)
+        posterior = np.divide(joint, behind, out=np.broadcast_to(large, joint.shape).copy(), where=behind > 0)
+        return cls(np.concatenate([posterior, large[None, :]]), first, last)
 
     @property
     def reach(self) -> int:
-        """Return the largest noise."""
+        """Return the largest absolute noise."""
         return int(self.table.shape[1]) // 2
 
     def length(self, areas: int) -> int:
-        """Return how long a transform must be that holds a sum of so many noises."""
+        """Return the length of a Fourier transform for the sum of this number of noise terms."""
         return 1 << (2 * areas * self.reach + 1).bit_length()
 
     def law(self, published: Ints) -> Floats:
-        """Return the chance of every noise behind published counts."""
+        """Return the posterior noise distribution of published counts."""
         return self.table[np.clip(published, self.first, self.last + 1) - self.first]
 
     def moments(self, published: Ints) -> tuple[Floats, Floats]:
-        """Return mean and variance of the noise behind published counts."""
+        """Return posterior mean and variance of the noise of published counts."""
         error = np.arange(-self.reach, self.reach + 1)
         mean = self.table @ error
         variance = self.table @ error**2 - mean**2
@@ -384,7 +384,7 @@ class NoiseBehind:
 
 
 def _normal(estimate: Ints, centre: Floats, variance: Floats) -> Floats:
-    """Return the posterior of whole numbers from 0 on about a centre."""
+    """Return the posterior of non-negative whole numbers under a normal distribution."""
     from scipy.special import ndtr
 
     spread = np.sqrt(np.maximum(variance, 1e-12))
@@ -396,26 +396,26 @@ def _normal(estimate: Ints, centre: Floats, variance: Floats) -> Floats:
 
 
 @ATTACKS.register("slivers")
-def slivers(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the number of persons wherever two areas meet and subtraction isolates them."""
-    overlaps = sight.knowledge.overlaps
+def slivers(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the counts of all intersections of areas that subtraction isolates."""
+    overlaps = attacker.knowledge.overlaps
     if overlaps is None:
         return []
-    parts = [part for view in sight.views() for part in _parts(view, overlaps) if len(part.map.found)]
+    parts = [part for view in attacker.views() for part in _parts(view, overlaps) if len(part.map.found)]
     if not parts:
         return []
     done: list[tuple[AreaIntersections, Ints, Floats]] = []
     for number, part in enumerate(parts):
-        part.check(sight.noise)
+        part.check(attacker.noise)
         estimate = np.maximum(np.rint(part.raw), 0).astype(np.int64)
-        done.append((part, estimate, part.confidence(sight.noise, estimate)))
-        if sight.tell:
-            sight.tell("slivers", number + 1, len(parts))
+        done.append((part, estimate, part.confidence(attacker.noise, estimate)))
+        if attacker.progress:
+            attacker.progress("slivers", number + 1, len(parts))
     return [_finding(done, overlaps)]
 
 
 def _parts(view: PopulationCounts, overlaps: Overlaps) -> list[AreaIntersections]:
-    """Return the pairs of published statistics that differ in the topic of their areas alone."""
+    """Return the pairs of published statistics that differ only in the topic of their areas."""
     layout = view.layout
     axes = {axis.name: number for number, axis in enumerate(layout.lattice.axes)}
     if not all(topic in axes for topic in overlaps.topics):
@@ -435,20 +435,20 @@ def _parts(view: PopulationCounts, overlaps: Overlaps) -> list[AreaIntersections
         twin = rows.get(tuple(moved.values()))
         if twin is not None:
             places = np.concatenate([_places(layout, statistic, first), _places(layout, twin, second)])
-            noises = layout.equations.noises
+            noises = layout.equations.noise_term_counts
             parts.append(AreaIntersections(view, found, places, (int(noises[statistic]), int(noises[twin]))))
     return parts
 
 
 def _finest(layout: CellVector, overlaps: Overlaps) -> bool:
-    """Say whether the areas of the map are published, and not only larger ones."""
+    """Return whether the areas of the map are published, and not only larger ones."""
     topics = layout.programme.topics
     published = {axis.name: set(axis.codes[-1] or ()) for axis in layout.lattice.axes}
     return all(published[topic] == set(topics[topic].levels[-1].codes or ()) for topic in overlaps.topics)
 
 
 def _places(layout: CellVector, statistic: int, axis: int) -> Ints:
-    """Return where the cells of a statistic stand, a row per category of one axis."""
+    """Return the positions of the cells of a statistic, a row per category of one axis."""
     cells = layout.equations.cells_of(statistic)
     numbers = np.arange(cells.start, cells.stop).reshape(layout.equations.shape(statistic))
     return np.moveaxis(numbers, axis, 0).reshape(numbers.shape[axis], -1)
@@ -468,15 +468,15 @@ def _finding(done: list[tuple[AreaIntersections, Ints, Floats]], overlaps: Overl
         subject=f"slivers between {first} and {second}",
         estimate=estimate,
         confidence=np.concatenate([sure.ravel() for _, _, sure in done]),
-        # An area that meets one other only is published as it is.
+        # An area that overlaps only one other area is itself published.
         naive=np.where(areas == 1, estimate, 0),
         actual=actual,
         groups=tuple(f"sums of {size:,} areas" if size > 1 else "single areas" for size in sizes.tolist()),
         group_of=group_of.ravel(),
         rerun=True,
-        method=f"areas of {first} minus areas of {second} on one side of an overlap that alone joins the two sides",
+        method=f"areas of {first} minus areas of {second} on one side of an overlap that is the only link to the rest",
         assumptions=(
-            "the map is right: persons live only where areas are said to meet",
-            f"noises of different areas are independent; a sum of more than {FEW} is taken as normal",
+            "the map is correct: no person lives in an overlap that it does not list",
+            f"noise is independent between areas; sums of more than {FEW} noise terms are normal",
         ),
     )

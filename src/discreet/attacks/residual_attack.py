@@ -1,4 +1,4 @@
-"""Inferring the bound of the noise from the residuals of all published counts.
+"""Residual attack: infer the noise bound from the residuals of all published counts.
 
 Least squares on all published counts gives each a leave-one-out residual: its own noise plus an error that is nearly
 Gaussian (`equations.residual_terms`). The attacker adds up the log-likelihoods of the residuals of large counts under
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class BoundByResiduals:
-    """What residuals reveal of the bound.
+    """The noise bound as estimated from residuals.
 
     Attributes:
-        bound: the bound that explains them best.
-        confidence: its probability, all possible bounds being equally likely beforehand.
-        residuals: how many were used.
-        predicted: how often the attack is expected to identify the bound; None where the noise is not known.
+        bound: the bound with the largest likelihood.
+        confidence: its posterior probability under a flat prior on all possible bounds.
+        residuals: the number of residuals used.
+        predicted: the expected probability of identifying the bound; None if the noise distribution is unknown.
     """
 
     bound: int
@@ -50,20 +50,20 @@ class BoundByResiduals:
     predicted: float | None
 
 
-def bound_by_residuals(sight: AttackerView, largest: int, laws: Laws) -> BoundByResiduals | None:
-    """Return the bound that explains the residuals of large counts best; None where there are none.
+def bound_by_residuals(attacker: AttackerView, largest: int, laws: Laws) -> BoundByResiduals | None:
+    """Return the bound with the largest likelihood given the residuals of large counts; None without residuals.
 
     Args:
-        sight: what the attacker sees.
-        largest: the largest bound that is possible.
-        laws: gives the noise distribution of large counts by variance and bound; None where there is none.
+        attacker: the attacker's view of the release.
+        largest: the largest possible bound.
+        laws: returns the noise distribution of large counts by variance and bound; None if there is none.
     """
-    found = large_residuals(sight, largest)
+    found = large_residuals(attacker, largest)
     seen, leverage = found.values, found.leverage
     if not len(seen):
         return None
-    noise = sight.noise
-    # A release gives the size of its noise to one decimal; its residuals tell more.
+    noise = attacker.noise
+    # The release discloses its typical noise to one decimal; the residuals estimate it more precisely.
     variance = noise.variance if noise.exactly else float(((seen - noise.mean) ** 2 * (1 - leverage)).mean())
     possible = {bound: law for bound in range(1, largest + 1) if (law := laws(variance, bound)) is not None}
     widest = possible.get(largest)
@@ -90,8 +90,8 @@ class LargeResiduals:
 
     Attributes:
         values: the residuals.
-        leverage: of each.
-        concentration: by how much more they reveal together than one by one.
+        leverage: the leverage of each.
+        concentration: the factor by which residuals are more informative jointly than one by one.
     """
 
     values: Floats
@@ -99,17 +99,17 @@ class LargeResiduals:
     concentration: float
 
 
-def large_residuals(sight: AttackerView, largest: int) -> LargeResiduals:
+def large_residuals(attacker: AttackerView, largest: int) -> LargeResiduals:
     """Return the leave-one-out residuals of counts that are certainly larger than any bound."""
     values, leverages, shared = [np.zeros(0)], [np.zeros(0)], []
-    views: Sequence[PopulationCounts | UnitView] = sight.units() if sight.spsn else single_noises(sight)
+    views: Sequence[PopulationCounts | UnitView] = attacker.units() if attacker.spsn else single_noises(attacker)
     for view in views:
         equations = view.layout.equations
         leverage = steady_leverages(equations, view.layout.statistic_of.astype(np.int64))
-        found = residuals_of(equations, sight.noise.centred(view.published), leverage, sight.noise.variance)
-        large = found.large(max(largest, len(sight.noise.laws)))
-        # The mean of the noise is part of what the noise distribution explains.
-        values.append(found.values[large] + sight.noise.mean)
+        found = residuals_of(equations, attacker.noise.centred(view.published), leverage, attacker.noise.variance)
+        large = found.large(max(largest, len(attacker.noise.laws)))
+        # The noise distribution includes the mean of the noise.
+        values.append(found.values[large] + attacker.noise.mean)
         leverages.append(found.leverage[large])
         shared.append(binned(leverages[-1], concentration(equations, leverage)))
     return LargeResiduals(np.concatenate(values), np.concatenate(leverages), joined(shared).concentration)

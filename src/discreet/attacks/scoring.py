@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.attacks.attacker_view import belief_of, belief_told
+from discreet.attacks.attacker_view import noise_from_disclosure, noise_from_record
 from discreet.errors import ReleaseError
-from discreet.release.true_tables import KEEP, TrueTables
+from discreet.release.true_tables import RESTORE_TRUTH, TrueTables
 from discreet.tabulation.cell_vector import layouts, unit_layouts
 
 if TYPE_CHECKING:
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 CLASSES = {"0": (0, 0), "1": (1, 1), "2": (2, 2), "3-5": (3, 5), "6-20": (6, 20), "21+": (21, np.inf)}
-"""True counts that are told apart: small ones have noise distributions of their own."""
+"""Classes of true counts: small counts have noise distributions of their own."""
 FEW = 100
-"""Cases below which no rate is shown without its interval."""
+"""Number of cases below which a rate is reported with its interval."""
 TWO_SIDED = 1.959963984540054
-"""The normal quantile of an interval that covers 95 %."""
+"""The normal quantile of a two-sided 95 % interval."""
 
 
 def class_numbers(counts: Ints) -> Ints:
-    """Return the number of every count's class in `CLASSES`; sizes of changes count without their sign."""
+    """Return the number of the class of every count in `CLASSES`; changes are classed by absolute value."""
     lows = [low for low, _ in CLASSES.values()]
     return np.searchsorted(lows, np.abs(counts), side="right") - 1
 
 
 def wilson(share: float, cases: float) -> tuple[float, float]:
-    """Return the Wilson interval of a share at 95 %.
+    """Return the 95 % Wilson interval of a share.
 
     >>> [round(end, 3) for end in wilson(0.0, 10)]
     [0.0, 0.278]
@@ -52,7 +52,7 @@ def wilson(share: float, cases: float) -> tuple[float, float]:
     z = TWO_SIDED
     centre = (share + z**2 / (2 * cases)) / (1 + z**2 / cases)
     half = z / (1 + z**2 / cases) * math.sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
-    # At the ends rounding would leave the share itself outside.
+    # Rounding could otherwise exclude the share itself at 0 or 1.
     return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)
 
 
@@ -61,10 +61,10 @@ class Rate:
     """A share of cells.
 
     Attributes:
-        right: how many cells are right.
-        cells: of how many.
-        cases: how many cells were looked at: fewer than `cells` in a sample.
-        effective: how many cases of equal weight are worth as much.
+        right: the number of correct cells.
+        cells: the number of cells.
+        cases: the number of scored cells: fewer than `cells` in a sample.
+        effective: the effective sample size, i.e. the equivalent number of cases of equal weight.
     """
 
     right: float
@@ -79,12 +79,12 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return its Wilson interval at 95 %."""
+        """Return its 95 % Wilson interval."""
         return wilson(min(self.share, 1.0), self.effective)
 
     @property
     def words(self) -> str:
-        """Return the share in percent, with its 95 % interval where cases are few."""
+        """Return the share in percent, with its 95 % interval if there are few cases."""
         if self.cases >= FEW:
             return f"{self.share:.1%}"
         low, high = self.interval
@@ -92,28 +92,28 @@ class Rate:
 
 
 def rate(right: Flags, where: Flags, weights: Floats) -> Rate:
-    """Return the share of some cells that are right."""
+    """Return the share of correct cells among the selected ones."""
     weight = weights[where]
     total = float(weight.sum())
-    # Kish: cases of unequal weight are worth (sum w)^2 / sum w^2 of equal ones.
+    # Kish: the effective sample size is (sum w)^2 / sum w^2.
     effective = total**2 / float((weight**2).sum()) if total else 0.0
     return Rate(float(weight[right[where]].sum()), total, int(where.sum()), effective)
 
 
 @dataclass(frozen=True)
 class ClassScore:
-    """How the estimates of one class did.
+    """The score of the estimates of one class.
 
     Attributes:
         name: the class, a true count or a statistic.
-        recall: the share of its cells that are right.
-        precision: the share right among the estimates of the class; None for a class that is not one of values.
-        confidence: the mean of the attacker's own confidence.
-        naive: how many are right without the attack; None where nothing could be said.
-        certain: how many the attacker is certain of.
-        predicted: the share that is predicted, given the truth; None where it was not computed.
+        recall: the share correct among the cells of the class.
+        precision: the share correct among the estimates of the class; None for a class of statistics.
+        confidence: the mean of the attacker's confidence.
+        naive: the number correct without the attack; None if there are no estimates without it.
+        certain: the number of certain estimates.
+        predicted: the predicted share correct, given the true counts; None if it was not computed.
         error: the standard error of the prediction.
-        noises: how many different noises stand behind the estimates, where that is known.
+        noise_terms: the number of distinct noise terms of the cells; None if unknown.
     """
 
     name: str
@@ -124,21 +124,21 @@ class ClassScore:
     certain: int
     predicted: float | None = None
     error: float | None = None
-    noises: int | None = None
+    noise_terms: int | None = None
 
     @property
     def cells(self) -> int:
-        """Return how many cells there are."""
+        """Return the number of cells."""
         return round(self.recall.cells)
 
     @property
     def right(self) -> int:
-        """Return how many of them are right."""
+        """Return the number of correct cells."""
         return round(self.recall.right)
 
     @property
     def achieved(self) -> float:
-        """Return the share of estimates that are right."""
+        """Return the share of correct estimates."""
         return self.recall.share
 
     def to_json(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class ClassScore:
             "interval": list(self.recall.interval),
             "predicted": self.predicted,
             "predicted_error": self.error,
-            "noises": self.noises,
+            "noise_terms": self.noise_terms,
             "confidence": self.confidence,
             "without_attack": None if self.naive is None else self.naive / max(self.cells, 1),
             "certain": self.certain,
@@ -164,13 +164,13 @@ class ClassScore:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A finding compared with the truth.
+    """Estimates compared with the true values.
 
     Attributes:
         finding: the estimates.
-        actual: the true values of what was estimated.
-        truth: everything else that is true.
-        given_weights: how many cells every estimate stands for; None where all cells were estimated.
+        actual: the true values of the estimated quantities.
+        truth: all true counts.
+        given_weights: the number of cells that every estimate represents; None if all cells were estimated.
     """
 
     finding: AttackEstimates
@@ -180,18 +180,18 @@ class Score:
 
     @cached_property
     def right(self) -> Flags:
-        """Return which estimates are right."""
+        """Return which estimates are correct."""
         found: Flags = self.finding.estimate == self.actual
         return found
 
     @cached_property
     def weights(self) -> Floats:
-        """Return how many cells every estimate stands for."""
+        """Return the number of cells that every estimate represents."""
         return np.ones(len(self.actual)) if self.given_weights is None else self.given_weights
 
     @cached_property
     def once(self) -> Flags:
-        """Return the first estimate of every unknown: cells that are one unknown count once."""
+        """Return the first estimate of every unknown: cells with the same unknown are scored once."""
         unknown_of = self.finding.unknown_of
         if unknown_of is None:
             return np.ones(len(self.actual), dtype=bool)
@@ -201,21 +201,21 @@ class Score:
 
     @property
     def whole(self) -> ClassScore:
-        """Return how all estimates did."""
+        """Return the score of all estimates."""
         return self.share("all", np.ones(len(self.actual), dtype=bool))
 
     @property
     def occupied(self) -> ClassScore:
-        """Return how the estimates did whose true value is not 0: an empty cell is mostly published as one."""
+        """Return the score of estimates with a non-zero true value: most empty cells are published as 0 anyway."""
         return self.share("not 0", self.actual != 0, self.finding.estimate != 0)
 
     def by_count(self) -> list[ClassScore]:
-        """Return how estimates did by true value; classes that do not occur are left out."""
+        """Return the scores by class of true value; classes without cells are omitted."""
         estimated = self._in_classes(self.finding.estimate)
         return [self.share(name, where, estimated[name]) for name, where in self.classes().items()]
 
     def classes(self) -> dict[str, Flags]:
-        """Return which estimates have a true value of each class; sizes of changes count without their sign."""
+        """Return the estimates with a true value in each class; changes are classed by absolute value."""
         return {name: where for name, where in self._in_classes(self.actual).items() if where.any()}
 
     @staticmethod
@@ -224,7 +224,7 @@ class Score:
         return {name: number == place for place, name in enumerate(CLASSES)}
 
     def by_group(self) -> list[ClassScore]:
-        """Return how estimates did by statistic, the best known first."""
+        """Return the scores by statistic, the highest share correct first."""
         finding, weights, group_of = self.finding, self.weights, self.finding.group_of
         if group_of is None:
             return []
@@ -251,12 +251,12 @@ class Score:
         return sorted(found, key=lambda share: -share.achieved)
 
     def share(self, name: str, where: Flags, estimated: Flags | None = None) -> ClassScore:
-        """Return how some of the estimates did.
+        """Return the score of a class of estimates.
 
         Args:
-            name: of the class.
-            where: which true values belong to it.
-            estimated: which estimates do; None for a class that is not one of values.
+            name: the name of the class.
+            where: the estimates whose true value is in the class.
+            estimated: the estimates that are themselves in the class; None for a class of statistics.
         """
         finding, weights = self.finding, self.weights
         where = where & self.once
@@ -273,18 +273,18 @@ class Score:
 
 
 def score(finding: AttackEstimates, truth: Truth, weights: Floats | None = None) -> Score:
-    """Compare a finding with the truth; a sample with how many cells every estimate stands for."""
+    """Return the score of estimates; `weights` is the number of cells that each represents in a sample."""
     return Score(finding, np.asarray(finding.actual(truth), dtype=np.int64), truth, weights)
 
 
 class TrueCounts:
-    """The true counts of a release: in memory, in the curator's folder, or in one that is named.
+    """The true counts of a release: in memory, in the curator's folder or in a given folder.
 
     Args:
-        release: the release they belong to.
-        folder: where the files are; OUT.curator/exact if left out.
+        release: the release.
+        folder: the folder of the true counts; OUT.curator/exact by default.
         other: the true counts of a second release.
-        answer: the true number of persons behind a query interface.
+        answer: the true total behind a query interface.
     """
 
     def __init__(
@@ -302,38 +302,38 @@ class TrueCounts:
 
     @property
     def has_other(self) -> bool:
-        """Say whether the truth of a second release is at hand."""
+        """Return whether the true counts of a second release are available."""
         return self._other is not None
 
     @property
     def other(self) -> TrueCounts:
-        """Return the truth of the second release."""
+        """Return the true counts of the second release."""
         if self._other is None:
-            raise ReleaseError.at(self._where, "was not given a second release with true counts", KEEP)
+            raise ReleaseError.at(self._where, "has no second release with true counts", RESTORE_TRUTH)
         return self._other
 
     @cached_property
     def noise(self) -> AssumedNoise:
-        """Return the law of the noise as it really was, or as it is told where its record is not at hand."""
+        """Return the actual noise distribution, or the disclosed one if the noise record is not available."""
         if self._release.has_record:
-            return belief_of(self._release.record)
-        return belief_told(self._release.description["noise"])
+            return noise_from_record(self._release.record)
+        return noise_from_disclosure(self._release.description["noise"])
 
     @property
     def bound(self) -> float:
-        """Return the largest noise that the release could carry."""
+        """Return the noise bound of the release."""
         return self.noise.bound
 
     @property
     def answer(self) -> int:
-        """Return the number of persons behind a query interface."""
+        """Return the true total behind a query interface."""
         if self._answer is None:
-            raise ReleaseError.at(self._where, "was not given the true answer of the interface", "Give it as answer.")
+            raise ReleaseError.at(self._where, "has no true total of the query interface", "Pass it as `answer`.")
         return self._answer
 
     @property
     def place(self) -> str:
-        """Return where the true counts come from."""
+        """Return the source of the true counts."""
         return self._tables.place
 
     @property
@@ -341,7 +341,7 @@ class TrueCounts:
         return self._release.path or Path("This release in memory")
 
     def counts(self, population: str) -> Ints:
-        """Return the true count of every cell of a population or a unit, in the order of the published ones."""
+        """Return the true count of every cell of a population or a unit, in the order of the published cells."""
         if population not in self._counts:
             programme = self._release.programme
             layout = (layouts(programme, spsn=True) | unit_layouts(programme, spsn=True))[population]

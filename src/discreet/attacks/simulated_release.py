@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from discreet.attacks.attacker_view import AssumedNoise, AttackerView
 
 
-def noise_groups(sight: AttackerView, counts: Mapping[str, Ints], noise: AssumedNoise) -> dict[str, Ints]:
-    """Return by population a number for every cell, the same for cells that share their noise.
+def noise_groups(attacker: AttackerView, counts: Mapping[str, Ints], noise: AssumedNoise) -> dict[str, Ints]:
+    """Return the number of the noise term of every cell, by population; cells that share noise have equal numbers.
 
-    Under noise by participants a part that holds everybody of its total has the same participants, and so has a cell
-    of a population of which everybody is in a narrower one. Noise on empty cells goes by codes, not by participants.
+    Under noise by participants, a part that contains all persons of its total shares the noise of the total. The same
+    holds for a cell whose persons are all in a narrower population. Noise on empty cells depends on codes instead.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    layouts = {name: sight.view(name).layout for name in counts}
+    layouts = {name: attacker.view(name).layout for name in counts}
     starts = dict(zip(counts, np.cumsum([0, *(layout.cells for layout in layouts.values())]).tolist(), strict=False))
     pairs: list[tuple[Ints, Ints]] = [(np.zeros(0, dtype=np.int64),) * 2]
-    for unit in sight.units():
+    for unit in attacker.units():
         cells = np.concatenate([starts[view.layout.name] + np.arange(view.layout.cells) for view in unit.views])
         first = np.unique(unit.equations.unknowns, return_index=True)[1][unit.equations.unknowns]
-        # Cells that nobody can be in are one unknown, which is 0, and need not share their noise.
+        # Cells that the universe excludes are one unknown, which is 0; they do not necessarily share their noise.
         possible = unit.equations.spread > 0
         pairs.append((cells[possible], cells[first][possible]))
     if noise.shared == "participants":
@@ -45,7 +45,7 @@ def noise_groups(sight: AttackerView, counts: Mapping[str, Ints], noise: Assumed
                 above, below = link.coarse + link.parent, link.fine + np.arange(len(link.parent))
                 alike = _same_persons(here[above], here[below], noise)
                 pairs.append((starts[name] + above[alike], starts[name] + below[alike]))
-        for part, whole, _ in narrower(sight.programme):
+        for part, whole, _ in narrower(attacker.programme):
             common = common_cells(layouts[part], layouts[whole])
             alike = _same_persons(counts[whole][common.second], counts[part][common.first], noise)
             pairs.append((starts[whole] + common.second[alike], starts[part] + common.first[alike]))
@@ -57,46 +57,46 @@ def noise_groups(sight: AttackerView, counts: Mapping[str, Ints], noise: Assumed
 
 
 def _same_persons(whole: Ints, part: Ints, noise: AssumedNoise) -> Flags:
-    """Return where a part holds everybody of its whole, so that both have one noise."""
+    """Return where a part contains all persons of its whole, so that both share their noise."""
     found: Flags = (whole == part) & ((whole > 0) | (not noise.zeros_are_noisy))
     return found
 
 
-def published_again(
-    sight: AttackerView,
+def simulate_release(
+    attacker: AttackerView,
     counts: Mapping[str, Ints],
     noise: AssumedNoise,
     groups: Mapping[str, Ints],
     random: np.random.Generator,
 ) -> AttackerView:
-    """Return what an attacker would see of the same tables with these counts and fresh noise.
+    """Return the attacker's view of the same tables with these counts and fresh noise.
 
     Args:
-        sight: what was published.
+        attacker: the view of the actual release.
         counts: the counts of every cell, by population.
         noise: the noise distribution.
-        groups: which cells share their noise, as `noise_groups` returns it.
-        random: the source of the noise.
+        groups: the cells that share their noise, from `noise_groups`.
+        random: the random generator of the noise.
     """
     if noise.shared == "nothing":
-        return sight.with_published(
-            {name: _mean_of_tables(sight, name, here, noise, random) for name, here in counts.items()}
+        return attacker.with_published(
+            {name: _mean_of_tables(attacker, name, here, noise, random) for name, here in counts.items()}
         )
     all_counts, all_groups = (np.concatenate([part[name] for name in counts]) for part in (counts, groups))
     _, first, place = np.unique(all_groups, return_index=True, return_inverse=True)
     shown = noise.publish(all_counts[first], random)[place].astype(float)
     ends = np.cumsum([len(here) for here in counts.values()])[:-1]
-    return sight.with_published(dict(zip(counts, np.split(shown, ends), strict=True)))
+    return attacker.with_published(dict(zip(counts, np.split(shown, ends), strict=True)))
 
 
 def _mean_of_tables(
-    sight: AttackerView, population: str, counts: Ints, noise: AssumedNoise, random: np.random.Generator
+    attacker: AttackerView, population: str, counts: Ints, noise: AssumedNoise, random: np.random.Generator
 ) -> Floats:
-    """Return the mean over the tables that show each cell, every one with noise of its own."""
-    layout = sight.view(population).layout
-    # What tables show in one row has one noise.
+    """Return the mean over the tables that contain each cell, with independent noise in every table."""
+    layout = attacker.view(population).layout
+    # Cells that tables publish in one row share their noise.
     _, first, place = np.unique(layout.equations.unknowns, return_index=True, return_inverse=True)
-    times = layout.equations.noises[layout.equations.statistics][layout.statistic_of[first]]
+    times = layout.equations.noise_term_counts[layout.equations.statistics][layout.statistic_of[first]]
     total = np.zeros(len(first))
     for number in range(int(times.max())):
         shown = number < times

@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from discreet.attacks.attacker_view import AttackerView
 
 BUDGET = 100_000
-"""Target cells unless given otherwise."""
+"""Default number of target cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Target cells by population, in order, and how many cells each stands for."""
+    """Target cells by population, in order, and the number of cells that each represents."""
 
     places: Mapping[str, Ints]
     weights: Mapping[str, Floats]
 
     def weights_of(self, finding: AttackEstimates) -> Floats | None:
-        """Return how many cells every estimate stands for; None where an attack estimated all cells."""
+        """Return the number of cells that every estimate represents; None if the attack estimated all cells."""
         if not finding.sampled:
             return None
         found = [self.weights[name][np.searchsorted(self.places[name], places)] for name, places in finding.cells]
         return np.concatenate(found)
 
 
-def draw_targets(sight: AttackerView, budget: int | None, truth: Truth | None) -> Targets | None:
-    """Return a stratified sample of the cells, one per unknown; None where the budget covers all.
+def draw_targets(attacker: AttackerView, budget: int | None, truth: Truth | None) -> Targets | None:
+    """Return a stratified sample of the cells, one per unknown; None if the budget covers all cells.
 
     Args:
-        sight: what is attacked.
-        budget: how many cells; None is no limit.
-        truth: the true counts, for strata; without them all cells are one stratum.
+        attacker: the attacker's view of the release.
+        budget: the number of target cells; None for all cells.
+        truth: the true counts, which define the strata; without them all cells are one stratum.
     """
     places: dict[str, Ints] = {}
-    for joint in sight.units():
+    for joint in attacker.units():
         first = np.unique(joint.equations.unknowns, return_index=True)[1]
-        # A cell that nobody can be in is no target.
+        # Cells that the universe or the codes exclude are not targets.
         first = first[joint.equations.spread[first] > 0]
         for view, cells in joint.parts():
             places[view.layout.name] = np.sort(first[(first >= cells.start) & (first < cells.stop)]) - cells.start
@@ -61,7 +61,7 @@ def draw_targets(sight: AttackerView, budget: int | None, truth: Truth | None) -
     stratum = np.zeros(total, dtype=np.int64)
     if truth is not None:
         stratum = class_numbers(np.concatenate([truth.counts(name)[here] for name, here in places.items()]))
-    random, sizes = sight.random(5), np.bincount(stratum)
+    random, sizes = attacker.random(5), np.bincount(stratum)
     weight = np.zeros(len(stratum))
     for number, taken in enumerate(_allocation(sizes, budget).tolist()):
         if taken:
@@ -75,14 +75,14 @@ def draw_targets(sight: AttackerView, budget: int | None, truth: Truth | None) -
 
 
 def _allocation(sizes: Ints, budget: int) -> Ints:
-    """Return how many cells of every stratum to take: equally many, and the rest of small strata to the others."""
+    """Return the sample size of every stratum: equal sizes; what small strata cannot use goes to the others."""
     taken = np.zeros_like(sizes)
     open_strata, left = np.flatnonzero(sizes), budget
     while len(open_strata) and left >= len(open_strata):
         taken[open_strata] = np.minimum(sizes[open_strata], taken[open_strata] + left // len(open_strata))
         left = budget - int(taken.sum())
         open_strata = open_strata[taken[open_strata] < sizes[open_strata]]
-    # What equal shares leave over; every stratum has at least one cell.
+    # The remainder of the equal division; every stratum has at least one cell.
     for number in open_strata[:left].tolist():
         taken[number] += 1
     return np.maximum(taken, sizes > 0)

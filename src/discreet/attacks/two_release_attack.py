@@ -61,16 +61,18 @@ if TYPE_CHECKING:
     from discreet.attacks.scoring import Score
 
 LARGE = 30
-"""Counts from here on have one law of noise, as far as this matters."""
-UNCHANGED = "counts did not change between the releases, and each has noise of its own in both"
-MORE = "the other attacks look at the first release alone: with both they would learn more than is shown"
+"""Counts from this one on have the same noise distribution for the prediction."""
+UNCHANGED = "counts did not change between the releases, and their noise is independent"
+MORE = "the other attacks use only the first release: with both releases their success would be higher"
 
 
-def second_look(
-    sight: AttackerView, pairs: Sequence[tuple[PopulationCounts, PopulationCounts, CommonCells]], second: AssumedNoise
+def two_release_mean(
+    attacker: AttackerView,
+    pairs: Sequence[tuple[PopulationCounts, PopulationCounts, CommonCells]],
+    second: AssumedNoise,
 ) -> AttackEstimates:
-    """Return every count that both releases publish, as the mean of the two."""
-    first = sight.noise
+    """Return every count that both releases publish, estimated as the weighted mean."""
+    first = attacker.noise
     whole = first.variance + second.variance
     share = second.variance / whole if whole else 0.5
     variance = first.variance * second.variance / whole if whole else 0.0
@@ -81,7 +83,7 @@ def second_look(
         parts.append(CellEstimates(view, common.first, mean, sure))
     chance = partial(_chance, first=first, second=second, share=share)
     return cells_finding(
-        sight,
+        attacker,
         parts,
         attack="two-releases",
         variant="mean",
@@ -96,7 +98,7 @@ def second_look(
 
 
 def _chance(count: int, first: AssumedNoise, second: AssumedNoise, share: float) -> float:
-    """Return the chance that the mean of two noisy values, settled, is the true count."""
+    """Return the probability that the mean of two noisy values, rounded to a feasible count, is the true count."""
     one, two = (np.arange(-noise.reach, noise.reach + 1) for noise in (first, second))
     laws = [noise.chance(np.array([count]), count + each) for noise, each in ((first, one), (second, two))]
     mean = count + share * one[:, None] + (1 - share) * two[None, :]
@@ -106,13 +108,13 @@ def _chance(count: int, first: AssumedNoise, second: AssumedNoise, share: float)
 
 
 FAR = 10.0
-"""By how much the logarithm of a likelihood must be larger to rule out independent noise."""
+"""Minimum log-likelihood ratio that rules out independent noise."""
 FAMILIES = 5
-"""Totals with changed parts from which on it is told whether differences add up."""
+"""Minimum number of totals with changed parts for testing whether differences add up."""
 
 METHODS = {
-    "unchanged": "the difference of two releases whose noise stays where nothing changes",
-    "sticky": "the difference of two releases in which every cell has one noise, whatever its count",
+    "unchanged": "the difference of two releases in which unchanged cells keep their noise",
+    "sticky": "the difference of two releases in which every cell keeps its noise, whatever its count",
     "independent": "the difference of two releases with independent noise",
 }
 
@@ -122,11 +124,11 @@ class ReleasePair:
     """One population in two releases.
 
     Attributes:
-        view: as published first.
-        second: as published then.
-        noise: the law of the first.
-        second_noise: the law of the second.
-        models: what explains the cells of a kind, by kind and by whether noise stays where nothing changes.
+        view: the published counts of the first release.
+        second: the published counts of the second release.
+        noise: the noise distribution of the first release.
+        second_noise: the noise distribution of the second release.
+        models: the fitted models, by kind of cells and by whether unchanged cells keep their noise.
     """
 
     view: PopulationCounts
@@ -137,7 +139,7 @@ class ReleasePair:
 
     @cached_property
     def common(self) -> CommonCells:
-        """Return the cells that both publish."""
+        """Return the cells that both releases publish."""
         return common_cells(self.view.layout, self.second.layout)
 
     @cached_property
@@ -152,7 +154,7 @@ class ReleasePair:
 
     @property
     def difference(self) -> Ints:
-        """Return what was published now minus what was published before."""
+        """Return the published count of the second release minus that of the first."""
         return self.after - self.before
 
     @cached_property
@@ -164,7 +166,7 @@ class ReleasePair:
         return [np.flatnonzero(kind == which) for which in range(int(kind.max()) + 1)]
 
     def model(self, kind: int, random: np.random.Generator, *, alike: bool) -> Differences:
-        """Return what explains cells of one kind, if noise stays where nothing changes or not; it learns once."""
+        """Return the model of one kind of cells, fitted once; with `alike`, unchanged cells keep their noise."""
         if (kind, alike) not in self.models:
             cells = self.kinds[kind]
             one = self.common.statistic_of[cells[0]]
@@ -182,15 +184,15 @@ class ReleasePair:
 
     @property
     def repeated(self) -> float:
-        """Return sum_x p(x)^2 for large counts: how often two noises agree at most, whatever changed."""
+        """Return sum_x p(x)^2 for large counts: the maximum probability that two independent noise terms agree."""
         one, two = (np.mean(noise.laws[-noise.repeat :], axis=0) for noise in (self.noise, self.second_noise))
         return float(np.sqrt((one @ one) * (two @ two)))
 
     def adding_up(self) -> tuple[int, int]:
-        """Return in how many families the differences of the parts make up that of the total, of how many.
+        """Return the number of families whose differences of parts add up to that of the total, and of all families.
 
-        Families in which two parts or more have changed; with independent noise on what changed
-        it happens by chance alone.
+        Only families with at least two changed parts are considered. If changed cells have independent noise, their
+        differences add up only by chance.
         """
         layout = self.view.layout
         known, change = np.zeros(layout.cells, dtype=bool), np.zeros(layout.cells)
@@ -208,8 +210,8 @@ class ReleasePair:
         return fits, families
 
 
-def regime(comparisons: list[ReleasePair], sight: AttackerView) -> str:
-    """Return what decides the noise, by what two releases publish: `unchanged`, `sticky` or `independent`."""
+def regime(comparisons: list[ReleasePair], attacker: AttackerView) -> str:
+    """Return what determines the noise, inferred from two releases: `unchanged`, `sticky` or `independent`."""
     fits, families = (sum(found) for found in zip(*(c.adding_up() for c in comparisons), strict=True))
     chance = max(comparison.repeated for comparison in comparisons)
     if families >= FAMILIES and fits / families > (1 + chance) / 2:
@@ -218,7 +220,7 @@ def regime(comparisons: list[ReleasePair], sight: AttackerView) -> str:
     for number, comparison in enumerate(comparisons):
         for which in range(len(comparison.kinds)):
             stays, moves = (
-                comparison.model(which, sight.random(number, which), alike=alike).log_likelihood
+                comparison.model(which, attacker.random(number, which), alike=alike).log_likelihood
                 for alike in (True, False)
             )
             better += stays - moves
@@ -227,7 +229,7 @@ def regime(comparisons: list[ReleasePair], sight: AttackerView) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What is believed about the changes of some cells of one population."""
+    """Estimated changes of some cells of one population."""
 
     comparison: ReleasePair
     cells: Ints
@@ -235,59 +237,59 @@ class Changes:
 
 
 @ATTACKS.register("two-releases")
-def two_releases(sight: AttackerView) -> list[AttackEstimates]:
-    """Return the change of every count that two releases publish, and which cells have changed at all."""
-    comparisons = _comparisons(sight)
+def two_releases(attacker: AttackerView) -> list[AttackEstimates]:
+    """Return the change of every count that two releases publish, and which cells have changed."""
+    comparisons = _comparisons(attacker)
     if not any(len(comparison.common.first) for comparison in comparisons):
         return []
-    found = regime(comparisons, sight)
-    parts = _changes(sight, comparisons, found)
+    found = regime(comparisons, attacker)
+    parts = _changes(attacker, comparisons, found)
     about: dict[str, Any] = {"attack": "two-releases"}
     findings = [_changes_finding(parts, found, **about)]
     if found == "unchanged":
-        findings.append(_changed_finding(parts, by_count=sight.noise.shared == "coordinates", **about))
+        findings.append(_changed_finding(parts, by_count=attacker.noise.shared == "coordinates", **about))
     if found == "independent":
         pairs = [(comparison.view, comparison.second, comparison.common) for comparison in comparisons]
-        findings.append(second_look(sight, pairs, comparisons[0].second_noise))
+        findings.append(two_release_mean(attacker, pairs, comparisons[0].second_noise))
     return findings
 
 
-def _comparisons(sight: AttackerView) -> list[ReleasePair]:
-    """Return the populations that both releases count."""
-    other = sight.knowledge.other
+def _comparisons(attacker: AttackerView) -> list[ReleasePair]:
+    """Return the populations that both releases contain."""
+    other = attacker.knowledge.other
     if other is None:
         return []
-    # A release that tells the same of its noise is taken to have the same.
-    second = sight.noise if _told(other) == _told(sight) else other.noise
+    # A release that discloses the same noise parameters is assumed to have the same noise.
+    second = attacker.noise if _disclosed(other) == _disclosed(attacker) else other.noise
     return [
-        ReleasePair(sight.view(name), other.view(name), sight.noise, second)
-        for name in sight.populations
+        ReleasePair(attacker.view(name), other.view(name), attacker.noise, second)
+        for name in attacker.populations
         if name in other.populations
     ]
 
 
-def _told(sight: AttackerView) -> dict[str, Any]:
-    return {name: value for name, value in sight.told.items() if name != "programme"}
+def _disclosed(attacker: AttackerView) -> dict[str, Any]:
+    return {name: value for name, value in attacker.disclosed.items() if name != "programme"}
 
 
-def _changes(sight: AttackerView, comparisons: list[ReleasePair], found: str) -> list[Changes]:
-    """Return what is believed of each kind of cells."""
+def _changes(attacker: AttackerView, comparisons: list[ReleasePair], found: str) -> list[Changes]:
+    """Return the estimated changes of each kind of cells."""
     parts: list[Changes] = []
     total = sum(len(comparison.kinds) for comparison in comparisons)
     for number, comparison in enumerate(comparisons):
         for which, cells in enumerate(comparison.kinds):
-            model = comparison.model(which, sight.random(number, which), alike=found == "unchanged")
+            model = comparison.model(which, attacker.random(number, which), alike=found == "unchanged")
             guesses = model.guesses()
             if found == "sticky":
                 guesses = _without_noise(comparison, cells, guesses)
             parts.append(Changes(comparison, cells, guesses))
-            if sight.tell:
-                sight.tell("two-releases", len(parts), total)
+            if attacker.progress:
+                attacker.progress("two-releases", len(parts), total)
     return parts
 
 
 def _without_noise(comparison: ReleasePair, cells: Ints, guesses: DifferenceEstimates) -> DifferenceEstimates:
-    """Return guesses with the published difference where both counts have one law: it is the true change."""
+    """Return the estimates; if both counts have the same distribution, the published difference is the true change."""
     noise = comparison.noise
     sure = np.minimum(comparison.before[cells], comparison.after[cells]) >= len(noise.laws) - 1 + noise.reach
     return replace(
@@ -319,20 +321,20 @@ def _changes_finding(parts: list[Changes], found: str, **about: Any) -> AttackEs
         predicted={} if found == "sticky" else predicted([part.guesses for part in parts]),
         method=METHODS[found],
         assumptions=(
-            "what decides the noise is as the releases themselves suggest",
-            "persons come and go one by one, at rates learnt from the published differences of like statistics",
+            "the noise is determined as the two releases indicate",
+            "persons arrive and leave one by one, at rates estimated from the differences of similar statistics",
         ),
         **about,
     )
 
 
 def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> AttackEstimates:  # noqa: ANN401 - of Finding
-    """Return which cells have changed: another participant under cell keys, another count under coordinates."""
+    """Return which cells have changed: in participants under cell keys, in the count under coordinates."""
     groups, group_of = _statistics(parts)
     differs = np.concatenate([part.comparison.difference[part.cells] != 0 for part in parts])
     alike = np.concatenate([part.guesses.alike for part in parts])
     changed = differs | (alike < EVEN)
-    words = "the count changed" if by_count else "somebody came or went"
+    words = "the count changed" if by_count else "the participants changed"
 
     def actual(truth: Truth) -> Ints:
         return np.concatenate([_truly_changed(part.comparison, truth, by_count=by_count)[part.cells] for part in parts])
@@ -342,10 +344,8 @@ def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> A
         proven = sure & (score.finding.estimate == 1)
         right = int(score.right[proven].sum())
         total = int(proven.sum())
-        rest = (
-            "" if right == total else "; in the others true counts do not show it, as when one comes for one who goes"
-        )
-        return f"In {total:,} cells {words}, with certainty: {right:,} of {total:,} right{rest}."
+        rest = "" if right == total else "; true counts do not show the others, e.g. if one person replaces another"
+        return f"In {total:,} cells {words} with certainty: {right:,} of {total:,} correct{rest}."
 
     return AttackEstimates(
         subject=f"answers to whether {words}",
@@ -360,17 +360,17 @@ def _changed_finding(parts: list[Changes], *, by_count: bool, **about: Any) -> A
         groups=groups,
         group_of=group_of,
         sentence=sentence,
-        method="a count that is published otherwise than before has changed, for its noise would have stayed",
-        assumptions=("both releases were made with the same keys or label, as the many equal values suggest",),
+        method="a cell with another published value has changed, since unchanged cells keep their noise",
+        assumptions=("both releases have the same keys or label, as the many equal values indicate",),
         **about,
     )
 
 
 def _statistics(parts: list[Changes]) -> tuple[tuple[str, ...], Ints]:
-    """Return the names of all statistics, of several populations each with its own, and the number of every change."""
+    """Return the names of all statistics, with the population if there are several, and the number of every change."""
     populations = [part.comparison.view.layout.name for part in parts]
-    told = populations if len(set(populations)) > 1 else [""] * len(parts)
-    return statistics_of([(who, part.comparison.common, part.cells) for who, part in zip(told, parts, strict=True)])
+    names = populations if len(set(populations)) > 1 else [""] * len(parts)
+    return statistics_of([(who, part.comparison.common, part.cells) for who, part in zip(names, parts, strict=True)])
 
 
 def _true_change(comparison: ReleasePair, truth: Truth) -> Ints:
@@ -380,7 +380,7 @@ def _true_change(comparison: ReleasePair, truth: Truth) -> Ints:
 
 
 def _truly_changed(comparison: ReleasePair, truth: Truth, *, by_count: bool) -> Ints:
-    """Return where true counts show a change: of the cell or, among participants, of a part of it."""
+    """Return where true counts show a change: of the cell or, for participants, also of a part of it."""
     changed: Ints = (_true_change(comparison, truth) != 0).astype(np.int64)
     if by_count:
         return changed

@@ -1,1 +1,1 @@
-"""Where publishing, attacking and risk meet: experiments, and what the data add to a formula."""
+"""Calibration of the noise: designs from constraints, comparisons of mechanisms, and trial releases of data."""

@@ -1,13 +1,14 @@
 """Publish in memory, attack and measure: several mechanisms, or one setting on data.
 
-Compare mechanisms on the same output: risk and utility side by side, at equal variance or at equal risk.
+A comparison measures the risk and the utility of several mechanisms on the same output, at equal variance or at equal
+risk.
 
-Equal variance: one noise on a large count has the same variance V under each mechanism. Equal risk: the best linear
-attack on the count that everything published tells most about succeeds as often under each, by the formula
-P(|N(0, V r)| < 1/2) with r solved exactly; r depends on how often a statistic is published with noise of its own, so
-that a mechanism which repeats counts with fresh noise needs more of it: V r is held equal.
+Equal variance: the noise of a large count has the same variance V under each mechanism. Equal risk: the optimal linear
+attack on the most exposed count has the same success rate under each mechanism, by the formula P(|N(0, V r)| < 1/2)
+with r solved exactly. The ratio r depends on how often a statistic is published with independent noise. A mechanism
+that repeats counts with fresh noise therefore needs more noise: V r is equal for all mechanisms.
 
-A setting tried on data: published in memory, attacked and measured, before anybody decides on it.
+A trial release applies one setting to data: it is published in memory, attacked and measured before the decision.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.accuracy.release_areas import NO_AREAS
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.attacks.attack_estimates import ATTACKS
-from discreet.attacks.attack_report import of_single_persons
+from discreet.attacks.attack_report import singleton_results
 from discreet.attacks.attack_run import attack
 from discreet.attacks.target_cells import BUDGET
 from discreet.calibration.mechanisms_compared import (
@@ -52,30 +53,31 @@ if TYPE_CHECKING:
 
 AT = ("equal-variance", "equal-risk")
 MEASURES = ("averaging", "epsilon_delta")
-"""Measures of risk from the record alone that are compared."""
+"""Compared measures of risk that need only the record."""
 COMPARED_ATTACKS = ("posterior-projection", "projection", "margins")
-"""Attacks that are mounted on every release."""
+"""Attacks that are run on every release."""
 VARIANCE, BOUND = 2.0, 5
 SLACK = 1e-6
-"""Of a variance that was asked for, what does not matter."""
+"""Relative tolerance on the requested variance."""
 STEPS = (
-    "The variance of the first mechanism goes in steps: it has {:.3g}, the nearest to {:.3g}, and so have the others."
+    "The noise distribution of the first mechanism has discrete variances. All mechanisms use {:.3g}, the nearest to "
+    "{:.3g}."
 )
 EXPECTED_ERROR = "expected_relative_distance"
-"""What mechanisms are ranked by."""
+"""The measure by which mechanisms are ranked."""
 ALIKE = 0.01
-"""Errors that differ by less than this share are the same."""
+"""Relative tolerance below which errors count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class MechanismResult:
-    """One mechanism with what it risks and what it spoils.
+    """One mechanism with its risk and utility.
 
     Attributes:
-        contender: as it was asked for.
-        record: how its noise was made.
-        risk: from the record, and what attacks achieved on the release.
-        utility: what the noise did to users in this very release.
+        contender: the compared mechanism as requested.
+        record: the record of its release.
+        risk: the measures of risk from the record, and the results of attacks on the release.
+        utility: the measures of utility in this release.
     """
 
     contender: ComparedMechanism
@@ -85,16 +87,16 @@ class MechanismResult:
 
     @property
     def name(self) -> str:
-        """Return the name as it was asked for."""
+        """Return the name as requested."""
         return self.contender.name
 
     def find(self, *names: str) -> Result | None:
-        """Return a figure by its name, of several the largest; None where the mechanism has none."""
+        """Return the result with a name, among several the largest; None if the mechanism has none of them."""
         found = [each for each in (*self.risk, *self.utility) if each.name in names]
         return max(found, key=lambda each: each.value, default=None)
 
     def value(self, *names: str) -> float | None:
-        """Return the value of a figure by its name, of several the largest; None where the mechanism has none."""
+        """Return the value of the result with a name, among several the largest; None if it has none."""
         found = self.find(*names)
         return None if found is None else found.value
 
@@ -118,13 +120,13 @@ class Comparison(ResultSet):
     """Several mechanisms on one output.
 
     Attributes:
-        programme: its name.
-        at: what was held equal.
-        variance: of one noise of the first mechanism.
-        bound: of its noise.
-        seed: of all that is random.
-        compared: in the order in which they were named.
-        warnings: what a reader should know.
+        programme: the name of the programme.
+        at: `equal-variance` or `equal-risk`.
+        variance: the variance of one noise term of the first mechanism.
+        bound: the bound of its noise.
+        seed: the seed of all random numbers.
+        compared: the mechanisms in the order given.
+        warnings: the warnings for the reader.
     """
 
     programme: str
@@ -137,7 +139,7 @@ class Comparison(ResultSet):
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Return the figures of all mechanisms, each with the mechanism in its name."""
+        """Return the results of all mechanisms, each with the mechanism in its name."""
         return tuple(
             replace(each, name=f"{one.name}: {each.name}")
             for one in self.compared
@@ -146,69 +148,74 @@ class Comparison(ResultSet):
 
     @property
     def title(self) -> str:
-        """Return what was compared."""
+        """Return the subject of the comparison."""
         return self.opening()
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints beside settings, results and warnings."""
+        """Return the part of the `--json` output next to settings, results and warnings."""
         return {"contenders": [each.to_json() for each in self.compared]}
 
     def figures(self, *names: str) -> list[float] | None:
-        """Return a figure of every mechanism, of several the largest; None where one of them does not have it."""
+        """Return one value of every mechanism, among several the largest; None if a mechanism does not have it."""
         found = [each.value(*names) for each in self.compared]
         return [value for value in found if value is not None] if None not in found else None
 
     def opening(self) -> str:
-        """Return what was compared, in a sentence."""
+        """Return the mechanisms, the programme and the condition of the comparison in a sentence."""
         first, count = self.compared[0].name, len(self.compared)
         many = "1 mechanism" if count == 1 else f"{count} mechanisms"
         if self.at == AT[0]:
-            held = f"at noise of variance {self.variance:g} on every large count"
+            condition = f"at equal variance {self.variance:g} of the noise of large counts"
         else:
-            held = f"where the best linear attack succeeds as often as on {first} with variance {self.variance:g}"
-        return f"{many} on {self.programme}, {held}."
+            condition = (
+                f"at equal success of the optimal linear attack, that on {first} with variance {self.variance:g}"
+            )
+        return f"{many} on {self.programme}, {condition}."
 
     def sentences(self) -> list[str]:
-        """Return what the comparison shows: who spoils least, and where equal is not equal."""
+        """Return the main findings: errors, exact recovery, privacy budgets and unbounded noise."""
         found = [*self._errors(), *self._attacks(), *self._budgets()]
         unbounded = [each.name for each in self.compared if not math.isfinite(each.record.bound)]
         if unbounded:
-            found.append(f"Without a bound: {', '.join(unbounded)}; there any count can be off by any amount.")
+            found.append(f"Unbounded noise: {', '.join(unbounded)}. Errors of single counts have no upper limit.")
         return found
 
     def _errors(self) -> Iterator[str]:
-        """Say who spoils least, over all draws of the noise: one draw would also rank laws that are the same."""
+        """Yield the smallest and the largest expected error.
+
+        The expectation is over all draws of the noise: one draw would also rank distributions that are equal.
+        """
         least, most = (self._extreme(EXPECTED_ERROR, pick) for pick in (min, max))
         if least is None or most is None:
             return
         low, high = (each.value(EXPECTED_ERROR) or 0.0 for each in (least, most))
         if high <= low * (1 + ALIKE):
-            yield f"Published counts are off by {low:.1%} of the true count on average under all of them."
+            yield f"The mean relative error of published counts is {low:.1%} under all mechanisms."
         else:
             yield (
-                f"Published counts are off least under {least.name}, by {low:.1%} of the true count on average, and "
-                f"most under {most.name}, by {high:.1%}."
+                f"The mean relative error of published counts is smallest under {least.name} ({low:.1%}) and largest "
+                f"under {most.name} ({high:.1%})."
             )
 
     def _attacks(self) -> Iterator[str]:
         low, high = (self._extreme("projection", pick) for pick in (min, max))
         if low is not None and high is not None and low is not high:
             yield (
-                f"On these releases the best linear attack names {low.value('projection'):.1%} of the counts above 0 "
-                f"exactly under {low.name} and {high.value('projection'):.1%} under {high.name}."
+                f"On these releases the optimal linear attack recovers {low.value('projection'):.1%} of the counts "
+                f"above 0 exactly under {low.name} and {high.value('projection'):.1%} under {high.name}."
             )
 
     def _budgets(self) -> Iterator[str]:
         for each in self.compared:
             epsilon = each.value("epsilon_of_output")
             if epsilon is not None:
-                yield f"{each.name} spends an epsilon of {epsilon:.3g} on the whole output for that."
+                yield f"{each.name} uses a privacy budget of epsilon {epsilon:.3g} for the whole output."
 
     def __str__(self) -> str:
         return "\n".join([self.opening(), *self.sentences()])
 
     def _extreme(self, name: str, pick: Callable[..., MechanismResult]) -> MechanismResult | None:
-        """Return the mechanism with the smallest or the largest figure, of those that have it."""
+        """Return the mechanism with the smallest or the largest value, among those that have it."""
         there = [each for each in self.compared if each.value(name) is not None]
         return pick(there, key=lambda each: each.value(name)) if there else None
 
@@ -231,27 +238,29 @@ def compare(
     progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> Comparison:
-    """Publish data with several mechanisms, in memory, and measure risk and utility of each.
+    """Publish data with several mechanisms in memory, and measure the risk and the utility of each.
 
     Args:
-        data: as for `protect`.
-        programme: as for `protect`.
-        mechanisms: names of mechanisms and laws, as `cell-key`, `geometric` or `fresh:laplace`; all by default.
-        at: `equal-variance` or `equal-risk`; the first mechanism is the one that the others are made equal to.
-        variance: of one noise of the first mechanism.
-        bound: of laws that can be bounded; it grows with the standard deviation where more noise is needed.
-        ptable: the file of a p-table, which is compared first, with its own variance and bound.
-        attacks: that are mounted on every release.
-        budget: target cells of attacks that work cell by cell; None is all cells.
+        data: the data, as for `protect`.
+        programme: the programme, as for `protect`.
+        mechanisms: the names of mechanisms and noise distributions, as `cell-key`, `geometric` or `fresh:laplace`; all
+            by default.
+        at: `equal-variance` or `equal-risk`; the first mechanism is the reference for the others.
+        variance: the variance of one noise term of the first mechanism.
+        bound: the bound of distributions that can be bounded; it grows with the standard deviation if more noise is
+            needed.
+        ptable: the file of a p-table, which becomes the first mechanism, with its own variance and bound.
+        attacks: the attacks to run on every release.
+        budget: the number of target cells of attacks that work cell by cell; None for all cells.
         areas: the topic of areas.
-        tables: ids or patterns of the tables to make, all of the unit by default.
-        unit: what a row of the data is.
-        seed: of all that is random.
-        progress: called with a stage, what is done and what there is to do.
-        reading: what else `protect` takes, as `id` or `count`.
+        tables: the ids or patterns of the tables to publish; all of the unit by default.
+        unit: the unit that a row of the data describes.
+        seed: the seed of all random numbers.
+        progress: a callback with the stage, the completed steps and the total steps.
+        reading: further arguments of `protect`, as `id` or `count`.
     """
     if at not in AT:
-        raise UnknownNameError.among("way to compare", at, AT)
+        raise UnknownNameError.among("condition of a comparison", at, AT)
     if seed < 0:
         raise ParameterError.outside("compare", "seed", seed, "a whole number from 0 on")
     keyed = bool(reading.get("id") or reading.get("key"))
@@ -261,7 +270,7 @@ def compare(
         variance, bound = _size_of(ptable)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(spec, tables, unit)
-    # What would be refused in the end is refused before anything is published.
+    # Invalid arguments are rejected before anything is published.
     ATTACKS.named(attacks or None)
     topic = area_topic(chosen, areas)
     made = _mechanisms(asked, chosen, at, variance, bound, keyed=keyed, seed=seed)
@@ -275,9 +284,9 @@ def compare(
         risk = list(assess(release, measures=MEASURES).results)
         if attacks:
             report = attack(release, attacks=attacks, budget=budget, seed=seed, predict=False)
-            risk += [*report.results, *of_single_persons(report)]
-        spoilt = measure_utility(release, areas=areas, seed=seed).results
-        compared.append(MechanismResult(contender, release.record, tuple(risk), spoilt))
+            risk += [*report.results, *singleton_results(report)]
+        utility = measure_utility(release, areas=areas, seed=seed).results
+        compared.append(MechanismResult(contender, release.record, tuple(risk), utility))
         warnings += _uneven(compared[-1], wanted)
         if progress:
             progress("comparing", number + 1, len(asked))
@@ -293,21 +302,21 @@ def compare(
 
 
 def _size_of(ptable: Path | str) -> tuple[float, int]:
-    """Return the variance and the bound of a p-table, or refuse one without random noise."""
+    """Return the variance and the bound of a p-table, or raise an error if it has no random noise."""
     table = read_ptable(ptable)
     if table.is_deterministic:
-        what = f"{ptable} has no random noise, so that nothing has as much."
-        raise ParameterError(f"{what} Give a p-table with noise.", parameter="ptable")
+        what = f"{ptable} has no random noise, so that no mechanism can be calibrated to it."
+        raise ParameterError(f"{what} Give a p-table with random noise.", parameter="ptable")
     return table.large.variance, table.bound
 
 
 def _uneven(compared: MechanismResult, wanted: float) -> Iterator[str]:
-    """Say where a law cannot have the variance that would make it equal."""
+    """Yield a warning if a noise distribution cannot have the variance that the comparison needs."""
     found = compared.record.variance
     if abs(found / wanted - 1) > SLACK:
         yield (
-            f"{compared.name} has variance {found:.3g} instead of {wanted:.3g}: that of its law goes in steps, and "
-            "this is the nearest."
+            f"{compared.name} has variance {found:.3g} instead of {wanted:.3g}, because its noise distribution has "
+            "discrete variances. This is the nearest."
         )
 
 
@@ -321,12 +330,12 @@ def _mechanisms(
     keyed: bool,
     seed: int,
 ) -> list[tuple[Mechanism, float]]:
-    """Return the mechanisms with as much noise as makes them equal to the first, and its variance."""
+    """Return the mechanisms, calibrated to the first one, and the variance of each."""
     output = output_of(programme)
     made = [each.at(variance, bound, output, keyed=keyed, seed=seed) for each in asked]
     reached = _variance(programme, made[0].ready_for(output))
     if abs(reached / variance - 1) > SLACK:
-        # The variance of the first goes in steps: the others are made equal to what it really has.
+        # The first mechanism has discrete variances: the others are calibrated to its actual variance.
         return _mechanisms(asked, programme, at, reached, bound, keyed=keyed, seed=seed)
     if at == AT[0]:
         return [(each, variance) for each in made]
@@ -341,13 +350,13 @@ def _mechanisms(
 
 
 def _variance(programme: Programme, mechanism: Mechanism) -> float:
-    """Return the variance that one noise on a large count really has."""
-    told = {"programme": programme.name, "definition": programme_to_json(programme), **mechanism.described()}
-    return Record(**told).variance
+    """Return the actual variance of one noise term of a large count."""
+    fields = {"programme": programme.name, "definition": programme_to_json(programme), **mechanism.described()}
+    return Record(**fields).variance
 
 
 def _ratio(programme: Programme, *, spsn: bool) -> float:
-    """Return r of the statistic that is told most about: the variance of the best linear estimate in units of V."""
+    """Return r of the most exposed statistic: the variance of the optimal linear estimate in units of V."""
     record = Record(
         programme=programme.name,
         definition=programme_to_json(programme),
@@ -356,7 +365,7 @@ def _ratio(programme: Programme, *, spsn: bool) -> float:
         parameters={"variance": 1.0, "bound": 5},
     )
     worst = assess(record, measures=["averaging"]).case.worst
-    assert worst is not None  # noqa: S101 - nothing is known beforehand
+    assert worst is not None  # noqa: S101 - no statistic is known beforehand
     return worst.ratio
 
 
@@ -368,7 +377,7 @@ SINGLE = (
     "margins: posterior: single persons",
 )
 BOUND_ATTACK = "bound"
-TOLD = (
+HEADLINES = (
     ("posterior-projection", "projection"),
     SINGLE,
     (BOUND_ATTACK,),
@@ -376,41 +385,41 @@ TOLD = (
     ("totals_apart",),
     ("counts_off_by_20_percent",),
 )
-"""Figures that are told first; of several the largest."""
+"""Results that are reported first; among several the largest."""
 
 
 @dataclass(frozen=True)
 class TrialRelease:
-    """What attackers and users get of one release of the data.
+    """The results of attacks and of utility measures on one release of the data.
 
     Attributes:
-        mechanism: who got which noise: cell keys where records have keys, else coordinates.
-        results: of attacks and of measures of utility.
-        warnings: of measuring.
+        mechanism: `cell-key` if records have keys, otherwise `coordinates`.
+        results: the results of attacks and of measures of utility.
+        warnings: the warnings of the measures of utility.
     """
 
     mechanism: str
     results: tuple[Result, ...]
     warnings: tuple[str, ...]
 
-    def told(self) -> list[Result]:
-        """Return the figures that are told first."""
+    def headlines(self) -> list[Result]:
+        """Return the results that are reported first."""
         found = []
-        for names in TOLD:
+        for names in HEADLINES:
             there = [each for each in self.results if each.name in names]
             found += sorted(there, key=lambda each: -each.value)[:1]
         return found
 
     def alarms(self, confidence: float) -> Iterator[str]:
-        """Say where these data are known better than the formulas for large counts promise."""
+        """Yield a warning for each attack that succeeds more often on these data than the target allows."""
         single = max((each.value for each in self.results if each.name in SINGLE), default=0.0)
         if single > confidence:
             yield (
-                f"On these data {single:.1%} of the cells of one person are recovered exactly, more than "
-                f"{confidence:.1%}: the constraints are about large counts."
+                f"On these data {single:.1%} of the singleton cells are recovered exactly (target: at most "
+                f"{confidence:.1%}). The constraints apply to large counts."
             )
         if any(each.name == BOUND_ATTACK and each.value >= 1 for each in self.results):
-            yield "On these data the attack on the bound found it."
+            yield "On these data the bound-disclosure attack identified the bound."
 
 
 def try_on_data(
@@ -422,15 +431,15 @@ def try_on_data(
     progress: Progress | None = None,
     **reading: Any,  # noqa: ANN401 - of protect
 ) -> TrialRelease:
-    """Publish data with a setting, in memory, attack the release and measure what users get.
+    """Publish data with a setting in memory, attack the release and measure its utility.
 
     Args:
-        data: as for `protect`.
-        programme: what is published.
-        setting: variance and bound.
-        seed: of all that is random.
-        progress: called with a stage, what is done and what there is to do.
-        reading: what else `protect` takes, as `id` or `count`.
+        data: the data, as for `protect`.
+        programme: the programme to publish.
+        setting: the variance and the bound.
+        seed: the seed of all random numbers.
+        progress: a callback with the stage, the completed steps and the total steps.
+        reading: further arguments of `protect`, as `id` or `count`.
     """
     keyed = bool(reading.get("id") or reading.get("key"))
     mechanism = WITH_KEYS if keyed else WITHOUT_KEYS
@@ -441,5 +450,5 @@ def try_on_data(
     release = protect(data, chosen, made, keep_exact=True, progress=progress, **reading)
     report = attack(release, attacks=TRIAL_ATTACKS, seed=seed, predict=False, progress=progress)
     used = measure_utility(release, seed=seed)
-    found = (*report.results, *of_single_persons(report), *used.results)
+    found = (*report.results, *singleton_results(report), *used.results)
     return TrialRelease(mechanism, tuple(replace(each, worst=None) for each in found), used.warnings)

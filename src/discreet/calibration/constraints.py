@@ -1,9 +1,9 @@
-"""What limits the noise: every constraint an object with its formula, so that it can be told, drawn and relaxed.
+"""Constraints on the noise. Each constraint is an object with its formula that can be reported, drawn and relaxed.
 
-Bounded noise has two numbers, its variance V and its bound E. Averaging gives V a lower limit, hiding the bound an
-upper one that grows with E, and E itself may not be too large for users. Noise without a bound has one, epsilon of a
-count: averaging gives it an upper limit, the accuracy of small areas a lower one (Bach 2020, sections on risk, on
-demographics at high geographic detail and on upcoming censuses).
+Bounded noise has two parameters, its variance V and its bound E. Averaging sets a lower limit on V. Bound disclosure
+sets an upper limit on V that grows with E. The accuracy that users accept limits E. Unbounded noise has one parameter,
+epsilon per count: averaging sets its upper limit, the accuracy of small areas its lower limit (Bach 2020, sections on
+risk, on demographics at high geographic detail and on upcoming censuses).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from discreet.risk.averaging import epsilon_allowed, variance_needed
 from discreet.risk.bound_disclosure import (
     EXTREME,
     GAP,
-    LEAST_SURE,
     LIKELIHOOD,
+    MIN_CONFIDENCE,
+    combined_confidence,
     disclosures_at,
-    largest_holding,
-    reached_together,
+    largest_satisfying,
 )
 from discreet.risk.residual_bound import PREDICTED, rivals
 
@@ -36,37 +36,37 @@ if TYPE_CHECKING:
 
 OPTIMAL, PAPER = "optimal", "paper"
 ATTACKERS = (OPTIMAL, PAPER)
-"""Who is held off: with everything published at once, or with the averages and extreme gaps of the paper."""
+"""Attacker models: the optimal one uses all published counts, the paper's one uses its averages and extreme gaps."""
 AT_LEAST, AT_MOST = "at least", "at most"
 VARIANCE, BOUND, EPSILON = "variance", "bound", "epsilon"
 UNITS = {VARIANCE: "persons squared", BOUND: "persons", EPSILON: "1"}
-AVERAGING, AS_PUBLISHED, HIDDEN_BOUND, ROOM = "averaging", "as published", "hidden bound", "room"
+AVERAGING, AS_PUBLISHED, BOUND_DISCLOSURE, ROOM = "averaging", "as published", "bound disclosure", "room"
 ACCEPTABLE_BOUND, ACCURATE_AREAS = "acceptable bound", "accurate areas"
-AVERAGES = {OPTIMAL: "combines everything published", PAPER: "takes the paper's averages"}
-"""How each attacker combines what is published."""
+AVERAGES = {OPTIMAL: "the optimal linear attack", PAPER: "the paper's averaging attack"}
+"""The averaging attack of each attacker model."""
 ACCURATE = 20
-"""Persons that no total of an area should be off by, as the paper has it."""
+"""Largest accepted error of the total of an area in persons, as in the paper."""
 ABOVE_BOUND, GAUSSIAN = "counts well above the bound", "errors of the estimate close to Gaussian"
-"""What averaging is taken to have."""
+"""Assumptions of the averaging attacks."""
 NARROW, WIDE = 0.05, 1e4
-"""Sigmas between which a discrete Gaussian law is looked for."""
+"""Smallest and largest sigma of the search for a discrete Gaussian distribution."""
 SLACK = 1e-9
-"""Relative error of a limit that is found by bisection."""
+"""Relative tolerance on a limit found by bisection."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """One limit of the noise.
+    """One constraint on the noise.
 
     Attributes:
         name: a short name.
-        about: `variance`, `bound` or `epsilon`.
+        about: the constrained parameter: `variance`, `bound` or `epsilon`.
         side: `at least` or `at most`.
-        limit: by bound, the limit; the same for every bound where it does not depend on it.
+        limit: the limit as a function of the bound.
         formula: the equation.
-        reason: what it is for, in words.
-        assumptions: what must be true for it to hold.
-        holds: whether a value at a bound keeps the constraint, where that is quicker to say than the limit.
+        reason: the effect of the constraint, as a clause.
+        assumptions: the conditions under which the limit is valid.
+        holds: whether a value at a bound satisfies the constraint; given where this is faster than the limit.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Constraint:
     holds: Callable[[float, int], bool] | None = None
 
     def allows(self, value: float, bound: int = 0) -> bool:
-        """Say whether a variance, a bound or an epsilon keeps the constraint."""
+        """Return whether a variance, a bound or an epsilon satisfies the constraint."""
         if self.holds is not None:
             return self.holds(value, bound)
         edge = self.limit(bound)
@@ -102,13 +102,13 @@ class Constraint:
 def averaging_variance(
     ratio: float, statistic: str, confidence: float, *, attacker: str = OPTIMAL, surrogate: bool = False
 ) -> Constraint:
-    """Return the least variance at which averaging succeeds no more often than is accepted.
+    """Return the minimum variance at which averaging meets the target.
 
     Args:
         ratio: r, the variance of the attacker's estimate in units of V.
-        statistic: what she knows best.
-        confidence: the success she may have.
-        attacker: whose estimate it is.
+        statistic: the most exposed statistic.
+        confidence: the target: the largest accepted success rate of the attacker.
+        attacker: the attacker model of the estimate.
         surrogate: whether r is the closed form for levels that divide evenly.
     """
     needed = variance_needed(ratio, confidence)
@@ -118,17 +118,17 @@ def averaging_variance(
         AT_LEAST,
         lambda _: needed,
         "V >= 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2",
-        _held(statistic, confidence, attacker),
+        _averaging_reason(statistic, confidence, attacker),
         _averaging_assumptions(ABOVE_BOUND, surrogate=surrogate),
     )
 
 
 def as_published(confidence: float) -> Constraint:
-    """Return the least variance at which a count is published as it is no more often than is accepted.
+    """Return the minimum variance at which the share of counts published unchanged meets the target.
 
-    For noise of a few values the Gaussian limit of averaging says too little: who just reads a count is right with
-    P(x = 0). Of all laws with a variance the one with most entropy and no bound, the discrete Gaussian, has the largest
-    P(x = 0) of those with most entropy, so that its limit serves every bound.
+    For noise with few values the Gaussian limit of averaging is too weak: an attacker who reads a published count as
+    the true count is correct with probability P(x = 0). Among maximum-entropy distributions of a given variance, the
+    unbounded one (the discrete Gaussian) has the largest P(x = 0). Its limit therefore applies to every bound.
     """
     needed = _variance_unread(confidence)
     return Constraint(
@@ -137,14 +137,14 @@ def as_published(confidence: float) -> Constraint:
         AT_LEAST,
         lambda _: needed,
         "V with P(x = 0) <= alpha",
-        f"a count is published as it is in at most {confidence:.0%} of cases",
-        ("maximum-entropy noise", "counts above the bound; smaller ones are published as they are more or less often"),
+        f"a count is published unchanged in at most {confidence:.0%} of cases",
+        ("maximum-entropy noise", "counts above the bound; smaller counts are unchanged more or less often"),
     )
 
 
 @lru_cache(maxsize=64)
 def _variance_unread(confidence: float) -> float:
-    """Return the variance of the discrete Gaussian law that leaves a count as it is with a probability."""
+    """Return the variance of the discrete Gaussian distribution with a given P(x = 0)."""
     low, high = NARROW, WIDE
     while high / low > 1 + SLACK:
         middle = math.sqrt(low * high)
@@ -155,15 +155,16 @@ def _variance_unread(confidence: float) -> float:
 def bound_disclosure_limit(
     tuples: Mapping[int, int], confidence: float, attacker: str, terms: NoiseTerms | None = None
 ) -> Constraint:
-    """Return the largest variance, by bound, at which an attacker identifies the bound less often than is accepted.
+    """Return the largest variance, by bound, at which the probability of bound disclosure is below the target.
 
     Args:
-        tuples: by number of parts, how many sets of parts and their total are published.
-        confidence: from which on the bound counts as found.
-        attacker: paper or optimal.
-        terms: what the residuals of all published counts reveal; without it the optimal attacker has the sets alone.
+        tuples: by number of parts, the number of published sets of parts with their total.
+        confidence: the target: the probability at which the bound counts as disclosed.
+        attacker: `paper` or `optimal`.
+        terms: the noise terms that the residuals of all published counts disclose; None if the optimal attacker uses
+            only the sets.
     """
-    sure = {GAP: confidence, LIKELIHOOD: max(confidence, LEAST_SURE)}
+    sure = {GAP: confidence, LIKELIHOOD: max(confidence, MIN_CONFIDENCE)}
     ways = (GAP, LIKELIHOOD) if attacker == OPTIMAL else (GAP,)
     residuals = terms if attacker == OPTIMAL else None
 
@@ -171,25 +172,25 @@ def bound_disclosure_limit(
         if residuals is not None:
             return residuals.success(*rivals(variance, bound)) < sure[LIKELIHOOD]
         found = (disclosures_at(variance, bound, tuples, confidence=confidence, attacker=how) for how in ways)
-        return all(reached_together(each) < sure[how] for how, each in zip(ways, found, strict=True))
+        return all(combined_confidence(each) < sure[how] for how, each in zip(ways, found, strict=True))
 
     @lru_cache(maxsize=512)
     def limit(bound: int) -> float:
         if residuals is not None:
             return residuals.largest_variance(bound, sure[LIKELIHOOD])
-        return largest_holding(partial(hides, bound=bound), Uniform(bound=bound).variance)
+        return largest_satisfying(partial(hides, bound=bound), Uniform(bound=bound).variance)
 
     def holds(variance: float, bound: int) -> bool:
         return variance <= Uniform(bound=bound).variance and hides(variance, bound)
 
     formula = EXTREME.replace(",", " < alpha,", 1)
-    counted: tuple[str, ...] = ("sets of 2 to 4 parts and total, independent of each other",)
+    counted: tuple[str, ...] = ("mutually independent sets of 2 to 4 parts with their total",)
     if residuals is not None:
         formula, counted = PREDICTED.replace(",", " < alpha,", 1), residuals.assumptions
     elif attacker == OPTIMAL:
         formula += "; (1 + sqrt(1 - prod (1 - H^2)^(2 sets))) / 2 < alpha for all gaps"
     return Constraint(
-        HIDDEN_BOUND,
+        BOUND_DISCLOSURE,
         VARIANCE,
         AT_MOST,
         limit,
@@ -201,14 +202,14 @@ def bound_disclosure_limit(
 
 
 def variance_limit() -> Constraint:
-    """Return the largest variance that a bound leaves room for."""
+    """Return the largest variance of a distribution with a given bound."""
     return Constraint(
         ROOM,
         VARIANCE,
         AT_MOST,
         lambda bound: Uniform(bound=bound).variance,
         "V <= E (E + 1) / 3",
-        "the noise fits the bound, all noises being equally likely at most",
+        "the variance does not exceed that of the uniform distribution on -E .. E",
     )
 
 
@@ -220,14 +221,14 @@ def acceptable_bound(largest: int) -> Constraint:
         AT_MOST,
         lambda _: float(largest),
         "E <= E_max",
-        f"no count is off by more than {largest}",
+        f"no published count differs from its true count by more than {largest}",
     )
 
 
 def averaging_epsilon(
     ratio: float, statistic: str, confidence: float, *, attacker: str = OPTIMAL, surrogate: bool = False
 ) -> Constraint:
-    """Return the largest epsilon of a count at which averaging succeeds no more often than is accepted."""
+    """Return the largest epsilon per count at which averaging meets the target."""
     allowed = epsilon_allowed(ratio, confidence)
     return Constraint(
         AVERAGING,
@@ -235,21 +236,21 @@ def averaging_epsilon(
         AT_MOST,
         lambda _: allowed,
         "eps <= sqrt(2 / V), V = 1 / (4 z^2 r); at one sigma sqrt(8 r)",
-        _held(statistic, confidence, attacker),
+        _averaging_reason(statistic, confidence, attacker),
         (
-            "every table has noise of its own",
+            "every table has independent noise",
             *_averaging_assumptions("counts well above the noise", surrogate=surrogate),
         ),
     )
 
 
 def accurate_areas(areas: int, confidence: float, within: float = ACCURATE) -> Constraint:
-    """Return the least epsilon of a count with which no total of an area is far off.
+    """Return the minimum epsilon per count at which the totals of all areas are accurate.
 
     Args:
-        areas: how many there are.
-        confidence: of all being accurate.
-        within: persons that a total may be off.
+        areas: the number of areas.
+        confidence: the probability that all totals are accurate.
+        within: the largest accepted error of a total, in persons.
     """
     needed = epsilon_needed(within, areas, confidence)
     return Constraint(
@@ -258,16 +259,15 @@ def accurate_areas(areas: int, confidence: float, within: float = ACCURATE) -> C
         AT_LEAST,
         lambda _: needed,
         "eps >= log(t / (1 - alpha)) / E_alpha",
-        f"no total of {areas:,} areas is more than {within:g} off, at a confidence of {confidence:.0%}",
-        ("a union bound over the areas", "one noise per total"),
+        f"the totals of all {areas:,} areas have an error of at most {within:g}, with probability {confidence:.0%}",
+        ("a union bound over the areas", "one noise term per total"),
     )
 
 
-def _held(statistic: str, confidence: float, attacker: str) -> str:
-    who = f"who {AVERAGES[attacker]} is right about a count of {statistic}"
-    return f"{who} in at most {confidence:.0%} of cases"
+def _averaging_reason(statistic: str, confidence: float, attacker: str) -> str:
+    return f"{AVERAGES[attacker]} recovers counts of {statistic} exactly in at most {confidence:.0%} of cases"
 
 
 def _averaging_assumptions(counts: str, *, surrogate: bool) -> tuple[str, ...]:
-    even = ("every level divides evenly; on uneven ones the attacker may know more or less",) if surrogate else ()
+    even = ("every level divides evenly; the attack on uneven levels may be stronger or weaker",) if surrogate else ()
     return (counts, GAUSSIAN, *even)

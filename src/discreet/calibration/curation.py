@@ -1,15 +1,15 @@
-"""Curating the output: what leaving out tables or coarsening breakdowns buys.
+"""Curation of the output: the effect of omitting tables or coarsening breakdowns on the variance that is needed.
 
-Every cut is tried alone and ranked by the variance that averaging then asks for. Then cuts are taken one after the
-other, greedily: each time the one that buys most for what is given up,
+Every cut is evaluated alone and ranked by the variance that averaging then needs. Then cuts are applied in sequence by
+a greedy search. Each step takes the cut with the largest gain,
 
     log(V before / V after) / log(cells before / cells after);
 
-of equals the one with the smaller variance, then the first. Where nothing is left, the way ends with a cut that leaves
-something, at the place where most cells are kept then. The same programme always gives the same way. Coarsening takes
-the finest level off a breakdown wherever it is used; a breakdown of one level is left out.
+ties are broken by the smaller variance, then by order. If the whole output is infeasible, the sequence ends with a cut
+that makes it feasible, at the position that keeps the most cells. The result is deterministic. Coarsening removes the
+finest level of a breakdown wherever it is used; a breakdown of one level is omitted.
 
-A cut takes noises away and nothing else, so that all cuts are weighed on one lattice.
+A cut only removes noise terms, so that all cuts are evaluated on one lattice.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.calibration.constraints import PAPER
-from discreet.equations.closed_form import ratios_beside
+from discreet.equations.closed_form import ratios_given_known
 from discreet.programme.lattice import lattice_by_table
+from discreet.progress import reported
 from discreet.risk.averaging import smallest_greedy, variance_needed
 
 if TYPE_CHECKING:
@@ -38,24 +39,24 @@ if TYPE_CHECKING:
 
 TABLE, BREAKDOWN = "table", "breakdown"
 FINE = 1e-3
-"""The share to which the largest variance that is accepted is found."""
+"""Relative tolerance on the largest accepted variance."""
 ALIKE = 1e-9
-"""Variances that differ by less than this share are the same."""
+"""Relative tolerance below which variances count as equal."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut, alone or after those before it.
+    """One cut, alone or in addition to earlier cuts.
 
     Attributes:
-        kind: `table` or `breakdown`; nothing for the output as it is.
-        name: of the table or the breakdown.
-        words: what is done.
-        variance: that averaging then asks for.
-        statistic: that is then the most exposed.
+        kind: `table` or `breakdown`; empty for the whole output.
+        name: the name of the table or the breakdown.
+        words: the description of the cut, in the imperative.
+        variance: the variance that averaging needs after the cut.
+        statistic: the most exposed statistic after the cut.
         ratio: the variance of its best estimate in units of V.
-        cells: that are still published, a statistic that several tables show counted once.
-        feasible: whether an acceptable setting is then left.
+        cells: the number of cells still published; a statistic in several tables counts once.
+        feasible: whether an acceptable setting exists after the cut.
     """
 
     kind: str
@@ -70,12 +71,12 @@ class Cut:
 
 @dataclass(frozen=True)
 class Curation:
-    """What cuts buy.
+    """The effects of cuts.
 
     Attributes:
-        whole: the output as it is.
-        alone: every cut for itself, the one that buys most first.
-        path: cuts one after the other, each in addition to those before.
+        whole: the whole output.
+        alone: every cut alone, the smallest variance first.
+        path: the sequence of cuts, each in addition to those before.
     """
 
     whole: Cut
@@ -83,8 +84,8 @@ class Curation:
     path: tuple[Cut, ...]
 
     @property
-    def enough(self) -> tuple[Cut, ...]:
-        """Return the cuts after which something is left; none where they do not lead there."""
+    def sufficient(self) -> tuple[Cut, ...]:
+        """Return the cuts of the sequence up to the first feasible one; empty if none is feasible."""
         first = next((number for number, cut in enumerate(self.path) if cut.feasible), None)
         return () if first is None else self.path[: first + 1]
 
@@ -95,7 +96,7 @@ class Curation:
 
     @cached_property
     def frontier(self) -> tuple[Cut, ...]:
-        """Return the cuts that no other beats in both cells and variance, most cells first."""
+        """Return the Pareto-optimal cuts in cells and variance, most cells first."""
         points = sorted((self.whole, *self.alone, *self.path), key=lambda cut: (-cut.cells, cut.variance))
         found: list[Cut] = []
         for cut in points:
@@ -106,12 +107,12 @@ class Curation:
 
 @dataclass(frozen=True, eq=False)
 class CuttableOutput:
-    """The statistics of one population's tables, and what can be cut.
+    """The statistics of the tables of one population, to which cuts can be applied.
 
     Attributes:
-        lattice: all statistics; those that are cut have no tables.
-        tables: by id, where its statistics are.
-        used: by breakdown, the tables that use it and the axis and depth of its finest level.
+        lattice: all statistics; a statistic that has been cut has no tables.
+        tables: by table id, the positions of its statistics.
+        used: by breakdown, the tables that use it, its axis, and the depths of its levels.
     """
 
     lattice: Lattice
@@ -120,24 +121,24 @@ class CuttableOutput:
 
     @property
     def cells(self) -> int:
-        """Return how many cells are published."""
+        """Return the number of published cells."""
         return int(self.lattice.cells[self.lattice.published].sum())
 
     def worst(self, attacker: str, known: str | None) -> tuple[float, str]:
-        """Return the smallest ratio of any statistic that is not known, and its name; infinite where all are known."""
+        """Return the smallest ratio of any statistic that is not known, and its name; infinite if all are known."""
         found = self.lattice
         if attacker == PAPER:
             ratio, place = smallest_greedy(found)
         else:
-            ratios = ratios_beside(found, found.published.astype(float), self._inside(known))
-            # What is known is no secret to keep.
+            ratios = ratios_given_known(found, found.published.astype(float), self._inside(known))
+            # A known statistic needs no protection.
             kept = np.where(found.published & (ratios > 0), ratios, np.inf)
             place = int(kept.argmin())
             ratio = float(kept[place])
         return ratio, found.name(place)
 
     def _inside(self, known: str | None) -> Flags | None:
-        """Return which statistics follow from one that is known, whether it is still published or not."""
+        """Return which statistics follow from a known one, whether that one is still published or not."""
         if known is None:
             return None
         names = self.lattice.names()
@@ -150,7 +151,7 @@ class CuttableOutput:
         return self._with({id_: places for id_, places in self.tables.items() if id_ != name})
 
     def coarsened(self, code: str) -> CuttableOutput:
-        """Return the output with the finest level of a breakdown taken off in all its tables."""
+        """Return the output without the finest level of a breakdown in all its tables."""
         users, axis, depths = self.used[code]
         finest = self.lattice.depths[:, axis] == depths[-1]
         tables = {
@@ -161,17 +162,17 @@ class CuttableOutput:
         return replace(left, used={**self.used, code: (users, axis, depths[:-1])})
 
     def cuts(self) -> Iterator[tuple[str, str, str, CuttableOutput]]:
-        """Give every cut that costs cells and leaves some: kind, name, words, and what it leaves."""
+        """Yield every cut that removes some but not all cells: kind, name, words, and the remaining output."""
         return (cut for cut in self._all_cuts() if 0 < cut[-1].cells < self.cells)
 
     def _all_cuts(self) -> Iterator[tuple[str, str, str, CuttableOutput]]:
         for name in self.tables:
-            yield TABLE, name, f"leave out table {name}", self.without_table(name)
+            yield TABLE, name, f"omit table {name}", self.without_table(name)
         for code, (_, axis, depths) in self.used.items():
             if depths:
                 level = self.lattice.axes[axis].levels[depths[-1] - 1]
-                finest = f"take its finest level, {level}, off breakdown {code}"
-                words = finest if len(depths) > 1 else f"leave out breakdown {code}"
+                finest = f"remove the finest level, {level}, of breakdown {code}"
+                words = finest if len(depths) > 1 else f"omit breakdown {code}"
                 yield BREAKDOWN, code, words, self.coarsened(code)
 
     def _with(self, tables: dict[str, Ints]) -> CuttableOutput:
@@ -182,7 +183,7 @@ class CuttableOutput:
 
 
 def output_of(programme: Programme, *, rule: str, population: str | None) -> CuttableOutput:
-    """Return the statistics of a programme's tables, ready to be cut."""
+    """Return the statistics of a programme's tables, to which cuts can be applied."""
     found, places = lattice_by_table(programme, rule, population=population)
     tables = programme.of(population)
     axes = {axis.name: number for number, axis in enumerate(found.axes)}
@@ -210,18 +211,18 @@ def curate(
     accepts: Callable[[Lattice, float], bool],
     progress: Progress | None = None,
 ) -> Curation:
-    """Return what every cut buys alone, and cuts one after the other.
+    """Return the effect of every cut alone, and of a sequence of cuts.
 
     Args:
-        output: as it is.
-        attacker: who is held off.
-        known: a statistic whose true counts are public.
-        confidence: the success she may have.
-        steps: how many cuts to take one after the other where something is left; with 0 none is weighed.
-        farthest: how many to take at most until something is left.
-        floor: the variance that other tables ask for, which no cut here lowers.
-        accepts: whether a variance has an acceptable bound, given what is published.
-        progress: called with a stage, what is done and what there is to do.
+        output: the whole output.
+        attacker: the attacker model.
+        known: a statistic whose true counts are public; None for none.
+        confidence: the target for the attacker's success.
+        steps: the length of the sequence if the whole output is feasible; 0 evaluates no cut.
+        farthest: the maximum length of the sequence if the whole output is infeasible.
+        floor: the variance that other tables need, which no cut here reduces.
+        accepts: whether a variance has an acceptable bound, given the published statistics.
+        progress: a callback with the stage, the completed steps and the total steps.
     """
 
     def weighed(kind: str, name: str, words: str, left: CuttableOutput) -> Weighed:
@@ -233,8 +234,8 @@ def curate(
         return replace(cut, feasible=accepts(left.lattice, cut.variance))
 
     def choices(at: CuttableOutput) -> list[Weighed]:
-        found = [weighed(*cut) for cut in at.cuts()]
-        # What leaves nothing to hide is no way to publish less.
+        found = [weighed(*cut) for cut in reported(list(at.cuts()), "cuts", progress)]
+        # A cut after which no noise is needed removes every statistic that needs protection.
         return [each for each in found if each[0].variance > 0]
 
     whole = judged(*weighed("", "", "publish everything", output))
@@ -245,15 +246,16 @@ def curate(
     path: list[Cut] = []
     best: list[Cut] = []
     last, at = whole, output
-    while choice and len(path) < (steps if whole.feasible else max(steps, farthest)):
+    most = steps if whole.feasible else max(steps, farthest)
+    while choice and len(path) < most:
         if not last.feasible:
-            ends = _enough(choice, _accepted(accepts, at.lattice, last.variance))
+            ends = _sufficient(choice, _accepted(accepts, at.lattice, last.variance))
             best = _better(best, path, [judged(*each) for each in ends])
-        found, at = min(choice, key=lambda each: (-_bought(last, each[0]), _rounded(each[0].variance)))
+        found, at = min(choice, key=lambda each: (-_gain(last, each[0]), _rounded(each[0].variance)))
         last = judged(found, at)
         path.append(last)
         if progress:
-            progress("cutting", len(path), None)
+            progress("cutting", len(path), most)
         done = last.feasible or (best and last.cells <= best[-1].cells) or last.variance <= floor
         if not whole.feasible and done:
             break
@@ -262,7 +264,7 @@ def curate(
 
 
 def _better(best: list[Cut], before: list[Cut], ends: list[Cut]) -> list[Cut]:
-    """Return the way that ends where something is left and keeps most cells; where none does, the longer one."""
+    """Return the sequence with a feasible end that keeps the most cells; if none is feasible, the longer one."""
     end = max(ends, key=lambda cut: (cut.feasible, cut.cells), default=None)
     if end is None or (best and (not end.feasible or end.cells <= best[-1].cells)):
         return best
@@ -270,7 +272,7 @@ def _better(best: list[Cut], before: list[Cut], ends: list[Cut]) -> list[Cut]:
 
 
 def _accepted(accepts: Callable[[Lattice, float], bool], lattice: Lattice, most: float) -> float:
-    """Return the largest variance, up to one, that has an acceptable bound with all that is published now."""
+    """Return the largest variance up to `most` that has an acceptable bound for the output published now."""
     low, high = 0.0, most
     while high - low > FINE * most:
         middle = (low + high) / 2
@@ -278,16 +280,16 @@ def _accepted(accepts: Callable[[Lattice, float], bool], lattice: Lattice, most:
     return low
 
 
-def _enough(choice: list[Weighed], variance: float) -> list[Weighed]:
-    """Return the cuts that surely leave something: where less is published, no smaller variance is accepted."""
+def _sufficient(choice: list[Weighed], variance: float) -> list[Weighed]:
+    """Return the cuts that are certainly feasible: publishing less does not lower the largest accepted variance."""
     return [each for each in choice if each[0].variance <= variance]
 
 
-def _bought(before: Cut, after: Cut) -> float:
-    """Return how much a cut lowers the variance for the cells that it costs, both as logarithms."""
+def _gain(before: Cut, after: Cut) -> float:
+    """Return the ratio of the log reduction of the variance to the log reduction of the cells."""
     return _rounded(math.log(before.variance / after.variance) / math.log(before.cells / after.cells))
 
 
 def _rounded(number: float) -> float:
-    """Return a number such that those alike but for rounding are equal."""
+    """Return a number rounded to nine digits, so that rounding errors do not separate equal numbers."""
     return float(f"{number:.9g}")

@@ -1,11 +1,9 @@
-"""Statistics of an output, and which of them is most exposed.
+"""The statistics of an output, and the most exposed statistic under each attacker model.
 
-How well the most exposed statistic is known, by each attacker.
+The statistics of one unit are grouped by population: tables with a universe count a part of the persons.
 
-What a programme publishes of one unit, population by population: tables with a universe count some of the persons.
-
-An attacker has all of it, and one noise law serves all of it: the most exposed statistic of any population counts, and
-the sets of parts and totals of all populations show one bound.
+An attacker has the tables of all populations, and all of them use one noise distribution. The most exposed statistic of
+any population therefore decides, and the sets of parts and totals of all populations disclose the same bound.
 """
 
 from __future__ import annotations
@@ -36,12 +34,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exposure:
-    """The statistic that an attacker knows best.
+    """The most exposed statistic: the one that an attacker estimates best.
 
     Attributes:
-        statistic: its name.
+        statistic: the name of the statistic.
         ratio: the variance of the attacker's estimate in units of V.
-        exact: whether the ratio is an exact solution; if not, it is a formula.
+        exact: whether the ratio is an exact solution; otherwise it comes from a closed form.
     """
 
     statistic: str
@@ -49,38 +47,38 @@ class Exposure:
     exact: bool = False
 
     def success(self, variance: float) -> float:
-        """Return how often she is right about a count of it."""
+        """Return the exact recovery rate of its counts."""
         return success(variance, self.ratio)
 
     def result(self, variance: float, attacker: str, stays: float = 0.0) -> Result:
-        """Return how often she is right, in a sentence; at least as often as who takes a count as it is published.
+        """Return the exact recovery rate as a result; it is at least the probability that a count is unchanged.
 
         Args:
             variance: V.
-            attacker: who she is.
-            stays: P(x = 0), how often a count is published as it is.
+            attacker: the attacker model.
+            stays: P(x = 0), the probability that a count is published unchanged.
         """
         share = max(self.success(variance), stays)
         return Result(
             name=f"success_of_{attacker}_attacker",
             value=share,
             unit="1",
-            sentence=f"An attacker who {AVERAGES[attacker]} is right about a count of {self.statistic} in {share:.1%} "
-            "of cases.",
+            sentence=f"{AVERAGES[attacker][0].upper()}{AVERAGES[attacker][1:]} recovers counts of {self.statistic} "
+            f"exactly in {share:.1%} of cases.",
             worst=self.statistic,
             assumptions=(ABOVE_BOUND, GAUSSIAN),
             equation="max(P(|N(0, V r)| < 1/2), P(x = 0))",
         )
 
     def if_total_known(self, confidence: float) -> Result:
-        """Return the variance that is needed where this is the most exposed statistic once the true total is known."""
+        """Return the variance that is needed if this is the most exposed statistic given the true total."""
         needed = variance_needed(self.ratio, confidence)
         return Result(
             name="variance_needed_if_total_known",
             value=needed,
             unit=UNITS[VARIANCE],
-            sentence=f"If the true total is known anyway, a variance of {needed:.3g} is needed for what is left to "
-            f"hide; {self.statistic} is then the most exposed.",
+            sentence=f"If the true total is public, the other statistics need a variance of {needed:.3g}. The most "
+            f"exposed one is then {self.statistic}.",
             worst=self.statistic,
             assumptions=(ABOVE_BOUND, GAUSSIAN),
             equation="V = 1 / (4 z^2 r)",
@@ -89,15 +87,15 @@ class Exposure:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OutputExposure:
-    """What the structure of the output reveals, whatever the noise.
+    """The exposure that follows from the structure of the output, for any noise.
 
     Attributes:
-        shared: by attacker, the most exposed statistic where a count has one noise in all tables.
-        fresh: the same where every table has noise of its own.
-        total_known: of `shared` for the optimal attacker, where the true total is known anyway; None if it is not
+        shared: by attacker, the most exposed statistic with consistent noise in all tables.
+        fresh: by attacker, the most exposed statistic with independent noise in every table.
+        total_known: the same as `shared` for the optimal attacker who knows the true total; None if the total is not
             published.
-        sets: of the paper's attacker, by number of parts, how many sets of parts and their total are published.
-        terms: what the residuals of published counts reveal of their noise.
+        sets: for the paper's attacker, by number of parts, the number of published sets of parts with their total.
+        terms: the noise terms that the residuals of published counts disclose.
         areas: the number of areas at the finest level; None if the programme has no topic of areas.
     """
 
@@ -109,7 +107,7 @@ class OutputExposure:
     areas: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints of it."""
+        """Return the part of the `--json` output about exposure."""
         return {
             "exposed": {attacker: asdict(each) for attacker, each in self.shared.items()},
             "exposed_fresh": {attacker: asdict(each) for attacker, each in self.fresh.items()},
@@ -122,9 +120,9 @@ class OutputExposure:
 
 
 def exposures(found: Averaging) -> dict[str, Exposure]:
-    """Return, by attacker, the statistic she knows best; what is known anyway is left out.
+    """Return, by attacker, the most exposed statistic among those that are not known.
 
-    Where all is known the ratio is infinite: there is nothing to know better.
+    The ratio is infinite if all statistics are known.
     """
     exposed = {}
     for attacker, ratios in ((OPTIMAL, found.optimal), (PAPER, found.greedy)):
@@ -134,7 +132,10 @@ def exposures(found: Averaging) -> dict[str, Exposure]:
     return exposed
 
 
-NOTHING_LEFT = "Nothing is left to hide: all that is published follows from what is known. Name a coarser one, or none."
+ALL_KNOWN = (
+    "All published statistics follow from the known statistic: no statistic remains to protect. Give a coarser "
+    "statistic with --known, or omit it."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +143,8 @@ class OutputLattices:
     """The statistics of a programme.
 
     Attributes:
-        lattices: by population, that with most tables first.
-        scope: the programme of these tables where the optimal attacker is solved exactly, None for the closed form.
+        lattices: the lattice of each population, the one with the most tables first.
+        scope: the programme of these tables if the optimal attacker is solved exactly; None for the closed form.
     """
 
     lattices: dict[str, Lattice]
@@ -151,7 +152,7 @@ class OutputLattices:
 
     @property
     def statistics(self) -> int:
-        """Return how many statistics count a person who is in every population."""
+        """Return the number of statistics that count a person who belongs to every population."""
         return sum(int(each.published.sum()) for each in self.lattices.values())
 
     def exposed(
@@ -161,14 +162,14 @@ class OutputLattices:
         known: str | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Exposure]:
-        """Return, by attacker, the statistic that is known best; with a scope by exact solutions to the optimal one."""
+        """Return, by attacker, the most exposed statistic; with a scope by exact solution for the optimal attacker."""
         found = self.by_population(spsn=spsn, known=known)
         worst = {}
         for attacker in next(iter(found.values())):
             population = min(found, key=lambda name: found[name][attacker].ratio)
             each = found[population][attacker]
             if math.isinf(each.ratio):
-                raise ParameterError(NOTHING_LEFT, parameter="known")
+                raise ParameterError(ALL_KNOWN, parameter="known")
             of = f" of {population}" if len(found) > 1 else ""
             worst[attacker] = Exposure(f"{each.statistic}{of}", each.ratio)
         if self.scope is not None:
@@ -177,12 +178,12 @@ class OutputLattices:
             except TooLargeError:
                 return worst
             if not searched.solved:
-                raise ParameterError(NOTHING_LEFT, parameter="known")
+                raise ParameterError(ALL_KNOWN, parameter="known")
             worst[OPTIMAL] = Exposure(searched.worst.statistic, searched.worst.ratio, exact=True)
         return worst
 
     def by_population(self, *, spsn: bool = True, known: str | None = None) -> dict[str, dict[str, Exposure]]:
-        """Return, by population and attacker, the statistic she knows best; what is known there is left out."""
+        """Return, by population and attacker, the most exposed statistic among those that are not known."""
         self._check_known(known)
         return {
             name: exposures(averaging(each, spsn=spsn, known=known if known and each.publishes(known) else None))
@@ -191,9 +192,9 @@ class OutputLattices:
 
     @property
     def sets(self) -> dict[int, int]:
-        """Return, by number of parts, how many sets of parts and their total the paper's attacker looks at.
+        """Return, by number of parts, the number of sets of parts with their total that the paper's attacker uses.
 
-        The paper takes the level that has most sets of a size, as sexes.
+        The paper uses the level with the most sets of a size, for example sex.
         """
         found: Counter[int] = Counter()
         for each in self.lattices.values():
@@ -202,18 +203,18 @@ class OutputLattices:
 
     def _check_known(self, known: str | None) -> None:
         if known is not None and not any(each.publishes(known) for each in self.lattices.values()):
-            # Names the statistics there are.
+            # Raises an error that lists the available statistics.
             next(iter(self.lattices.values())).position(known)
 
 
 def counted(programme: Programme, rule: str, population: str | None, *, closed_form: bool = False) -> OutputLattices:
-    """Return what is published of one population, or of all that count the unit of most tables.
+    """Return the lattices of one population, or of all populations with the most frequent unit.
 
     Args:
-        programme: all tables.
+        programme: the programme with all tables.
         rule: `levels` or `flat`.
-        population: which one; all of the unit if None.
-        closed_form: whether the optimal attacker is measured by the closed form for equal blocks alone.
+        population: the population; None for all of the unit.
+        closed_form: whether the optimal attacker is evaluated only with the closed form for equal blocks.
     """
     units = Counter(table.unit for table in programme.tables)
     unit = max(units, key=units.__getitem__)

@@ -1,10 +1,9 @@
-"""Settings that all constraints allow, by confidence, and what to relax where there are none.
+"""Feasible settings, and the relaxations needed if the constraints are incompatible.
 
-The region that all constraints leave: in the plane of variance and bound, and on the line of epsilon.
+The feasible region lies in the plane of variance and bound for bounded noise, and on the line of epsilon for unbounded
+noise. If a region is empty, the relaxations state by how much one constraint has to change.
 
-What to relax, and by how much, where the constraints leave nothing.
-
-How the answer of a design depends on the success that an attacker may have, and on what is known anyway.
+The module also states how the minimum variance and bound depend on the target for the attacker's success.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from discreet.calibration.constraints import (
     AT_MOST,
     AVERAGING,
     BOUND,
+    BOUND_DISCLOSURE,
     EPSILON,
-    HIDDEN_BOUND,
     ROOM,
     SLACK,
     VARIANCE,
@@ -37,19 +36,19 @@ if TYPE_CHECKING:
     from discreet.calibration.exposed_statistics import Exposure
 
 FARTHEST = 50
-"""The largest bound that is tried when the acceptable one does not do."""
+"""Largest bound of the search if no acceptable bound is feasible."""
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """What one bound, or the line, leaves.
+class AllowedRange:
+    """The range of the variance at one bound, or of epsilon.
 
     Attributes:
-        bound: the bound; 0 on the line.
-        low: the least variance or epsilon.
-        high: the largest.
-        low_by: the constraint that gives the least.
-        high_by: the constraint that gives the largest.
+        bound: the bound; 0 for epsilon.
+        low: the minimum variance or epsilon.
+        high: the maximum.
+        low_by: the constraint that sets the minimum.
+        high_by: the constraint that sets the maximum.
     """
 
     bound: int
@@ -60,58 +59,58 @@ class Allowed:
 
     @property
     def feasible(self) -> bool:
-        """Say whether anything is left."""
+        """Return whether the range is not empty."""
         return self.low <= self.high * (1 + SLACK)
 
 
-def allowed(constraints: Sequence[Constraint], about: str, bound: int = 0) -> Allowed:
-    """Return what constraints on one number leave; of equal limits the first constraint binds."""
+def allowed_range(constraints: Sequence[Constraint], about: str, bound: int = 0) -> AllowedRange:
+    """Return the range that constraints allow for one parameter; among equal limits the first constraint binds."""
     lows = [(each.limit(bound), each.name) for each in constraints if (each.about, each.side) == (about, AT_LEAST)]
     highs = [(each.limit(bound), each.name) for each in constraints if (each.about, each.side) == (about, AT_MOST)]
     low, low_by = max(lows, key=lambda each: each[0], default=(0.0, ""))
     high, high_by = min(highs, key=lambda each: each[0], default=(float("inf"), ""))
-    return Allowed(bound, low, high, low_by, high_by)
+    return AllowedRange(bound, low, high, low_by, high_by)
 
 
 @dataclass(frozen=True, eq=False)
 class FeasibleRegion:
-    """Variance and bound.
+    """The feasible region of variance and bound.
 
     Attributes:
-        constraints: on variance and on the bound.
-        largest: the largest bound that is looked at.
+        constraints: the constraints on the variance and on the bound.
+        largest: the largest acceptable bound.
     """
 
     constraints: tuple[Constraint, ...]
     largest: int
 
     @cached_property
-    def rows(self) -> tuple[Allowed, ...]:
-        """Return what every bound leaves, from 1 on."""
+    def rows(self) -> tuple[AllowedRange, ...]:
+        """Return the allowed range of the variance for every bound, from 1 on."""
         return tuple(self.at(bound) for bound in range(1, self.largest + 1))
 
-    def at(self, bound: int) -> Allowed:
-        """Return what one bound leaves of the variance."""
-        return allowed(self.constraints, VARIANCE, bound)
+    def at(self, bound: int) -> AllowedRange:
+        """Return the allowed range of the variance at one bound."""
+        return allowed_range(self.constraints, VARIANCE, bound)
 
     @property
-    def feasible(self) -> tuple[Allowed, ...]:
-        """Return the bounds that leave something."""
+    def feasible(self) -> tuple[AllowedRange, ...]:
+        """Return the rows of the bounds that are feasible."""
         return tuple(row for row in self.rows if row.feasible)
 
     @property
     def needed(self) -> float:
-        """Return the least variance that is asked for, which no bound changes."""
-        asked = [each for each in self.constraints if (each.about, each.side) == (VARIANCE, AT_LEAST)]
-        return allowed(asked, VARIANCE, 1).low
+        """Return the minimum variance, which does not depend on the bound."""
+        lower = [each for each in self.constraints if (each.about, each.side) == (VARIANCE, AT_LEAST)]
+        return allowed_range(lower, VARIANCE, 1).low
 
     def allows(self, variance: float, bound: int) -> bool:
-        """Say whether a setting keeps all constraints, each asked for itself."""
+        """Return whether a setting satisfies all constraints, each evaluated separately."""
         values = {VARIANCE: variance, BOUND: float(bound)}
         return all(each.allows(values[each.about], bound) for each in self.constraints if each.about != EPSILON)
 
     def smallest_bound(self, farthest: int = FARTHEST) -> int | None:
-        """Return the smallest bound, acceptable or not, at which the least variance keeps the constraints on it."""
+        """Return the smallest bound, acceptable or not, at which the minimum variance satisfies its constraints."""
         about = [each for each in self.constraints if each.about == VARIANCE]
         needed = self.needed
         return next((e for e in range(1, farthest + 1) if all(each.allows(needed, e) for each in about)), None)
@@ -122,12 +121,12 @@ PROGRAMME = "programme"
 
 @dataclass(frozen=True)
 class Relaxation:
-    """One constraint that could be relaxed so that something is left.
+    """One relaxation that makes the constraints compatible.
 
     Attributes:
-        constraint: its name, or `programme` where less is published instead.
-        sentence: what it would take, and what it would cost.
-        value: the new limit: a bound, a success, a variance, cells, or persons that an area is off.
+        constraint: the name of the constraint, or `programme` if less is published instead.
+        sentence: the change and its effect.
+        value: the new limit: a bound, a success rate, a variance, a number of cells, or an error in persons.
     """
 
     constraint: str
@@ -135,47 +134,47 @@ class Relaxation:
     value: float
 
 
-def of_plane(
+def plane_relaxations(
     plane: FeasibleRegion, plane_at: Callable[[float], FeasibleRegion], confidence: float, curation: Curation
 ) -> Iterator[Relaxation]:
-    """Give what each constraint on bounded noise would have to be, the others as they are.
+    """Yield the relaxations of each constraint on bounded noise, with the others unchanged.
 
     Args:
-        plane: variance and bound.
-        plane_at: the same at another confidence.
-        confidence: the success an attacker was to have at most.
-        curation: what cuts of the output buy.
+        plane: the region of variance and bound.
+        plane_at: the region at another confidence.
+        confidence: the target for the attacker's success.
+        curation: the effects of cuts of the output.
     """
     wider = plane.smallest_bound()
     if wider is not None and wider > plane.largest:
         yield Relaxation(
             ACCEPTABLE_BOUND,
-            f"Accept a bound of {wider} instead of {plane.largest} (--max-bound {wider}): a variance of "
-            f"{plane.needed:.3g} keeps everything else there.",
+            f"Accept a bound of {wider} instead of {plane.largest} (--max-bound {wider}). A variance of "
+            f"{plane.needed:.3g} then satisfies all other constraints.",
             float(wider),
         )
     share = least_confidence(plane_at, confidence, plane.largest)
     if share is not None:
         yield Relaxation(
             AVERAGING,
-            f"Accept that the attacker is right in {share:.1%} of cases instead of {confidence:.1%}, and finds the "
-            f"bound as surely (--confidence {share:g}): bound {plane.largest} then leaves a variance of "
-            f"{plane_at(share).needed:.3g}.",
+            f"Raise the target for averaging and bound disclosure from {confidence:.1%} to {share:.1%} "
+            f"(--target averaging={share:g} --target bound={share:g}). A variance of {plane_at(share).needed:.3g} at "
+            f"bound {plane.largest} then satisfies all constraints.",
             share,
         )
-    yield from _bound_told(plane)
-    cuts = curation.enough
+    yield from _bound_disclosed(plane)
+    cuts = curation.sufficient
     if cuts:
         yield Relaxation(
             PROGRAMME,
             f"Publish less: {'; '.join(cut.words for cut in cuts)}. A variance of {cuts[-1].variance:.3g} is then "
-            "enough.",
+            "sufficient.",
             float(cuts[-1].cells),
         )
 
     elif curation.path:
         last, many = curation.path[-1], len(curation.path)
-        kept = f"keeping {last.cells / curation.whole.cells:.0%} of the cells"
+        kept = f"with {last.cells / curation.whole.cells:.0%} of the cells kept"
         yield Relaxation(
             PROGRAMME,
             f"Publish far less: after {many} {'cut' if many == 1 else 'cuts'}, {kept}, a variance of "
@@ -185,7 +184,7 @@ def of_plane(
 
 
 def least_confidence(plane_at: Callable[[float], FeasibleRegion], confidence: float, bound: int) -> float | None:
-    """Return the smallest confidence, in thousandths, at which a bound leaves something; None where none does."""
+    """Return the smallest confidence, in thousandths, at which a bound is feasible; None if it never is."""
 
     def enough(thousandths: int) -> bool:
         plane = plane_at(thousandths / 1000)
@@ -200,48 +199,51 @@ def least_confidence(plane_at: Callable[[float], FeasibleRegion], confidence: fl
     return high / 1000
 
 
-def _bound_told(plane: FeasibleRegion) -> Iterator[Relaxation]:
-    """Give what is left where the bound need not stay hidden."""
+def _bound_disclosed(plane: FeasibleRegion) -> Iterator[Relaxation]:
+    """Yield the relaxation that drops the constraint on bound disclosure."""
     room = next(each for each in plane.constraints if each.name == ROOM)
-    hidden = any(each.name == HIDDEN_BOUND for each in plane.constraints)
-    if hidden and room.allows(plane.needed, plane.largest):
+    constrained = any(each.name == BOUND_DISCLOSURE for each in plane.constraints)
+    if constrained and room.allows(plane.needed, plane.largest):
         first = next(row.bound for row in plane.rows if room.allows(plane.needed, row.bound))
         yield Relaxation(
-            HIDDEN_BOUND,
-            f"Let the bound be known (--no-hide-bound): a bound of {first} then has room for a variance of "
-            f"{plane.needed:.3g}. Published parts and totals that lie far apart then tell true counts for certain.",
+            BOUND_DISCLOSURE,
+            f"Accept bound disclosure (--no-hide-bound). A bound of {first} then allows a variance of "
+            f"{plane.needed:.3g}. Extreme differences between published parts and totals then disclose true counts "
+            "with certainty.",
             plane.needed,
         )
 
 
-def of_line(line: Allowed, areas: int, within: float, exposed: Exposure, confidence: float) -> Iterator[Relaxation]:
-    """Give what each constraint on epsilon would have to be, the other as it is.
+def epsilon_relaxations(
+    line: AllowedRange, areas: int, within: float, exposed: Exposure, confidence: float
+) -> Iterator[Relaxation]:
+    """Yield the relaxations of each constraint on epsilon, with the other unchanged.
 
     Args:
-        line: what is left of epsilon, which is nothing.
-        areas: how many totals are to be accurate.
-        within: persons that they may be off.
-        exposed: the statistic that is known best where every table has noise of its own.
-        confidence: of the totals, and of the attacker.
+        line: the range of epsilon, which is empty.
+        areas: the number of totals that have to be accurate.
+        within: the largest accepted error of a total, in persons.
+        exposed: the most exposed statistic if every table has independent noise.
+        confidence: the probability of accurate totals, and the target for the attacker's success.
     """
     off = math.ceil(math.log(areas / (1 - confidence)) / line.high)
     yield Relaxation(
         ACCURATE_AREAS,
-        f"Accept that a total of an area is up to {off} off instead of {within:g}: an epsilon of {line.high:.3g} keeps "
-        "averaging out.",
+        f"Accept an error of up to {off} in the total of an area instead of {within:g}. An epsilon of {line.high:.3g} "
+        "then meets the target for averaging.",
         float(off),
     )
     share = success(2 / line.low**2, exposed.ratio)
     yield Relaxation(
         AVERAGING,
-        f"Accept that the attacker is right in {_upwards(share)} of cases instead of {confidence:.1%}: an epsilon of "
-        f"{line.low:.3g} keeps areas accurate.",
+        f"Raise the target for averaging from {confidence:.1%} to {_upwards(share)}. An epsilon of {line.low:.3g} then "
+        "keeps the totals of all areas accurate.",
         share,
     )
 
 
 def _upwards(share: float) -> str:
-    """Return a share in percent, rounded up: what is accepted must not be less than what is needed.
+    """Return a share in percent, rounded up, so that the stated target is not smaller than needed.
 
     >>> _upwards(0.7101)
     '71.1%'
@@ -254,12 +256,12 @@ CONFIDENCES = (0.5, 0.6, 0.6827, 0.8, 0.9, 0.95)
 
 @dataclass(frozen=True)
 class AtConfidence:
-    """What is needed at one confidence.
+    """The minimum variance and bound at one confidence.
 
     Attributes:
-        confidence: the success an attacker may have.
-        variance: that averaging asks for.
-        bound: the smallest at which the bound stays hidden with it, acceptable or not; None if there is none.
+        confidence: the target for the attacker's success.
+        variance: the minimum variance.
+        bound: the smallest feasible bound for this variance, acceptable or not; None if no bound is feasible.
     """
 
     confidence: float
@@ -270,11 +272,11 @@ class AtConfidence:
 def by_confidence(
     plane_at: Callable[[float], FeasibleRegion], confidences: Sequence[float]
 ) -> tuple[AtConfidence, ...]:
-    """Return what is needed at several confidences, all else as it is.
+    """Return the minimum variance and bound at several confidences, all else equal.
 
     Args:
-        plane_at: the constraints on variance and bound at a confidence.
-        confidences: to look at.
+        plane_at: the constraints on variance and bound as a function of the confidence.
+        confidences: the confidences to evaluate.
     """
     found = []
     for confidence in confidences:
@@ -285,28 +287,28 @@ def by_confidence(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FeasibleSettings:
-    """What the constraints leave.
+    """All settings that the constraints allow.
 
     Attributes:
-        constraints: all of them.
-        plane: variance and bound, for noise that is bounded and shared.
-        line: epsilon of a count, for noise without a bound and of each table's own.
-        relaxations: what would leave something of the plane, where nothing is.
-        line_relaxations: the same for the line.
-        curation: what cuts of the output buy.
-        by_confidence: what is needed at other confidences.
+        constraints: all constraints.
+        plane: the region of variance and bound, for bounded consistent noise.
+        line: the range of epsilon per count, for unbounded noise, independent in every table.
+        relaxations: the relaxations that make the plane feasible; empty if it is feasible.
+        line_relaxations: the relaxations that make the line feasible; empty if it is feasible.
+        curation: the effects of cuts of the output.
+        by_confidence: the minimum variance and bound at other confidences.
     """
 
     constraints: tuple[Constraint, ...]
     plane: FeasibleRegion
-    line: Allowed
+    line: AllowedRange
     relaxations: tuple[Relaxation, ...]
     line_relaxations: tuple[Relaxation, ...]
     curation: Curation
     by_confidence: tuple[AtConfidence, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints of it."""
+        """Return the part of the `--json` output about feasible settings."""
         bounds = range(1, self.plane.largest + 1)
         return {
             "constraints": [

@@ -1,15 +1,12 @@
-"""Mechanisms that are compared, at equal variance or at equal risk.
+"""Mechanisms of a comparison, calibrated to equal variance or to equal risk.
 
-Laws of noise with a variance that is asked for: the one parameter that says how wide a law is, found by bisection.
+The scale parameter of a noise distribution is calibrated to a requested variance by bisection. A distribution declares
+for each parameter the power with which it grows when the noise is scaled (`power`). Every distribution that does so can
+be calibrated without further code here.
 
-A law declares for each parameter how it grows when the noise is stretched (`power`); every law that does so can be
-calibrated, without a word about it here.
-
-Mechanisms that are compared: by name, each with the noise that gives a large count the variance asked for.
-
-A name is a mechanism (`fresh`), a law (`geometric`), or both (`fresh:geometric`). A mechanism alone has its usual
-noise, a law alone the mechanism that gives the same participants the same noise. Whatever `protect` knows by name can
-be compared; only what is told by a privacy budget has to say here what variance it makes of it.
+A name is a mechanism (`fresh`), a noise distribution (`geometric`), or both (`fresh:geometric`). A mechanism alone uses
+its default distribution. A distribution alone uses the mechanism with consistent noise. All mechanisms that `protect`
+accepts by name can be compared; only those with a privacy budget declare here which budget gives a variance.
 """
 
 from __future__ import annotations
@@ -38,21 +35,22 @@ if TYPE_CHECKING:
 BOUND = "bound"
 VARIANCE = "variance"
 CLOSE = 1e-10
-"""Relative width of the bracket at which a parameter is taken as found."""
+"""Relative width of the bracket at which the bisection stops."""
 WIDEST = 1e9
-"""How far from 1 a parameter is looked for, either way."""
+"""Largest factor between 1 and a parameter in the search, in either direction."""
 
 
 def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
-    """Return the parameters with which a law has a variance; a law that can be bounded has the bound.
+    """Return the parameters that give a noise distribution a variance, and the bound if it can be bounded.
 
-    Of a law that is told by its bound alone, such as the uniform one, the bound whose variance is nearest.
+    For a distribution with the bound as its only parameter, such as the uniform one, return the bound whose variance is
+    nearest.
 
     >>> with_variance("laplace", 2.0, 5).keys()
     dict_keys(['scale'])
     """
     if law not in distribution_names():
-        raise UnknownNameError.among("law", law, distribution_names())
+        raise UnknownNameError.among("noise distribution", law, distribution_names())
     if not positive_variance.contains(variance):
         raise ParameterError.outside("noise", VARIANCE, variance, positive_variance.words, "1 to 10")
     declared = parameters(DISTRIBUTIONS.get(law))
@@ -63,11 +61,11 @@ def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
     if width is None:
         return {BOUND: _nearest(law, variance)}
     most = bound * (bound + 1) / 3
-    # A law that is told by its variance has the largest one; others only come near it.
+    # A distribution with a variance parameter can reach the maximum variance; others only approach it.
     if given and (variance > most or (variance == most and width != VARIANCE)):
         raise ParameterError(
-            f"The law {law} within bound {bound} has a variance below {most:.3g}, that of all noises equally likely; "
-            f"{variance:g} is asked for. Give a larger bound.",
+            f"The noise distribution {law} with bound {bound} has a variance below {most:.3g}, that of uniform noise. "
+            f"The requested variance is {variance:g}. Give a larger bound.",
             parameter=BOUND,
         )
     if width == VARIANCE:
@@ -80,7 +78,7 @@ def with_variance(law: str, variance: float, bound: int) -> dict[str, float]:
 
 
 def _nearest(law: str, variance: float) -> int:
-    """Return the bound for which the variance is nearest to one, in the ratio; variances grow with the bound."""
+    """Return the bound whose variance has the ratio to `variance` nearest to 1; variances grow with the bound."""
 
     def variance_at(bound: int) -> float:
         return DISTRIBUTIONS.get(law)(**{BOUND: bound}).variance
@@ -95,7 +93,7 @@ def _nearest(law: str, variance: float) -> int:
 
 
 def _bisected(variance_at: Callable[[float], float], variance: float, *, falling: bool) -> float:
-    """Return the parameter with which the variance is as asked; it rises or falls along the whole way."""
+    """Return the parameter that gives a variance, which is a monotone function of the parameter."""
     low, high = 1.0, 1.0
     while (variance_at(low) < variance) == falling and low > 1 / WIDEST:
         low /= 2
@@ -109,22 +107,22 @@ def _bisected(variance_at: Callable[[float], float], variance: float, *, falling
 
 
 USUAL = "max-entropy"
-"""The law of a mechanism that is named alone."""
+"""The default noise distribution of a mechanism."""
 WITH_KEYS, WITHOUT_KEYS = "cell-key", "coordinates"
-"""Who gets a law that is named alone: the same participants, or, of counts without keys, the same coordinates."""
+"""The mechanism of a distribution given alone: consistent by participants, or by coordinates for data without keys."""
 NOT_COMPARED = ("exact",)
-"""What has no noise."""
+"""Mechanisms without noise."""
 
 
 @dataclass(frozen=True)
 class ComparedMechanism:
-    """One mechanism that is compared.
+    """One mechanism of a comparison.
 
     Attributes:
-        name: as it was asked for.
-        mechanism: who gets which noise.
-        law: of the noise.
-        ptable: a p-table from a file instead of the law, whatever variance is asked for.
+        name: the name as requested.
+        mechanism: the name of the mechanism.
+        law: the name of the noise distribution.
+        ptable: the file of a p-table, used instead of the distribution at any requested variance; None for none.
     """
 
     name: str
@@ -133,14 +131,14 @@ class ComparedMechanism:
     ptable: Path | None = None
 
     def at(self, variance: float, bound: int, output: StaticOutput, *, keyed: bool, seed: int) -> Mechanism:
-        """Return the mechanism whose noise on a large count has a variance.
+        """Return the mechanism, calibrated to a variance of the noise of large counts.
 
         Args:
-            variance: of one noise.
-            bound: of a law that can be bounded.
-            output: what it publishes, for budgets that are split over it.
+            variance: the variance of one noise term.
+            bound: the bound of a distribution that can be bounded.
+            output: the published output, over which a privacy budget is split.
             keyed: whether records have keys or ids.
-            seed: of all that is random, so that a comparison can be run again.
+            seed: the seed of all random numbers, which makes a comparison reproducible.
         """
         try:
             noise = BUDGETED.get(self.mechanism, _law_flags)(self, variance, bound, output)
@@ -164,23 +162,23 @@ def _law_flags(contender: ComparedMechanism, variance: float, bound: int, _outpu
 
 
 def _budget_flags(_contender: ComparedMechanism, variance: float, bound: int, output: StaticOutput) -> dict[str, Any]:
-    """Return the epsilon of the whole output: that of one count times the counts that a person changes."""
+    """Return the epsilon of the whole output: that of one count times the number of counts that a person changes."""
     each = with_variance("geometric", variance, bound)["epsilon"]
     return {"epsilon": each * output.sensitivity(spsn=True)}
 
 
 BUDGETED: dict[str, Callable[[ComparedMechanism, float, int, StaticOutput], dict[str, Any]]] = {"eps-dp": _budget_flags}
-"""Mechanisms that are told by a privacy budget, and what it must be."""
+"""Mechanisms with a privacy budget, and the function that computes it."""
 LAW_OF_BUDGETS = "geometric"
 
 
 def ptable_contender(path: Path, *, keyed: bool) -> ComparedMechanism:
-    """Return the p-table of a file as noise of cells with the same participants, or at the same coordinates."""
+    """Return the p-table of a file as a mechanism with consistent noise, by participants or by coordinates."""
     return ComparedMechanism(FROM_FILE, WITH_KEYS if keyed else WITHOUT_KEYS, FROM_FILE, path)
 
 
 def contenders(names: Sequence[str] | None, *, keyed: bool) -> tuple[ComparedMechanism, ...]:
-    """Return the mechanisms to compare, all that are known by default.
+    """Return the mechanisms to compare; all available ones by default.
 
     >>> [each.mechanism for each in contenders(["cell-key", "geometric", "fresh:laplace"], keyed=True)]
     ['cell-key', 'cell-key', 'fresh']
@@ -188,16 +186,17 @@ def contenders(names: Sequence[str] | None, *, keyed: bool) -> tuple[ComparedMec
     asked = list(names) if names is not None else _all(keyed=keyed)
     if not asked:
         raise ParameterError(
-            "There is no mechanism to compare. Name some: --mechanisms cell-key,geometric", parameter="mechanisms"
+            "No mechanism to compare is given. Give at least one, as in --mechanisms cell-key,geometric.",
+            parameter="mechanisms",
         )
     twice = next((name for number, name in enumerate(asked) if name in asked[:number]), None)
     if twice:
-        raise ParameterError(f"{twice} is named twice. Name each mechanism once.", parameter="mechanisms")
+        raise ParameterError(f"{twice} is given twice. Give each mechanism once.", parameter="mechanisms")
     return tuple(_contender(name, keyed=keyed) for name in asked)
 
 
 def _all(*, keyed: bool) -> list[str]:
-    """Return every mechanism with its usual noise, and every other law."""
+    """Return every mechanism with its default noise, and every other noise distribution."""
     kinds = MECHANISMS.all().items()
     mechanisms = [name for name, kind in kinds if name not in NOT_COMPARED and (keyed or not kind.needs_keys)]
     return [*mechanisms, *(law for law in distribution_names() if law != USUAL)]
@@ -210,21 +209,23 @@ def _contender(name: str, *, keyed: bool) -> ComparedMechanism:
         return ComparedMechanism(name, WITH_KEYS if keyed else WITHOUT_KEYS, mechanism)
     if mechanism in distribution_names():
         raise ParameterError(
-            f"{mechanism} is a law: name the mechanism before it, as in fresh:{mechanism}.", parameter="mechanisms"
+            f"{mechanism} is a noise distribution. Put the mechanism before it, as in fresh:{mechanism}.",
+            parameter="mechanisms",
         )
     if mechanism not in known:
-        raise UnknownNameError.among("mechanism or law to compare", mechanism, [*known, *distribution_names()])
+        raise UnknownNameError.among("mechanism or noise distribution", mechanism, [*known, *distribution_names()])
     if MECHANISMS.get(mechanism).needs_keys and not keyed:
         raise ParameterError(
-            "Cell keys need a key or an id for every record: give --id or --key, or compare coordinates instead.",
+            "Cell keys need a key or an id for every record. Give --id or --key, or compare coordinates instead.",
             parameter="mechanisms",
         )
     if mechanism in BUDGETED:
         if law not in {"", LAW_OF_BUDGETS}:
             raise ParameterError(
-                f"The mechanism {mechanism} has the law {LAW_OF_BUDGETS}, not {law}.", parameter="mechanisms"
+                f"The mechanism {mechanism} has the noise distribution {LAW_OF_BUDGETS}, not {law}.",
+                parameter="mechanisms",
             )
         return ComparedMechanism(name, mechanism, LAW_OF_BUDGETS)
     if colon and law not in distribution_names():
-        raise UnknownNameError.among(f"law of {mechanism}", law, distribution_names())
+        raise UnknownNameError.among(f"noise distribution of {mechanism}", law, distribution_names())
     return ComparedMechanism(name, mechanism, law or USUAL)

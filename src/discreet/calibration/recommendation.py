@@ -1,4 +1,4 @@
-"""A setting with its reasons: what is risked under each attacker, what users get, and what it promises a person."""
+"""A recommended setting with its reasons, its risk under each attacker model, its utility and its guarantees."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.accuracy.area_counts import load_areas
-from discreet.accuracy.expected_accuracy import what_to_expect
+from discreet.accuracy.expected_accuracy import expected_effects
 from discreet.accuracy.small_areas import small_areas
 from discreet.calibration.constraints import ATTACKERS, BOUND, PAPER, UNITS, VARIANCE
 from discreet.calibration.sentences import reasons
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from discreet.risk.residual_bound import NoiseTerms
 
 LIST = "lau:2016"
-"""The municipalities of all Member States with their residents."""
-OF_VILLAGES = ("counts_off_by_20_percent", "areas_off_by_20_percent")
+"""The municipalities of all Member States with their numbers of residents."""
+MUNICIPAL_MEASURES = ("counts_off_by_20_percent", "areas_off_by_20_percent")
 STEPS = (10, 1000, 100_000)
-"""A variance is told in tenths, rounded up, or, where that breaks a constraint, in smaller parts."""
+"""A variance is rounded up to tenths, or to smaller units if the rounded value violates a constraint."""
 
 
 class Setting(NamedTuple):
-    """Noise of cell keys: its variance and its bound."""
+    """The variance and the bound of cell-key noise."""
 
     variance: float
     bound: int
 
     def record(self, programme: Programme) -> Record:
-        """Return how a release with this noise would be made."""
+        """Return the record of a release with this noise."""
         return Record(
             programme=programme.name,
             definition=programme_to_json(programme),
@@ -57,15 +57,15 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recommendation:
-    """The noise to take, and what follows from it.
+    """The recommended noise with its risk and utility.
 
     Attributes:
-        setting: variance and bound.
-        reasons: why the bound, and why the variance.
-        risk: of the setting, under both attackers.
+        setting: the variance and the bound.
+        reasons: the reasons for the bound and for the variance.
+        risk: the risk of the setting under both attacker models.
         promised: epsilon and delta of the setting, with conditions.
-        utility: what users can expect of the setting.
-        on_data: what a release of the data would give; None without data.
+        utility: the expected utility of the setting.
+        on_data: the results of a trial release of the data; None without data.
     """
 
     setting: Setting
@@ -77,8 +77,8 @@ class Recommendation:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Return the setting and what follows from it without data, each in a sentence."""
-        assumed = ("cell keys: the same participants have the same noise", "all constraints as they are told here")
+        """Return the setting with its risk and utility, without results on data."""
+        assumed = ("consistent noise by cell keys (same participants, same noise)", "all constraints as stated here")
         values = {BOUND: float(self.setting.bound), VARIANCE: self.setting.variance}
         chosen = [
             Result(
@@ -87,7 +87,7 @@ class Recommendation:
                 unit=UNITS[name],
                 sentence=why,
                 assumptions=assumed,
-                equation="least E with V_averaging <= V_hidden(E), then least V",
+                equation="smallest E with V_averaging <= V_disclosure(E), then smallest V",
             )
             for (name, value), why in zip(values.items(), self.reasons, strict=True)
         ]
@@ -104,21 +104,21 @@ def recommend(
     country: str | None,
     on_data: TrialRelease | None,
 ) -> Recommendation:
-    """Return a setting with its reasons and what follows from it.
+    """Return a setting with its reasons, its risk and its utility.
 
     Args:
-        setting: variance and bound.
-        plane: what the constraints leave.
-        question: what was asked.
-        exposure: what the structure of the output reveals.
-        statistics: how many of them count a person who is in every population.
-        country: the Member State whose municipalities are looked at, None for none.
-        on_data: what a release of the data would give.
+        setting: the variance and the bound.
+        plane: the feasible region.
+        question: the requirements of the design.
+        exposure: the exposure that follows from the structure of the output.
+        statistics: the number of statistics that count a person who belongs to every population.
+        country: the Member State whose municipalities are evaluated; None for none.
+        on_data: the results of a trial release of the data; None without data.
     """
     return Recommendation(
         setting=setting,
         reasons=reasons(setting, plane),
-        risk=tuple(risks(setting, exposure.shared, exposure.sets, question.confidence, exposure.terms)),
+        risk=tuple(risks(setting, exposure.shared, exposure.sets, question.bound_target, exposure.terms)),
         promised=privacy_guarantees(setting, question.programme, statistics),
         utility=tuple(expected_utility(setting, country)),
         on_data=on_data,
@@ -126,10 +126,10 @@ def recommend(
 
 
 def best_setting(plane: FeasibleRegion) -> Setting | None:
-    """Return the smallest bound that leaves something and the least variance there, in tenths where that fits.
+    """Return the smallest feasible bound and the minimum variance there, rounded up to tenths if feasible.
 
-    A smaller bound spares users the worst errors, a smaller variance the usual ones; neither can be had without
-    breaking a constraint.
+    A smaller bound reduces the largest errors, a smaller variance the typical errors. Apart from rounding, any smaller
+    value of either violates a constraint.
     """
     if not plane.feasible:
         return None
@@ -145,7 +145,7 @@ def risks(
     confidence: float,
     terms: NoiseTerms,
 ) -> Iterator[Result]:
-    """Give what each attacker achieves against a setting: by averaging, and on the bound."""
+    """Yield the success of each attacker model against a setting: by averaging, and in bound disclosure."""
     law, wider = rivals(setting.variance, setting.bound)
     for attacker in ATTACKERS:
         yield exposed[attacker].result(setting.variance, attacker, float(law.pmf(0)))
@@ -158,25 +158,25 @@ def risks(
 
 
 def privacy_guarantees(setting: Setting, programme: Programme, statistics: int) -> tuple[Result, ...]:
-    """Return epsilon and delta of one count and of all that count a person, with their conditions."""
+    """Return epsilon and delta of one count and of all counts that include a person, with their conditions."""
     one = assess(setting.record(programme), measures=["epsilon_delta"]).results
     return (*one, *composed(MaxEntropy(variance=setting.variance, bound=setting.bound), statistics))
 
 
 def expected_utility(setting: Setting, country: str | None) -> list[Result]:
-    """Return what users can expect of a setting, and what it does to the municipalities of a Member State."""
+    """Return the expected utility of a setting, also for the municipalities of a Member State."""
     law = transition_matrix(PTable.max_entropy(variance=setting.variance, bound=setting.bound))
-    found = what_to_expect(law)
+    found = expected_effects(law)
     if country is not None:
-        villages = small_areas(load_areas(f"{LIST}:{country}"), law, sample=False)
+        municipalities = small_areas(load_areas(f"{LIST}:{country}"), law, sample=False)
         found += [
             replace(
                 each,
                 name=f"municipal_{each.name}",
                 sentence=f"In its municipalities: {each.sentence[0].lower()}{each.sentence[1:]}",
-                assumptions=(*villages.assumptions, *each.assumptions),
+                assumptions=(*municipalities.assumptions, *each.assumptions),
             )
-            for each in villages.results
-            if each.name in OF_VILLAGES
+            for each in municipalities.results
+            if each.name in MUNICIPAL_MEASURES
         ]
     return found

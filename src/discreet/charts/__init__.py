@@ -1,1 +1,1 @@
-"""Charts: data and specification first, drawn last."""
+"""Charts: data, specification and rendering."""

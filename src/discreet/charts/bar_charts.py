@@ -1,11 +1,4 @@
-"""Bars, columns and ranges.
-
-Bars across: a name over each, its value beside it, a mark for another value and a stroke for a limit.
-
-Columns over classes in their order: each with its value over it.
-
-Ranges: for every published count the true counts that may stand behind it.
-"""
+"""Bars, columns, ranges of counts, and dot plots of possible releases."""
 
 from __future__ import annotations
 
@@ -13,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.chart import ACCENT, DARK, GREY, LIGHT, finished, layered, rows, words
+from discreet.charts.chart import DARK, GREY, LIGHT, finished, layered, rows, words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,16 +14,16 @@ if TYPE_CHECKING:
     from discreet.charts.chart import Spec
 
 STEP, LINE = 44, 14
-"""Pixels of a bar with its name, and of every further line of names."""
+"""Pixels of a bar with its name, and of every further line of a name."""
 ACROSS = 50
-"""Letters of a name that fit on a narrow screen."""
+"""The number of letters of a name that fit on a narrow screen."""
 LINES = 2
 WRITTEN = 0.17
-"""The share of a narrow screen that a value takes beside its bar."""
+"""The share of a narrow screen that the value next to a bar takes."""
 GAP = "\u2003"
-"""Between what marks mean: a wide space, for browsers draw several as one."""
+"""The gap between entries of the legend: one wide space, because browsers collapse several."""
 LONGEST = 1.19
-"""Where an axis of shares ends, so that a value has room beside a bar of 100 %."""
+"""The end of an axis of shares, with room for the value of a bar of 100 %."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +31,18 @@ class Bar:
     """One bar.
 
     Attributes:
-        name: written over it.
+        name: the label above it.
         value: its length.
-        told: written beside it.
+        text: the value as it is written.
         other: another value, drawn as an open dot.
-        is_marked: whether it has the accent.
+        colour: MEETS or MISSES for a verdict, otherwise grey.
     """
 
     name: str
     value: float
-    told: str
+    text: str
     other: float | None = None
-    is_marked: bool = True
+    colour: str = GREY
 
 
 @dataclass(frozen=True)
@@ -57,22 +50,22 @@ class BarChart:
     """Bars, the first on top.
 
     Attributes:
-        name: of the chart.
+        name: the name of the chart.
         title: the message.
-        bars: what is drawn.
-        axis: what the length is, with its unit.
-        said: what bars and dots are, for those who cannot see them.
-        form: of the ticks, as Python and Vega both write it: `.0%` or `,.0f`.
-        longest: where the axis ends.
-        limit: a value that bars are held against, with its label; a stroke across every bar.
-        other_label: what the open dots are.
+        bars: the bars.
+        axis: the quantity with its unit.
+        meaning: the quantity in words, for the text alternative.
+        form: the format of ticks in Python and Vega: `.0%` or `,.0f`.
+        longest: the end of the axis.
+        limit: a target with its label, drawn as a stroke across every bar.
+        other_label: the meaning of the open dots.
     """
 
     name: str
     title: str
     bars: tuple[Bar, ...]
     axis: str
-    said: str
+    meaning: str
     form: str = ".0%"
     longest: float | None = None
     limit: tuple[float, str] | None = None
@@ -80,29 +73,26 @@ class BarChart:
 
     @property
     def top(self) -> float:
-        """Return where the axis ends; beyond the longest bar its value is written."""
+        """Return the end of the axis, with room for the value of the longest bar."""
         values = [bar.value for bar in self.bars] + [bar.other or 0 for bar in self.bars]
         return self.longest or 1.18 * max(*values, 1e-9)
 
     @property
     def key(self) -> str:
-        """Return what marks mean, one line over the bars."""
+        """Return the legend, one line above the bars."""
         marks = (f"○ {self.other_label}" if self.other_label else "", f"| {self.limit[1]}" if self.limit else "")
         return GAP.join(mark for mark in marks if mark)
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        told = "; ".join(
-            f"{bar.name}: {bar.told}"
-            + (f", {self.other_label} {bar.other:{self.form}}" if bar.other is not None else "")
-            for bar in self.bars
-        )
-        limit = f" A line stands at {self.limit[0]:{self.form}}: {self.limit[1]}." if self.limit else ""
-        return f"{self.said} {told}.{limit}"
+        """Return a description in one sentence."""
+        first, many = self.bars[0], len(self.bars)
+        others = f" to {self.bars[-1].text} for {self.bars[-1].name}" if many > 1 else ""
+        limit = f"; {self.limit[1]}" if self.limit else ""
+        return f"Bar chart of {self.meaning} ({many} bars): {first.text} for {first.name}{others}{limit}."
 
     def beside(self, bar: Bar) -> float:
-        """Return where the value of a bar begins: beyond bar, mark and limit, where nothing covers it."""
+        """Return the place of the value of a bar, to the right of bar, dot and target."""
         end = max(bar.value, bar.other or 0)
         if self.limit and end <= self.limit[0] <= end + WRITTEN * self.top:
             return self.limit[0]
@@ -117,19 +107,19 @@ class BarChart:
         x = x.axis(format=self.form, tickCount=5)
         names = [named_lines(bar.name, ACROSS) for bar in self.bars]
         most = max(len(lines) for lines in names)
-        # Bars stand at the lower end of their rows, names over them.
+        # Bars stand at the lower end of their rows, below their names.
         down = LINE * (most - 1) / 2
         data = rows(
             {
                 "place": number,
                 "name": bar.name,
                 "value": bar.value,
-                "told": bar.told,
-                "colour": ACCENT if bar.is_marked else LIGHT,
+                "text": bar.text,
+                "colour": bar.colour,
             }
             for number, bar in enumerate(self.bars)
         )
-        colour, told = alt.Color("colour:N", scale=None), ["name:N", "told:N"]
+        colour, told = alt.Color("colour:N", scale=None), ["name:N", alt.Tooltip("text:N", title=self.axis)]
         layers: list[alt.Chart | alt.LayerChart] = [
             alt.Chart(data).mark_bar(size=13, yOffset=down).encode(x=x, y=y, color=colour, tooltip=told)
         ]
@@ -139,8 +129,8 @@ class BarChart:
             layers.append(stroke.encode(x=x, y=y))
         if self.other_label:
             layers.append(self._dots(x, y, down))
-        values = rows({"place": n, "value": self.beside(bar), "told": bar.told} for n, bar in enumerate(self.bars))
-        layers.append(words("told", x, y, values, dx=9 if self.other_label else 5, dy=down))
+        values = rows({"place": n, "value": self.beside(bar), "text": bar.text} for n, bar in enumerate(self.bars))
+        layers.append(words("text", x, y, values, dx=9 if self.other_label else 5, dy=down))
         for line in range(most):
             written = rows(
                 {"place": number, "line": lines[len(lines) - 1 - line], "zero": 0}
@@ -156,7 +146,7 @@ class BarChart:
         import altair as alt
 
         dots = rows(
-            {"place": number, "value": bar.other, "name": bar.name, "label": self.other_label}
+            {"place": number, "value": bar.other, "name": bar.name}
             for number, bar in enumerate(self.bars)
             if bar.other is not None
         )
@@ -168,13 +158,13 @@ class BarChart:
             "opacity": 1,
             "yOffset": down,
         }
-        told = ["name:N", "label:N", alt.Tooltip("value:Q", format=self.form)]
+        told = ["name:N", alt.Tooltip("value:Q", title=self.other_label, format=self.form)]
         chart: alt.Chart = alt.Chart(dots).mark_point(**look).encode(x=x, y=y, tooltip=told)
         return chart
 
 
 def named_lines(name: str, letters: int) -> list[str]:
-    """Return a name in lines of so many letters, at most two; of a longer one the middle is left out.
+    """Return a name in at most two lines of so many letters; the middle of a longer name is omitted.
 
     >>> named_lines("age by sex by region by health by industry", 16)
     ['age by sex by ..', 'by industry']
@@ -188,17 +178,16 @@ def named_lines(name: str, letters: int) -> list[str]:
 
 COLUMNS_HEIGHT = 220
 DENSE = 16
-"""Columns from which on not every one has its value written over it."""
+"""The number of columns from which on only the highest has its value above it."""
 
 
 @dataclass(frozen=True)
 class ChartColumn:
-    """One column: its class, its height, what is written over it, and whether it has the accent."""
+    """One column: its class, its height, and the value as it is written."""
 
     name: str
     value: float
-    told: str
-    is_marked: bool = True
+    text: str
 
 
 @dataclass(frozen=True)
@@ -206,13 +195,13 @@ class ColumnChart:
     """Columns from left to right.
 
     Attributes:
-        name: of the chart.
+        name: the name of the chart.
         title: the message.
-        columns: what is drawn.
-        across: what the classes are, with their unit.
-        axis: what the height is, with its unit.
-        said: what the columns are, for those who cannot see them.
-        form: of the ticks, as Python and Vega both write it.
+        columns: the columns.
+        across: the meaning of the classes, with their unit.
+        axis: the quantity with its unit.
+        meaning: the quantity in words, for the text alternative.
+        form: the format of ticks in Python and Vega.
     """
 
     name: str
@@ -220,22 +209,24 @@ class ColumnChart:
     columns: tuple[ChartColumn, ...]
     across: str
     axis: str
-    said: str
+    meaning: str
     form: str = ".0%"
 
     @property
     def top(self) -> float:
-        """Return where the axis ends; over the highest column its value is written."""
+        """Return the end of the axis, with room for the value of the highest column."""
         return 1.12 * max(*(column.value for column in self.columns), 1e-9)
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        return f"{self.said} {'; '.join(f'{column.name}: {column.told}' for column in self.columns)}."
+        """Return a description in one sentence."""
+        first, last = self.columns[0], self.columns[-1]
+        ends = f"{first.text} for {first.name}" + (f" to {last.text} for {last.name}" if last is not first else "")
+        return f"Column chart of {self.meaning} ({len(self.columns)} columns): {ends}."
 
     @property
     def _labelled(self) -> list[ChartColumn]:
-        """Return the columns that have their value written over them; of many the highest alone."""
+        """Return the columns with their value above them; of many only the highest."""
         if len(self.columns) < DENSE:
             return list(self.columns)
         return [max(self.columns, key=lambda column: column.value)]
@@ -244,30 +235,28 @@ class ColumnChart:
         """Return the specification."""
         import altair as alt
 
-        data = [
-            {"class": c.name, "value": c.value, "told": c.told, "colour": ACCENT if c.is_marked else LIGHT}
-            for c in self.columns
-        ]
+        data = [{"class": column.name, "value": column.value, "text": column.text} for column in self.columns]
         names = [column.name for column in self.columns]
         x = alt.X("class:O", sort=names, title=self.across)
         x = x.axis(labelAngle=0, labelOverlap=True, labelBound=1, domain=False, ticks=False)
         y = alt.Y("value:Q", title=self.axis, scale=alt.Scale(domain=[0, self.top], nice=False))
         y = y.axis(format=self.form, tickCount=5)
-        bars = alt.Chart(rows(data)).mark_bar()
-        told = {column.name for column in self._labelled}
-        labels = words("told", x, y, rows(each for each in data if each["class"] in told), align="center", dy=-8)
-        drawn = bars.encode(x=x, y=y, color=alt.Color("colour:N", scale=None), tooltip=["class:N", "told:N"])
+        bars = alt.Chart(rows(data)).mark_bar(color=GREY)
+        labelled = {column.name for column in self._labelled}
+        labels = words("text", x, y, rows(each for each in data if each["class"] in labelled), align="center", dy=-8)
+        told = [alt.Tooltip("class:N", title=self.across), alt.Tooltip("text:N", title=self.axis)]
+        drawn = bars.encode(x=x, y=y, tooltip=told)
         return finished(layered([drawn, labels]), COLUMNS_HEIGHT, self.alternative)
 
 
 RANGES_HEIGHT = 260
 PUBLISHED, TRUE = "published count, persons", "true count, persons"
-AS_IT_IS = "as published"
+EQUAL = "true = published"
 
 
 @dataclass(frozen=True)
 class CountRange:
-    """One published count and the smallest and largest true count of its interval; the marked one has the accent."""
+    """One published count with the smallest and largest true count of its interval."""
 
     published: int
     low: int
@@ -281,8 +270,8 @@ class RangeChart:
 
     Attributes:
         title: the message.
-        ranges: by rising published count.
-        name: of the chart.
+        ranges: the intervals by increasing published count.
+        name: the name of the chart.
     """
 
     title: str
@@ -291,9 +280,11 @@ class RangeChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        told = "; ".join(f"{each.published}: {each.low} to {each.high}" for each in self.ranges)
-        return f"Upright lines: the true counts behind every published one. {told}."
+        """Return a description in one sentence."""
+        shown = next((each for each in self.ranges if each.is_marked), self.ranges[-1])
+        span = f"published {self.ranges[0].published} to {self.ranges[-1].published}"
+        example = f"a published {shown.published} has a true count from {shown.low} to {shown.high}"
+        return f"Intervals of the true count for every count {span}; {example}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -304,8 +295,8 @@ class RangeChart:
                 "published": each.published,
                 "low": each.low,
                 "high": each.high,
-                "stands for": f"{each.low} to {each.high}",
-                "colour": ACCENT if each.is_marked else GREY,
+                "true": f"{each.low} to {each.high}",
+                "colour": DARK if each.is_marked else GREY,
             }
             for each in self.ranges
         )
@@ -313,14 +304,69 @@ class RangeChart:
         x = alt.X("published:Q", title=PUBLISHED, scale=alt.Scale(domain=[first - 1, last + 1], nice=False))
         y = alt.Y("low:Q", title=TRUE, scale=alt.Scale(zero=True))
         bars = alt.Chart(data).mark_bar(size=5).encode(x=x.axis(format="d"), y=y, y2="high:Q")
-        bars = bars.encode(color=alt.Color("colour:N", scale=None), tooltip=["published:Q", "stands for:N"])
+        bars = bars.encode(
+            color=alt.Color("colour:N", scale=None),
+            tooltip=[alt.Tooltip("published:Q", title=PUBLISHED), alt.Tooltip("true:N", title=TRUE)],
+        )
         ends = rows({"published": value, "low": max(value, 0)} for value in (max(first, 0), last))
         line = alt.Chart(ends).mark_line(color=LIGHT, strokeDash=[4, 3]).encode(x=x, y=y)
-        label = words("label", x, y, rows([{"published": last, "low": last, "label": AS_IT_IS}]), dx=8)
+        label = words("label", x, y, rows([{"published": last, "low": last, "label": EQUAL}]), dx=8)
         marked = rows(
             {"published": r.published, "low": r.high, "label": f"{r.published}: {r.low} to {r.high}"}
             for r in self.ranges
             if r.is_marked
         )
-        above = words("label", x, y, marked, align="right", dx=-4, dy=-8, color=ACCENT)
+        above = words("label", x, y, marked, align="right", dx=-4, dy=-8, fontWeight="bold")
         return finished(layered([line, bars, label, above]), RANGES_HEIGHT, self.alternative)
+
+
+DOTS_HEIGHT = 200
+RELEASES = 20
+"""The number of dots: each stands for one of 20 equally likely releases."""
+
+
+@dataclass(frozen=True)
+class DotPlot:
+    """The published values of one true count in 20 equally likely releases: the quantiles of its distribution.
+
+    Attributes:
+        title: the message.
+        count: the true count.
+        values: the published values, in increasing order.
+        usual: the smallest and the largest value of the range in the title.
+        name: the name of the chart.
+    """
+
+    title: str
+    count: int
+    values: tuple[int, ...]
+    usual: tuple[int, int]
+    name: str = "possible-releases"
+
+    @property
+    def alternative(self) -> str:
+        """Return a description in one sentence."""
+        span = f"{self.values[0]} to {self.values[-1]}"
+        return f"Dot plot of {len(self.values)} possible releases of a count of {self.count}, published as {span}."
+
+    def spec(self) -> Spec:
+        """Return the specification."""
+        import altair as alt
+
+        low, high = self.usual
+        stacked = [self.values[:place].count(value) + 1 for place, value in enumerate(self.values)]
+        data = rows(
+            {"published": value, "height": height, "colour": DARK if low <= value <= high else LIGHT}
+            for value, height in zip(self.values, stacked, strict=True)
+        )
+        first, last = min(self.values[0], low) - 1, max(self.values[-1], high) + 1
+        x = alt.X(
+            "published:Q", title=f"published count in {len(self.values)} possible releases; true count {self.count}"
+        )
+        x = x.scale(domain=[first, last], nice=False).axis(format="d", tickMinStep=1)
+        y = alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[0, max(stacked) + 1]))
+        dots = alt.Chart(data).mark_point(filled=True, size=150, opacity=1)
+        told = [alt.Tooltip("published:Q", title="published count")]
+        true = alt.Chart(rows([{"published": self.count}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=x)
+        drawn = dots.encode(x=x, y=y, color=alt.Color("colour:N", scale=None), tooltip=told)
+        return finished(layered([true, drawn]), DOTS_HEIGHT, self.alternative)

@@ -1,7 +1,7 @@
-"""A chart is data and a Vega-Lite specification; colours and marks that all charts share.
+"""A chart is data and a Vega-Lite specification; the colours and marks that all charts share.
 
-Every chart has a message, a text alternative and a specification, from which pages and files are drawn. All use one
-accent colour, greys, and letters that can be read on a narrow screen.
+Every chart has a message, a text alternative and a specification, from which pages and files are drawn. Colour states
+a verdict: blue meets a target, orange misses it. Everything else is grey.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Spec: TypeAlias = "dict[str, Any]"
 
 
 class Chart(Protocol):
-    """One picture with one message, its data held in plain fields."""
+    """One chart with one message; its data are plain fields."""
 
     @property
     def name(self) -> str:
-        """Return a short name, unique within a page; files are called by it."""
+        """Return a short name, unique within a page; also the name of the files."""
 
     @property
     def title(self) -> str:
@@ -34,34 +34,35 @@ class Chart(Protocol):
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
+        """Return a description in one sentence."""
 
     def spec(self) -> Spec:
-        """Return the specification, without the message; as wide as its place, or a row of panels of fixed width."""
+        """Return the specification without the message; as wide as its container, or a row of panels of fixed width."""
 
 
-ACCENT = "#c1440e"
-"""The one accent colour, told from the greys by people with any colour vision."""
+ACCENT = MISSES = "#c1440e"
+MEETS = "#1b6ca8"
+"""The colours of verdicts, distinct from each other and from the greys with any colour vision."""
 GREY = "#8a8f98"
 LIGHT = "#c9ccd1"
 DARK = "#33373d"
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-"""The letters of the page; a browser measures words by it before they are drawn."""
+"""The font of the page; a browser measures text with it before drawing."""
 LETTERS = 12
 """Pixels."""
 HERE: dict[str, Any] = {
     "shape": "diamond", "size": 190, "fill": ACCENT, "stroke": DARK, "strokeWidth": 1.2, "opacity": 1,
 }  # fmt: skip
-"""The mark for `you are here`, the same in every chart."""
+"""The mark of the chosen setting, the same in every chart."""
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> Data:
-    """Return data that stand within the specification."""
+    """Return data to embed in the specification."""
     return {"values": [dict(value) for value in values]}
 
 
 def words(text: str, x: Place, y: Place, data: Data, **mark: Any) -> alt.LayerChart:  # noqa: ANN401 - of a mark
-    """Return labels: the field of that name, written beside points, readable where a line crosses them."""
+    """Return labels next to points: the text of a field, with a halo that keeps it legible on lines."""
     import altair as alt
 
     how = {"fontSize": LETTERS, "align": "left", "baseline": "middle", "color": DARK, **mark}
@@ -71,15 +72,15 @@ def words(text: str, x: Place, y: Place, data: Data, **mark: Any) -> alt.LayerCh
 
 
 FEW_POWERS = 2.5
-"""Powers of ten up to which 2 and 5 of each have a tick too."""
+"""The largest number of powers of ten with further ticks at 2 and 5 times each."""
 PLAIN = (
     "datum.value >= 1e5 || datum.value < 1e-3 ? replace(format(datum.value, '~e'), '+', '') : format(datum.value, '~g')"
 )
-"""How numbers on a logarithmic scale are written."""
+"""The format of numbers on a logarithmic scale."""
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten between two values; where these are few, 2 and 5 of each too.
+    """Return powers of ten between two values; if they are few, also 2 and 5 times each.
 
     >>> log_ticks(0.3, 30)
     [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
@@ -92,14 +93,14 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def layered(layers: Sequence[alt.Chart | alt.LayerChart]) -> alt.LayerChart:
-    """Return charts drawn over each other, the first below."""
+    """Return charts drawn on top of each other, the first at the bottom."""
     import altair as alt
 
     return alt.LayerChart(layer=list(layers))
 
 
 def finished(chart: alt.Chart | alt.LayerChart, height: float, alternative: str) -> Spec:
-    """Return a chart as a specification that is as wide as its place."""
+    """Return a chart as a specification that is as wide as its container."""
     chart["width"], chart["height"] = "container", height
     found = specified(chart, alternative)
     found["autosize"] = {"type": "fit-x", "contains": "padding"}
@@ -107,7 +108,7 @@ def finished(chart: alt.Chart | alt.LayerChart, height: float, alternative: str)
 
 
 def specified(chart: alt.Chart | alt.LayerChart | alt.ConcatChart, alternative: str) -> Spec:
-    """Return a chart as a specification in the look of all charts, with its text alternative."""
+    """Return a chart as a specification in the shared style, with its text alternative."""
     import altair as alt
 
     # Set in place: each method that would do so copies the chart with all its data.
@@ -127,9 +128,10 @@ def specified(chart: alt.Chart | alt.LayerChart | alt.ConcatChart, alternative: 
         ),
         title=alt.TitleConfig(anchor="start", color=DARK, fontSize=LETTERS, fontWeight="normal"),
     )
-    # Checking it against the grammar takes longer than all the rest; the tests do it.
+    # Validation takes longer than everything else; the tests validate.
     found: Spec = chart.to_dict(validate=False)
-    # The page brings the program that draws; the address of the grammar would look like a request.
+    # The page contains the renderer; the URL of the schema would look like a request.
     found.pop("$schema")
-    found["config"]["font"] = FONT
+    # The page shows through, also in dark mode.
+    found["config"] |= {"font": FONT, "background": "transparent"}
     return found

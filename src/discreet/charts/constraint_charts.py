@@ -1,29 +1,24 @@
-"""What each constraint allows: limits on the variance, and the line of epsilon.
-
-The picture of epsilon: what one count may spend at most, what it must spend at least, and what is left between.
-
-The picture of one constraint: what it allows, by bound or on a line, with its formula.
-"""
+"""Charts of constraints: the limits on the variance by bound, and the line of epsilon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, HERE, LIGHT, PLAIN, finished, layered, log_ticks, rows, words
+from discreet.charts.chart import DARK, HERE, LIGHT, MEETS, MISSES, PLAIN, finished, layered, log_ticks, rows, words
 
 if TYPE_CHECKING:
     from discreet.charts.chart import Spec
 
 EPSILON_HEIGHT = 130
-EPSILON = "epsilon of one count (log scale): more is less noise"
+EPSILON = "epsilon of one count (log scale); larger means less noise"
 ROOM = 3.0
-"""How far the axis reaches beyond what is shown, as a factor."""
+"""The factor by which the axis exceeds the values shown."""
 
 
 @dataclass(frozen=True)
 class EpsilonLimit:
-    """One constraint: its limit and whether epsilon must be at least that; else at most."""
+    """One constraint: its limit, and whether it is a lower limit on epsilon; otherwise an upper one."""
 
     label: str
     limit: float
@@ -31,19 +26,19 @@ class EpsilonLimit:
 
     @property
     def words(self) -> str:
-        """Return the limit in words, as `averaging: at most 0.31`."""
+        """Return the limit as text, as in `averaging: at most 0.31`."""
         return f"{self.label}: {'at least' if self.is_lower else 'at most'} {self.limit:.3g}"
 
 
 @dataclass(frozen=True)
 class EpsilonChart:
-    """What is drawn.
+    """The line of epsilon.
 
     Attributes:
         title: the message.
         limits: the constraints.
-        chosen: an epsilon with what it is called, as `you are here`.
-        name: of the chart.
+        chosen: an epsilon with its label.
+        name: the name of the chart.
     """
 
     title: str
@@ -52,12 +47,17 @@ class EpsilonChart:
     name: str = "epsilon-line"
 
     @property
-    def left(self) -> tuple[float, float] | None:
-        """Return the interval that all constraints leave, None where that is nothing."""
+    def feasible(self) -> tuple[float, float] | None:
+        """Return the interval that all constraints allow; None if it is empty."""
         low, high = self._span
         least = max((each.limit for each in self.limits if each.is_lower), default=low)
         most = min((each.limit for each in self.limits if not each.is_lower), default=high)
         return (least, most) if least <= most else None
+
+    @property
+    def _is_met(self) -> bool:
+        span = self.feasible
+        return bool(span and self.chosen and span[0] <= self.chosen[0] <= span[1])
 
     @property
     def _span(self) -> tuple[float, float]:
@@ -66,11 +66,12 @@ class EpsilonChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
+        """Return a description in one sentence."""
         limits = "; ".join(each.words for each in self.limits)
-        left = f"Left is {self.left[0]:.3g} to {self.left[1]:.3g}." if self.left else "Nothing is left."
-        chosen = f" {self.chosen[1]}: {self.chosen[0]:.3g}." if self.chosen else ""
-        return f"A line of epsilon with the limits {limits}. {left}{chosen}"
+        span = self.feasible
+        feasible = f"feasible from {span[0]:.3g} to {span[1]:.3g}" if span else "infeasible"
+        chosen = f"; {self.chosen[1]}: {self.chosen[0]:.3g}" if self.chosen else ""
+        return f"Line of epsilon, {feasible}, with the limits {limits}{chosen}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -81,12 +82,14 @@ class EpsilonChart:
         x = x.axis(values=log_ticks(low, high), labelExpr=PLAIN)
         y = alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, len(self.limits) + 1]))
         layers = []
-        if self.left:
-            part = rows([{"epsilon": self.left[0], "end": self.left[1], "place": 0.0, "top": len(self.limits) + 1.0}])
+        if span := self.feasible:
+            part = rows([{"epsilon": span[0], "end": span[1], "place": 0.0, "top": len(self.limits) + 1.0}])
             layers.append(alt.Chart(part).mark_rect(color=LIGHT).encode(x=x, x2="end:Q", y=y, y2="top:Q"))
         arrows = rows(self._arrows(low, high))
         layers += [
-            alt.Chart(arrows).mark_rule(color=DARK, strokeWidth=2).encode(x=x, x2="end:Q", y=y, tooltip=["label:N"]),
+            alt.Chart(arrows)
+            .mark_rule(color=DARK, strokeWidth=2)
+            .encode(x=x, x2="end:Q", y=y, tooltip=[alt.Tooltip("label:N", title="constraint")]),
             alt.Chart(arrows).mark_tick(color=DARK, thickness=2, orient="vertical", height=14).encode(x=x, y=y),
         ]
         for side, dx in (("left", 4), ("right", -4)):
@@ -94,12 +97,16 @@ class EpsilonChart:
             layers.append(words("label", x, y, labels, dx=dx, dy=-12, align=side))
         if self.chosen:
             mark = rows([{"epsilon": self.chosen[0], "place": 0.55, "label": self.chosen[1]}])
-            layers.append(alt.Chart(mark).mark_point(**HERE).encode(x=x, y=y, tooltip=["label:N", "epsilon:Q"]))
-            layers.append(words("label", x, y, mark, dx=11, fontWeight="bold", color=ACCENT))
+            layers.append(
+                alt.Chart(mark)
+                .mark_point(**{**HERE, "fill": MEETS if self._is_met else MISSES})
+                .encode(x=x, y=y, tooltip=[alt.Tooltip("label:N", title="setting"), "epsilon:Q"])
+            )
+            layers.append(words("label", x, y, mark, dx=11, fontWeight="bold"))
         return finished(layered(layers), EPSILON_HEIGHT, self.alternative)
 
     def _arrows(self, low: float, high: float) -> list[dict[str, float | str]]:
-        """Return for every limit the stretch that it allows, and on which side of it its label has room."""
+        """Return for every limit the interval that it allows, and the side with room for its label."""
         middle = (low * high) ** 0.5
         return [
             {
@@ -115,8 +122,8 @@ class EpsilonChart:
 
 HEIGHT, LINE_HEIGHT = 240, 70
 ABOVE = 1.6
-"""How far the axis reaches beyond the largest limit."""
-BOUND = "bound E: the most that a count is off, persons"
+"""The end of the axis as a multiple of the largest limit."""
+BOUND = "bound E of the noise, persons"
 ALLOWED = "allowed"
 
 
@@ -126,11 +133,11 @@ class LimitChart:
 
     Attributes:
         title: the message.
-        formula: the equation, written in the chart.
-        quantity: what is limited, with its unit.
-        limits: by bound, the limit; one at bound 0 where it is a number on a line.
-        is_lower: whether at least that is asked for; else at most.
-        name: of the chart.
+        formula: the formula shown in the chart.
+        quantity: the limited quantity with its unit.
+        limits: the limits by bound; one at bound 0 if it does not depend on the bound.
+        is_lower: whether it is a lower limit; otherwise an upper one.
+        name: the name of the chart.
     """
 
     title: str
@@ -142,20 +149,21 @@ class LimitChart:
 
     @property
     def top(self) -> float:
-        """Return where the axis ends."""
+        """Return the end of the axis."""
         return ABOVE * max(limit for _, limit in self.limits)
 
     @property
     def is_line(self) -> bool:
-        """Say whether the limit is one number."""
+        """Return whether the limit is one number."""
         return len(self.limits) == 1
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
+        """Return a description in one sentence."""
         side = "at least" if self.is_lower else "at most"
-        told = "; ".join(f"{f'bound {bound}: ' if bound else ''}{side} {limit:.3g}" for bound, limit in self.limits)
-        return f"What the constraint {self.formula} allows of the {self.quantity}. {told}."
+        (low, first), (high, last) = self.limits[0], self.limits[-1]
+        ends = f"{first:.3g}" if self.is_line else f"{first:.3g} at bound {low} to {last:.3g} at bound {high}"
+        return f"Constraint {self.formula} on the {self.quantity}: {side} {ends}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -196,7 +204,7 @@ class LimitChart:
         return finished(layered(layers), LINE_HEIGHT, self.alternative)
 
     def _inside(self, limit: float) -> float:
-        """Return a height amid what is allowed."""
+        """Return a height in the middle of the allowed range."""
         return (limit + self.top) / 2 if self.is_lower else limit / 2
 
     def _words(self, limit: float) -> str:

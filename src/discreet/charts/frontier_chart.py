@@ -1,11 +1,12 @@
-"""The picture of what publishing less buys: the variance that averaging asks for against the share of cells kept."""
+"""The frontier of curation: the variance that averaging needs against the share of cells kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, layered, rows, words
+from discreet.charts.chart import DARK, GREY, HERE, LIGHT, MEETS, MISSES, finished, layered, rows, words
+from discreet.verdicts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,27 +17,27 @@ if TYPE_CHECKING:
 
 HEIGHT = 320
 KEPT = "share of cells still published"
-VARIANCE = "variance needed against averaging, persons²"
+VARIANCE = "variance that averaging needs, persons²"
 MARGIN = 0.12
-"""How far the axes reach beyond what they show, as a share of it."""
+"""The margin of the axes as a share of the values shown."""
 FAR = 1.3
-"""A limit beyond this multiple of all that is shown would leave no room for the rest, and is not drawn."""
+"""A limit beyond this multiple of the largest value would compress the chart and is not drawn."""
 LABELLED = 4
-"""Steps of the path that are named; more would not fit."""
+"""The number of steps of the path with a label."""
 GAP = 0.07
-"""The least distance of two names, as a share of the height."""
+"""The minimum distance of two labels as a share of the height."""
 ALL = "all published"
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """One output, as it is or after cuts.
+    """One output, whole or after cuts.
 
     Attributes:
         kept: the share of cells that are still published.
-        variance: that averaging then asks for.
-        label: the cut, in a few words.
-        feasible: whether an acceptable setting is then left.
+        variance: the variance that averaging then needs.
+        label: the cut in a few words.
+        feasible: whether the constraints are then compatible.
     """
 
     kept: float
@@ -47,17 +48,17 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class FrontierChart:
-    """What is drawn.
+    """The frontier.
 
     Attributes:
         title: the message.
-        whole: the output as it is.
-        alone: every cut for itself.
-        path: cuts one after the other, each in addition to those before.
-        frontier: the points that none beats in both cells and variance, most cells first.
-        allowed: the largest variance that an acceptable bound allows the output as it is.
+        whole: the whole output.
+        alone: every cut alone.
+        path: successive cuts, each in addition to those before.
+        frontier: the Pareto-optimal points in cells and variance, most cells first.
+        allowed: the largest variance of the whole output at the largest acceptable bound.
         bound: that bound.
-        name: of the chart.
+        name: the name of the chart.
     """
 
     title: str
@@ -71,22 +72,10 @@ class FrontierChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        told = [f"Diamond: everything published needs a variance of {self.whole.variance:.3g}."]
-        if self.alone:
-            told.append(f"Grey points: {len(self.alone)} cuts, each alone; {_told(self.alone[0])} buys most.")
-        if self.path:
-            steps = "; ".join(map(_told, self.path[:LABELLED]))
-            told.append(f"Accent line: {len(self.path)} cuts one after the other, first {steps}.")
-        if len(self.path) > LABELLED:
-            told.append(f"The last leads to {_figures(self.path[-1])}.")
-        told.append(f"Dark dots: {len(self.frontier)} outputs that no other beats in both.")
-        drawn = "A dashed line stands at the" if self._has_limit else "The"
-        told.append(
-            f"{drawn} largest variance that a bound of {self.bound} allows the output as it is, {self.allowed:.3g}"
-            f"{'' if self._has_limit else ', is beyond the picture'}."
-        )
-        return " ".join(told)
+        """Return a description in one sentence."""
+        path = f"{len(self.path)} successive cuts down to {_figures(self.path[-1])}" if self.path else "no cuts"
+        limit = f"bound {self.bound} allows a variance of {self.allowed:.3g}"
+        return f"Variance against share of cells kept: {_figures(self.whole)} for the whole output, {path}; {limit}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -107,10 +96,10 @@ class FrontierChart:
             alt.Chart(names).mark_rule(color=GREY, strokeWidth=0.8).encode(x=x, y=y, x2="at:Q", y2="height:Q"),
             _points(self.alone, x, y).mark_point(filled=True, size=34, color=LIGHT, opacity=1),
             _points(self.frontier, x, y).mark_line(color=GREY, strokeWidth=1),
-            _points((self.whole, *self.path), x, y).mark_line(color=ACCENT, strokeWidth=2),
-            _points((self.whole, *self.path), x, y).mark_point(filled=True, size=44, color=ACCENT, opacity=1),
+            _points((self.whole, *self.path), x, y).mark_line(color=DARK, strokeWidth=2),
+            _points((self.whole, *self.path), x, y).mark_point(filled=True, size=44, color=DARK, opacity=1),
             _points(self.frontier, x, y).mark_point(filled=True, size=9, color=DARK, opacity=1),
-            _points((self.whole,), x, y).mark_point(**HERE),
+            _points((self.whole,), x, y).mark_point(**{**HERE, "fill": MEETS if self.whole.feasible else MISSES}),
             words("label", alt.X("at:Q"), alt.Y("height:Q"), names, dx=5),
         ]
         if self._best_alone:
@@ -126,7 +115,7 @@ class FrontierChart:
 
     @property
     def _best_alone(self) -> FrontierPoint | None:
-        """Return the cut that buys most alone, unless it is the first of the path and named there."""
+        """Return the best single cut, unless the first step of the path has its label."""
         return next((each for each in self.alone if each.label not in [step.label for step in self.path[:1]]), None)
 
     @property
@@ -143,7 +132,7 @@ class FrontierChart:
 
     @property
     def _ends(self) -> tuple[float, float, float, float]:
-        """Return where the axes begin and end: shares, then variances."""
+        """Return the ends of the axes: shares, then variances."""
         variances = [*(point.variance for point in self._shown), *([self.allowed] if self._has_limit else [])]
         least, room = min(point.kept for point in self._shown), MARGIN * (max(variances) - min(variances))
         return (
@@ -155,7 +144,7 @@ class FrontierChart:
 
     @property
     def _names(self) -> list[dict[str, float | str]]:
-        """Return the first steps of the path with the places of their names, one below the other at the right end."""
+        """Return the first steps of the path with the places of their labels at the right end."""
         _, right, bottom, top = self._ends
         labels = [ALL, *(f"{number}. {point.label}" for number, point in enumerate(self.path[:LABELLED], start=1))]
         points = (self.whole, *self.path[:LABELLED])
@@ -167,7 +156,7 @@ class FrontierChart:
 
 
 def _spread(values: list[float], gap: float, bottom: float) -> list[float]:
-    """Return values moved apart, each at least so far below the one before and none below the bottom.
+    """Return values moved apart: each at least a gap below the one before, and none below the bottom.
 
     >>> _spread([5.0, 4.9, 4.0, 0.1], 0.5, 0.0)
     [5.0, 4.5, 4.0, 0.1]
@@ -183,17 +172,17 @@ def _spread(values: list[float], gap: float, bottom: float) -> list[float]:
 
 
 def _points(points: Iterable[FrontierPoint], x: alt.X, y: alt.Y) -> alt.Chart:
-    """Return points with what they say when they are pointed at."""
+    """Return points with their tooltips."""
     import altair as alt
 
     data = rows({"kept": each.kept, "variance": each.variance, "cut": each.label} for each in points)
-    told = [alt.Tooltip("cut:N"), alt.Tooltip("kept:Q", format=".1%"), alt.Tooltip("variance:Q", format=".3g")]
+    told = [
+        alt.Tooltip("cut:N"),
+        alt.Tooltip("kept:Q", title=KEPT, format=".1%"),
+        alt.Tooltip("variance:Q", title=VARIANCE, format=".3g"),
+    ]
     return alt.Chart(data).encode(x=x, y=y, tooltip=told)
 
 
-def _told(point: FrontierPoint) -> str:
-    return f"{point.label} ({_figures(point)})"
-
-
 def _figures(point: FrontierPoint) -> str:
-    return f"{point.kept:.1%} of cells, variance {point.variance:.3g}"
+    return f"{percent(point.kept)} of cells, variance {point.variance:.3g}"

@@ -1,16 +1,12 @@
-"""One panel per row of a p-table, or per figure of a comparison.
-
-The chart of a comparison: the success of an attacker under each mechanism, compared with the errors of users.
-
-The chart of a p-table: the noise distribution, one small panel per true count.
-"""
+"""Charts in panels: the figures of a comparison of mechanisms, and the rows of a p-table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.chart import ACCENT, GREY, layered, rows, specified, words
+from discreet.charts.chart import DARK, GREY, layered, rows, specified, words
+from discreet.verdicts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.noise.ptable import PTable
 
 COMPARE_WIDTH, COMPARE_STEP = 200, 26
-"""Pixels of a panel between its axes, and of a bar with the space around it."""
+"""Pixels of a panel between its axes, and of a bar with its margin."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +25,24 @@ class ComparePanel:
     """One figure of every mechanism.
 
     Attributes:
-        title: what it tells, as `An attacker names`.
-        label: what the figure is, with its unit.
-        values: of the mechanisms.
-        form: of values and ticks, as Python and Vega both write it.
-        said: what the title of the picture says of it, with a place for the figures.
-        is_risk: whether it is of risk, which has the accent.
+        title: the heading of the panel.
+        label: the quantity with its unit.
+        values: the values of the mechanisms.
+        form: the format of values and ticks in Python and Vega.
+        message: the part of the title of the chart on this figure, with a place for the values.
+        is_risk: whether it is a figure of risk, which has the darker colour.
     """
 
     title: str
     label: str
     values: tuple[float, ...]
     form: str = ".0%"
-    said: str = "{}"
+    message: str = "{}"
     is_risk: bool = False
 
-    def told(self, value: float) -> str:
-        """Return a value as it is written beside its bar."""
-        return f"{value:{self.form}}"
+    def text(self, value: float) -> str:
+        """Return a value as text."""
+        return percent(value) if "%" in self.form else f"{value:{self.form}}"
 
 
 @dataclass(frozen=True)
@@ -55,9 +51,9 @@ class CompareChart:
 
     Attributes:
         title: the message.
-        names: of the mechanisms.
+        names: the mechanisms.
         panels: the figures, side by side.
-        name: of the chart.
+        name: the name of the chart.
     """
 
     title: str
@@ -67,14 +63,10 @@ class CompareChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        told = " ".join(
-            f"{panel.title} ({panel.label}): "
-            + "; ".join(f"{name} {panel.told(value)}" for name, value in zip(self.names, panel.values, strict=True))
-            + "."
-            for panel in self.panels
-        )
-        return f"Bars: one panel per figure, one bar per mechanism. {told}"
+        """Return a description in one sentence."""
+        first, names = self.panels[0], ", ".join(self.names)
+        values = " and ".join(first.text(pick(first.values)) for pick in (min, max))
+        return f"Bar charts of {len(self.panels)} figures of {names}; {first.title.lower()} between {values}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -84,20 +76,20 @@ class CompareChart:
         return specified(alt.concat(*panels, columns=len(panels)), self.alternative)
 
     def _panel(self, panel: ComparePanel, *, is_first: bool) -> alt.LayerChart:
-        """Return a bar for every mechanism with its value beside it; the first panel names them."""
+        """Return a bar with its value for every mechanism; the first panel has the names."""
         import altair as alt
 
         values = zip(self.names, panel.values, strict=True)
-        data = rows({"name": name, "value": value, "told": panel.told(value)} for name, value in values)
+        data = rows({"name": name, "value": value, "text": panel.text(value)} for name, value in values)
         scale = alt.Scale(domain=[0, 1.2 * max(*panel.values, 1e-9)], nice=False)
         x = alt.X("value:Q", title=panel.label, scale=scale)
-        # Persons are whole: a tick between two of them would be written as one of them.
+        # Ticks of persons are whole numbers.
         x = x.axis(format=panel.form, tickCount=4, tickMinStep=0 if "%" in panel.form else 1)
         y = alt.Y("name:N", sort=list(self.names), title=None)
         y = y.axis(domain=False, ticks=False, labels=is_first, labelPadding=6)
-        bars = alt.Chart(data).mark_bar(color=ACCENT if panel.is_risk else GREY, size=16).encode(x=x, y=y)
+        bars = alt.Chart(data).mark_bar(color=DARK if panel.is_risk else GREY, size=16).encode(x=x, y=y)
         height = COMPARE_STEP * len(self.names)
-        return layered([bars, words("told", x, y, data, dx=4)]).properties(
+        return layered([bars, words("text", x, y, data, dx=4)]).properties(
             width=COMPARE_WIDTH, height=height, title=panel.title
         )
 
@@ -106,18 +98,18 @@ def compare_chart(at: str, names: Sequence[str], panels: Sequence[ComparePanel])
     """Return the chart of a comparison.
 
     Args:
-        at: what was held equal, as `equal-variance`.
-        names: of the mechanisms.
-        panels: figures of all of them; the first is of risk, the last of users' errors.
+        at: the quantity that is equal for all, as `equal-variance`.
+        names: the mechanisms.
+        panels: the figures of all mechanisms; the first is a risk, the last an error.
     """
     risk, error = panels[0], panels[-1]
-    least, most = (risk.told(pick(risk.values)) for pick in (min, max))
-    small, large = (error.told(pick(error.values)) for pick in (min, max))
+    least, most = (risk.text(pick(risk.values)) for pick in (min, max))
+    small, large = (error.text(pick(error.values)) for pick in (min, max))
     best, worst = (names[error.values.index(pick(error.values))] for pick in (min, max))
-    learnt = risk.said.format(least if least == most else f"{least} to {most}")
-    differ = f"{small} ({best}) to {large} ({worst}) off"
-    spoilt = f"the worst count is {f'{small} off under each' if small == large else differ}"
-    return CompareChart(f"At {at.replace('-', ' ')} {learnt}; {spoilt}", tuple(names), tuple(panels))
+    recovered = risk.message.format(least if least == most else f"{least} to {most}")
+    differ = f"{small} ({best}) to {large} ({worst})"
+    title = f"At {at.replace('-', ' ')}, {recovered}; {error.title.lower()} {small if small == large else differ}"
+    return CompareChart(title, tuple(names), tuple(panels))
 
 
 MOST_PANELS, PANEL_COLUMNS = 12, 3
@@ -127,7 +119,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 220, 120
 
 @dataclass(frozen=True)
 class PTablePanel:
-    """The law of one row: bars of probability over noise, and a label."""
+    """The noise distribution of one row of a p-table, with a label."""
 
     label: str
     noise: tuple[int, ...]
@@ -136,13 +128,13 @@ class PTablePanel:
 
 @dataclass(frozen=True)
 class PTableChart:
-    """Panels of one scale, row by row.
+    """Panels on one scale, row by row.
 
     Attributes:
         title: the message.
-        bound: the largest noise.
-        panels: one per true count.
-        name: of the chart.
+        bound: the bound of the noise.
+        panels: one panel per true count.
+        name: the name of the chart.
     """
 
     title: str
@@ -152,9 +144,9 @@ class PTableChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        told = "; ".join(panel.label for panel in self.panels)
-        return f"Bars: probability of the noise from {-self.bound} to {self.bound}, one panel per true count. {told}."
+        """Return a description in one sentence."""
+        span, labels = f"from {-self.bound} to {self.bound}", "; ".join(panel.label for panel in self.panels)
+        return f"Probability of the noise {span} in {len(self.panels)} panels by true count: {labels}."
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -164,12 +156,12 @@ class PTableChart:
         return specified(alt.concat(*panels, columns=min(PANEL_COLUMNS, len(panels))), self.alternative)
 
     def _panel(self, number: int) -> alt.Chart:
-        """Return one panel; the axes are named at the left and at the lower end."""
+        """Return one panel; axes have titles at the left and at the lower end."""
         import altair as alt
 
         panel = self.panels[number]
         data = rows(
-            {"noise": noise, "probability": chance, "colour": GREY if noise else ACCENT}
+            {"noise": noise, "probability": chance, "colour": GREY if noise else DARK}
             for noise, chance in zip(panel.noise, panel.probability, strict=True)
         )
         top = max(max(each.probability) for each in self.panels)
@@ -187,7 +179,7 @@ class PTableChart:
 
 
 def ptable_chart(ptable: PTable) -> PTableChart:
-    """Return the chart of a p-table; of a large one the first rows and the last."""
+    """Return the chart of a p-table; of a large one the first rows and the last row."""
     moving = [row for row in ptable.rows if row.bound > 0] or list(ptable.rows[-1:])
     last = moving[-1]
     shown = moving if len(moving) <= MOST_PANELS else [*moving[: MOST_PANELS - 1], last]
@@ -195,8 +187,8 @@ def ptable_chart(ptable: PTable) -> PTableChart:
     for row in shown:
         count = f"{row.count} and more" if row is ptable.rows[-1] and ptable.repeat == 1 else str(row.count)
         table = row.table
-        label = f"count {count}: sd {row.variance**0.5:.2f}, stays {row.stay:.0%}"
+        label = f"count {count}: sd {row.variance**0.5:.2f}, unchanged {percent(row.stay)}"
         panels.append(PTablePanel(label, tuple(table.values.tolist()), tuple(row.pmf(table.values).tolist())))
-    zeros = "zeros move too" if ptable.perturbs_zeros else "zeros stay zero"
-    title = f"Counts change by about ±{last.variance**0.5:.1f} and never by more than {ptable.bound}; {zeros}"
+    zeros = "zeros have noise" if ptable.perturbs_zeros else "zeros stay 0"
+    title = f"Counts change by about ±{last.variance**0.5:.1f} and at most by {ptable.bound}; {zeros}"
     return PTableChart(title, ptable.bound, tuple(panels))

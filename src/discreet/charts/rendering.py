@@ -1,7 +1,7 @@
-"""Charts as files, and charts within a page.
+"""Charts as files, and charts on a page.
 
-A file shows the message above the chart, at a fixed width and in letters that the renderer brings along. A page brings
-the program that draws its charts, and a drawing of each for readers without scripts.
+A file shows the message above the chart, at a fixed width and in a font of the renderer. A page contains the renderer
+and a static drawing of every chart, for readers without scripts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from discreet.charts.chart import Chart, Spec
 
 STATIC_WIDTH = 560
-"""Pixels of a drawing that cannot follow the width of its place."""
+"""Pixels of a drawing of fixed width."""
 FILE_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-"""The first is part of vl-convert, so that a file does not depend on the fonts of the machine."""
+"""The first font is part of vl-convert, so that a file does not depend on the fonts of the machine."""
 TITLE_SIZE, TITLE_LETTER = 14, 7.5
 """Pixels of the letters of a title, and of the width of one on average."""
 BESIDE_PANEL = 50
@@ -37,22 +37,22 @@ RESOLUTION = 144
 
 @cache
 def program() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one JavaScript text; it takes seconds to bundle, once per process."""
+    """Return Vega, Vega-Lite and Vega-Embed as one JavaScript text; bundling takes seconds, once per process."""
     import vl_convert
 
-    # It stands within a page, where this would end it.
+    # Within a page, this would end the script.
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed").replace("</script", "<\\/script")
 
 
 def static_svg(spec: Spec) -> str:
-    """Return a chart drawn beforehand, for readers without scripts."""
+    """Return a static drawing of a chart."""
     import vl_convert
 
     return vl_convert.vegalite_to_svg({**spec, "width": STATIC_WIDTH})
 
 
 def inline_svg(spec: Spec, name: str, alternative: str) -> str:
-    """Return a chart drawn for a page that shows its message."""
+    """Return a drawing of a chart for a page that shows its message."""
     import vl_convert
 
     config = {**spec["config"], "font": FILE_FONT, "background": "transparent"}
@@ -60,7 +60,7 @@ def inline_svg(spec: Spec, name: str, alternative: str) -> str:
 
 
 def as_data(spec: Spec) -> str:
-    """Return a specification as JSON that can stand within a page."""
+    """Return a specification as JSON that is safe within a page."""
     return json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -90,16 +90,16 @@ def titled(chart: Chart) -> Spec:
 
 
 def _across(spec: Spec) -> float:
-    """Return about how many pixels a specification is wide."""
+    """Return the approximate width of a specification in pixels."""
     if "concat" not in spec:
         return float(spec["width"])
     return sum(float(panel["width"]) + BESIDE_PANEL for panel in spec["concat"][: spec["columns"]])
 
 
 def described(drawing: str, name: str, alternative: str) -> str:
-    """Return an SVG with its text alternative and with ids that differ between charts and not between drawings."""
+    """Return an SVG with its text alternative, and with ids that are unique per chart and reproducible."""
     numbers: dict[str, int] = {}
-    # The renderer counts ids on from one drawing to the next.
+    # The renderer numbers ids across drawings.
     drawing = re.sub(
         r'(\bid="|url\(#)((?:clip|gradient_)\d+)',
         lambda found: f"{found[1]}{name}-{numbers.setdefault(found[2], len(numbers))}",
@@ -113,37 +113,37 @@ ENDINGS = {".png": png, ".svg": svg}
 
 
 def save_chart(chart: Chart, path: Path, *, private: bool = False) -> None:
-    """Write a chart as PNG or SVG, by the ending, whole or not at all; a private one for its owner alone."""
+    """Write a chart as PNG or SVG, by its suffix, atomically; a private file is readable by its owner alone."""
     write_whole(path, ENDINGS[path.suffix.lower()](chart), private=private)
 
 
 def check_figures(folder: Path, *, replace: bool) -> None:
-    """Refuse before any work a folder that cannot be made, or holds something that is not to be replaced."""
-    # A folder of figures may be the public folder itself.
+    """Refuse, before any work, a folder that cannot be made or has files that must not be overwritten."""
+    # The folder of figures can be the public folder itself.
     check_unpublished(folder / "figure")
     if folder.exists() and not folder.is_dir():
         raise FileWriteError.to(folder, "it is a file, not a folder", "Choose another name.")
     if folder.is_dir() and any(folder.iterdir()) and not replace:
         raise FileExistsAlreadyError(folder)
     if not folder.absolute().parent.is_dir():
-        raise FileWriteError.to(folder, "the folder it is in does not exist", "Make that, or choose another.")
+        raise FileWriteError.to(folder, "its parent folder does not exist", "Create it, or choose another folder.")
 
 
 def check_none_left(charts: Sequence[Chart], folder: Path) -> None:
-    """Refuse a folder with other files: they would stand among figures that everybody may see."""
+    """Refuse a folder with other files, which could be published together with public figures."""
     drawn = {f"{chart.name}{ending}" for chart in charts for ending in ENDINGS}
     others = sorted(path.name for path in folder.iterdir() if path.name not in drawn) if folder.is_dir() else []
     if others:
-        what = f"it holds {others[0]}, which would stand among the figures for everybody"
+        what = f"it contains {others[0]}, which is not a figure of this public page"
         raise FileWriteError.to(folder, what, "Choose a new folder.")
 
 
 def draw_figures(charts: Sequence[Chart], folder: Path, *, private: bool) -> tuple[Path, ...]:
-    """Write every chart as PNG and SVG; what is private is for its owner alone, the folder too where it is new."""
+    """Write every chart as PNG and SVG; private files, and a new private folder, are readable by their owner alone."""
     try:
         folder.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
     except OSError as error:
-        raise FileWriteError.to(folder, error.strerror or "it cannot be made", "Choose another folder.") from error
+        raise FileWriteError.to(folder, error.strerror or "it cannot be created", "Choose another folder.") from error
     files = []
     for chart in charts:
         for ending in ENDINGS:

@@ -1,11 +1,7 @@
-"""The plane of variance and bound, and where its labels go.
+"""The plane of variance and bound: the constraints, the feasible region and the marked settings.
 
-Where labels stand in a picture of lines: beside what they name, on no line, mark or other label.
-
-A picture is as wide as its place, so that a label must be free on narrow and on wide ones. Letters are taken as
-somewhat wider than most are.
-
-The picture of a design: variance against bound, the limits that constraints give, and what they leave.
+Labels stand next to the line or mark that they name and cover no line, mark or other label. A chart is as wide as its
+container, so that a label must be free at several widths. The width of letters is overestimated.
 """
 
 from __future__ import annotations
@@ -17,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from discreet.charts.chart import ACCENT, DARK, GREY, HERE, LIGHT, finished, layered, rows, words
+from discreet.charts.chart import DARK, GREY, HERE, LIGHT, MEETS, MISSES, finished, layered, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,15 +24,15 @@ if TYPE_CHECKING:
     Point: TypeAlias = tuple[float, float]
 
 WIDTHS = (250.0, 330.0, 590.0)
-"""Pixels of a picture between its axes: on a narrow screen, a wider one and a wide one."""
+"""Pixels of a chart between its axes on a narrow, a medium and a wide screen."""
 LETTER, LINE = 6.9, 15.0
 """Pixels of a letter, and of a line of letters."""
 MARK = 11.0
-"""Pixels from the middle of a mark to its edge, and a little more."""
+"""Pixels from the centre of a mark to its edge, with a margin."""
 SAMPLES = 40
-"""Points of every stretch of a line that are tried."""
+"""The number of points per segment of a line that are tested for overlap."""
 LABEL_MARGIN = 12.0
-"""Pixels that a label may reach beyond the upper end of the picture."""
+"""Pixels by which a label may exceed the upper end of the chart."""
 AROUND_MARK = (
     ("left", 0, 20),
     ("right", 0, 20),
@@ -53,12 +49,12 @@ BESIDE_POINT = (
     ("left", 9, 0),
     ("right", -9, 0),
 )
-"""Sides and pixels to the right and down from the point that a label names."""
+"""Sides, and pixels to the right of and below the labelled point."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label in its place: the text begins (`left`) or ends (`right`) so many pixels from a point."""
+    """A label in its place: the text begins (`left`) or ends (`right`) at an offset from a point."""
 
     text: str
     x: float
@@ -70,7 +66,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture: its axes from least to largest, and its height in pixels."""
+    """A chart: the ranges of its axes, and its height in pixels."""
 
     across: Point
     up: Point
@@ -86,13 +82,13 @@ class Frame:
 
 
 class LabelPlacer:
-    """Finds places for labels one after the other; what is placed is in the way of what follows.
+    """Places labels one after the other, without overlap.
 
     Args:
-        frame: the picture.
-        lines: that are drawn in it.
-        marks: points that are marked.
-        widths: pixels of the picture between its axes; a label must be free at each.
+        frame: the chart.
+        lines: the lines in it.
+        marks: the marked points.
+        widths: the widths of the chart in pixels at which a label must be free.
     """
 
     def __init__(
@@ -112,7 +108,7 @@ class LabelPlacer:
         return self._place([Label(text, *at, side, dx, dy) for side, dx, dy in AROUND_MARK])
 
     def of_line(self, text: str, points: Sequence[Point]) -> Label:
-        """Return the place of the label of a line, beside one of its points; the first are tried first."""
+        """Return the place of the label of a line, next to the first of its points with room."""
         return self._place([Label(text, *at, side, dx, dy) for at in points for side, dx, dy in BESIDE_POINT])
 
     def _place(self, tried: list[Label]) -> Label:
@@ -121,7 +117,7 @@ class LabelPlacer:
         return found
 
     def _hits(self, label: Label, width: float) -> int:
-        """Return how much is in the way of a label: points of lines, marks, other labels, and the picture's edge."""
+        """Return the overlap of a label with lines, marks, other labels and the edge of the chart."""
         left, top, right, bottom = self._box(label, width)
         drawn = self._drawn[width]
         within = (drawn > (left, top)).all(axis=1) & (drawn < (right, bottom)).all(axis=1)
@@ -142,7 +138,7 @@ class LabelPlacer:
 
 
 def _along(line: Sequence[Point]) -> list[Point]:
-    """Return many points of a line."""
+    """Return densely spaced points of a line."""
     found = list(line[:1])
     for (x, y), (to_x, to_y) in pairwise(line):
         shares = np.linspace(0, 1, SAMPLES + 1)[1:].tolist()
@@ -150,16 +146,16 @@ def _along(line: Sequence[Point]) -> list[Point]:
     return found
 
 
-HEIGHT = 320
+HEIGHT = 300
 ABOVE = 1.3
-"""How far the axis of variances reaches beyond what it must show."""
-BOUND = "bound E: the most that a count is off, persons"
-VARIANCE = "variance V of one noise, persons²"
+"""The end of the axis of variances as a multiple of the largest value shown."""
+BOUND = "bound E of the noise, persons"
+VARIANCE = "variance V of the noise, persons²"
 
 
 @dataclass(frozen=True)
 class PlaneRow:
-    """One bound: the least and the largest variance that the constraints allow; nothing where least is the larger."""
+    """One bound with the smallest and the largest feasible variance; infeasible if the smallest is the larger one."""
 
     bound: int
     low: float
@@ -167,18 +163,18 @@ class PlaneRow:
 
     @property
     def feasible(self) -> bool:
-        """Say whether anything is left."""
+        """Return whether any variance is feasible."""
         return self.low <= self.high
 
 
 @dataclass(frozen=True)
 class PlaneEdge:
-    """One constraint: by bound, its limit.
+    """One constraint with its limit by bound.
 
     Attributes:
-        label: what stands beside the line.
-        limits: bound and limit, infinite where it does not limit.
-        is_lower: whether variances must be at least that; else at most.
+        label: the label of the line.
+        limits: bounds and limits; an infinite limit does not bind.
+        is_lower: whether it is a lower limit on the variance; otherwise an upper one.
     """
 
     label: str
@@ -188,23 +184,29 @@ class PlaneEdge:
 
 @dataclass(frozen=True)
 class PlanePoint:
-    """One setting and what it is called, as `you are here`."""
+    """One setting with its label; an open mark stands for a setting other than the chosen one."""
 
     variance: float
     bound: int
     label: str
+    is_open: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return the label with the numbers."""
+        return f"{self.label}: V {self.variance:.3g}, E {self.bound}"
 
 
 @dataclass(frozen=True)
 class PlaneChart:
-    """What is drawn.
+    """The chart of the plane.
 
     Attributes:
         title: the message.
-        rows: by bound, what is left.
+        rows: the feasible variances by bound.
         edges: the constraints on the variance.
         chosen: the settings that are marked.
-        name: of the chart.
+        name: the name of the chart.
     """
 
     title: str
@@ -215,7 +217,7 @@ class PlaneChart:
 
     @property
     def top(self) -> float:
-        """Return the largest variance that is shown: all that is asked for and chosen, and most of what is allowed."""
+        """Return the largest variance shown: all lower limits and marks, and most of the feasible range."""
         asked = [limit for edge in self.edges if edge.is_lower for _, limit in edge.limits]
         left = [min(row.high, 2 * row.low) for row in self.rows if row.feasible]
         allowed = [min(limit for _, limit in edge.limits) for edge in self.edges if not edge.is_lower]
@@ -229,14 +231,15 @@ class PlaneChart:
 
     @property
     def alternative(self) -> str:
-        """Return what is drawn, in words."""
-        left = "; ".join(
-            f"bound {row.bound}: {row.low:.3g} to {row.high:.3g}" if row.feasible else f"bound {row.bound}: nothing"
-            for row in self.rows
-        )
+        """Return a description in one sentence."""
+        bounds = [row.bound for row in self.rows if row.feasible]
+        region = f"feasible bounds {bounds[0]} to {bounds[-1]}" if bounds else "no feasible bound"
         lines = " and ".join(edge.label for edge in self.edges)
-        points = "".join(f" {each.label}: variance {each.variance:.3g}, bound {each.bound}." for each in self.chosen)
-        return f"Bars: the variances that are left for every bound, {left}. Lines: {lines}.{points}"
+        return "; ".join((f"Plane of bound and variance with {region}, lines for {lines}", *self._texts)) + "."
+
+    @property
+    def _texts(self) -> list[str]:
+        return [point.text for point in self.chosen]
 
     def spec(self) -> Spec:
         """Return the specification."""
@@ -251,26 +254,34 @@ class PlaneChart:
             for row in self.rows
             if row.feasible and row.low < top
         )
-        bars = alt.Chart(region).mark_bar(size=16, color=LIGHT).encode(x=x, y=y, y2="high:Q", tooltip=["allowed:N"])
-        layers = [bars]
+        bars = (
+            alt.Chart(region)
+            .mark_bar(size=16, color=LIGHT)
+            .encode(x=x, y=y, y2="high:Q", tooltip=[alt.Tooltip("allowed:N", title="feasible")])
+        )
+        layers: list[alt.Chart | alt.LayerChart] = [bars]
         for edge, colour, points in self._drawn(top):
             line = rows({"bound": b, "variance": v, "edge": edge.label} for b, v in points)
-            told = ["edge:N", "bound:Q", alt.Tooltip("variance:Q", format=".3g")]
+            told = [alt.Tooltip("edge:N", title="constraint"), "bound:Q", alt.Tooltip("variance:Q", format=".3g")]
             dots = {"color": colour, "size": 18}
             layers.append(alt.Chart(line).mark_line(color=colour, point=dots).encode(x=x, y=y, tooltip=told))
         marked, named = self._labels(top)
-        if self.chosen:
-            marks = rows({"bound": p.bound, "variance": p.variance, "label": p.label} for p in self.chosen)
-            told = ["label:N", "variance:Q", "bound:Q"]
-            layers.append(alt.Chart(marks).mark_point(**HERE).encode(x=x, y=y, tooltip=told))
+        for point in self.chosen:
+            mark = rows([{"bound": point.bound, "variance": point.variance, "label": point.label}])
+            told = [alt.Tooltip("label:N", title="setting"), alt.Tooltip("variance:Q", format=".3g"), "bound:Q"]
+            look = {**HERE, "fill": "white" if point.is_open else MEETS if self._is_feasible(point) else MISSES}
+            layers.append(alt.Chart(mark).mark_point(**look).encode(x=x, y=y, tooltip=told))
         for label in (*marked, *named):
             at = rows([{"bound": label.x, "variance": label.y, "label": label.text}])
-            look = {"fontWeight": "bold", "color": ACCENT} if label in marked else {}
+            look = {"fontWeight": "bold"} if label in marked else {}
             layers.append(words("label", x, y, at, align=label.side, dx=label.dx, dy=label.dy, **look))
         return finished(layered(layers), HEIGHT, self.alternative)
 
+    def _is_feasible(self, point: PlanePoint) -> bool:
+        return any(row.bound == point.bound and row.low <= point.variance <= row.high for row in self.rows)
+
     def _drawn(self, top: float) -> list[tuple[PlaneEdge, str, list[tuple[int, float]]]]:
-        """Return the edges with their colours and the points that are within the picture."""
+        """Return the edges with their colours and their points within the chart."""
         shown = []
         for edge in self.edges:
             points = [(bound, limit) for bound, limit in edge.limits if limit <= top]
@@ -279,12 +290,12 @@ class PlaneChart:
         return shown
 
     def _labels(self, top: float) -> tuple[list[Label], list[Label]]:
-        """Return the labels of marks and of lines, where nothing crosses them: lines are named at their right ends."""
+        """Return the labels of marks and of lines; lines are labelled near their right ends."""
         drawn = self._drawn(top)
         marks = [(float(point.bound), point.variance) for point in self.chosen]
         frame = Frame((0.5, self.last + 0.5), (0.0, top), HEIGHT)
         places = LabelPlacer(frame, [points for _, _, points in drawn], marks)
-        marked = [places.of_mark(point.label, at) for point, at in zip(self.chosen, marks, strict=True)]
+        marked = [places.of_mark(point.text, at) for point, at in zip(self.chosen, marks, strict=True)]
         return marked, [places.of_line(edge.label, points[::-1]) for edge, _, points in drawn]
 
 

@@ -1,4 +1,4 @@
-"""`discreet attack`: what an attacker really learns from a release, beside what formulas predict."""
+"""`discreet attack`: the success of attacks on a release, compared with predictions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.attacks.attack_run import attack as attack_release
-from discreet.attacks.scoring import CLASSES, FEW
-from discreet.attacks.target_cells import BUDGET
 from discreet.cli import options, output
+from discreet.cli.choices import TARGET_CELLS
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
+from discreet.verdicts import AVERAGING, BOUND, MARGINS, Verdict, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,29 +19,76 @@ if TYPE_CHECKING:
     from discreet.attacks.attack_estimates import AttackEstimates
     from discreet.attacks.attack_report import AttackOutcome, AttackReport
     from discreet.attacks.scoring import ClassScore, Rate
+    from discreet.verdicts import Criterion, Decision
 
 NEEDS = {
     "bi-partitions": ": it needs a query interface, from Python",
-    "complement": ": no table counts a part of what another counts",
+    "complement": ": no table counts a part of the population of another",
     "slivers": ": it needs --overlaps",
     "two-releases": ": it needs --other",
 }
 MOST_STATISTICS = 5
+FEW = 100
+"""Cases below which no rate is printed without its interval."""
 NAME = 28
-RECALL, PRECISION = 16, 13
+FAMILY = 22
+RECALL, PRECISION = 15, 13
 """Widths of columns by count."""
 INTERVALS = f"; below {FEW} cases [95 % interval]"
 SEVERAL = 2
-"""Estimates from which on shares by true count say something."""
+"""Number of estimates from which on rates by true count are printed."""
 
 
-def show(found: AttackReport, release: str) -> None:
-    """Print a report: ranked sentences first, then figures by true count and by statistic."""
+def show(found: AttackReport, release: str, judged: Decision) -> None:
+    """Print one screen: the decision, then one line per attack, the most successful first."""
+    screen = output.Screen()
+    screen.decision(judged, release)
+    verdicts = {each.criterion: each.verdict for each in judged.checks}
+    families: dict[str, AttackOutcome] = {}
+    for outcome in found.outcomes:
+        families.setdefault(outcome.finding.attack, outcome)
+    lines = [_family(name, outcome, verdicts) for name, outcome in families.items()]
+    lines += [
+        output.verdict_lines(Verdict.NOT_ASSESSED, f"{name:<{FAMILY}}does not apply{NEEDS.get(name, '')}", FAMILY + 2)
+        for name in found.idle
+    ]
+    scored = f"scored against {found.truth}" if found.truth else "not scored: no true counts"
+    screen.lines(f"Exact recovery rate by attack, {scored}", lines)
+    known = f"the true counts of {' and '.join(found.known)}, and " if found.known else ""
+    noise = "the disclosed noise parameters only" if found.public_only else "the noise distribution, not the keys"
+    screen.text(f"Attacker model: knows {known}{noise}.")
+    screen.items("Notes", found.warnings)
+    screen.text(output.MORE)
+    screen.show()
+
+
+def _family(name: str, outcome: AttackOutcome, verdicts: dict[Criterion, Verdict]) -> list[str]:
+    """Return the line of one attack: its verdict, the exact recovery rate and the rate without the attack."""
+    from discreet.attacks.attack_verdicts import LINEAR, rate_text
+
+    criterion = {"bound": BOUND, "margins": MARGINS}.get(name, AVERAGING)
+    verdict = verdicts[criterion]
+    if criterion is AVERAGING and (name not in LINEAR or verdict is not Verdict.MISSES):
+        verdict = Verdict.NO_TARGET
+    if outcome.score is None or outcome.finding.sentence is not None:
+        text = outcome.sentence.partition(". ")[0].rstrip(".")
+    else:
+        rate = outcome.headline()
+        naive = "" if rate.naive is None else f" (reading: {percent(rate.naive / max(rate.cells, 1))})"
+        text = f"{rate_text(rate.recall)} of {rate.cells:,} {outcome.finding.subject}{naive}"
+    return output.verdict_lines(verdict, f"{name:<{FAMILY}}{text}", FAMILY + 2)
+
+
+def show_details(found: AttackReport, release: str, judged: Decision) -> None:
+    """Print the decision and all outcomes: sentences, then figures by true count and by statistic."""
+    screen = output.Screen()
+    screen.decision(judged, release)
+    screen.show()
     output.paragraph(found.opening(release))
     for number, outcome in enumerate(found.outcomes, start=1):
         output.labelled(f"{number:>2}  {outcome.finding.name:<{NAME}}", outcome.sentence)
     for name in found.idle:
-        output.labelled(f"    {name:<{NAME}}", f"does not apply here{NEEDS.get(name, '')}.")
+        output.labelled(f"    {name:<{NAME}}", f"does not apply{NEEDS.get(name, '')}.")
     if any(outcome.score for outcome in found.outcomes):
         _show_counts(found)
         _show_statistics(found)
@@ -52,14 +98,18 @@ def show(found: AttackReport, release: str) -> None:
 
 def _show_counts(found: AttackReport) -> None:
     """Print recall and precision by count and the accuracy on all cells, of attacks that estimate several counts."""
+    from discreet.attacks.scoring import CLASSES
+
     shown = [each for each in found.outcomes if len(each.finding.estimate) >= SEVERAL and not each.finding.answers]
     if not shown:
         return
-    typer.echo(f"\nRecall by true count, in percent: achieved (predicted){INTERVALS}")
+    typer.echo("")
+    output.paragraph(f"Recall by true count, in percent: achieved (predicted){INTERVALS}")
     classes = [{share.name: share for share in outcome.by_count()} for outcome in shown]
     recalls = ([_recall(shares.get(name)) for name in CLASSES] for shares in classes)
     _show_rates(shown, CLASSES, RECALL, recalls)
-    typer.echo(f"\nPrecision by estimated count, and accuracy on all cells, in percent{INTERVALS}")
+    typer.echo("")
+    output.paragraph(f"Precision by estimated count, and accuracy on all cells, in percent{INTERVALS}")
     precisions = (
         [*(_percent(shares[name].precision if name in shares else None) for name in CLASSES), _accuracy(outcome)]
         for outcome, shares in zip(shown, classes, strict=True)
@@ -88,7 +138,7 @@ def _recall(share: ClassScore | None) -> str:
 
 
 def _percent(rate: Rate | None) -> str:
-    """Return a rate, with its interval where cases are few; a dash where there is none."""
+    """Return a rate, with its interval where cases are few; a dash without cases."""
     if rate is None or not rate.cases:
         return "-"
     low, high = (f"{100 * end:.0f}" for end in rate.interval)
@@ -96,25 +146,26 @@ def _percent(rate: Rate | None) -> str:
 
 
 def _show_statistics(found: AttackReport) -> None:
-    """Print the statistics that the best attack knows best."""
+    """Print the statistics with the highest exact recovery rate of the best attack."""
     best: AttackOutcome | None = next((each for each in found.outcomes if each.score and each.score.by_group()), None)
     if best is None or best.score is None:
         return
-    typer.echo(f"\nBest known statistics ({best.finding.name}):")
+    from discreet.attacks.attack_verdicts import rate_text
+
+    typer.echo("")
+    output.paragraph(f"Most exposed statistics ({best.finding.name}), exact recovery rate:")
     for share in best.score.by_group()[:MOST_STATISTICS]:
-        low, high = share.recall.interval
-        interval = f"  [{low:.0%} to {high:.0%}]" if share.recall.cases < FEW else ""
-        typer.echo(f"{share.achieved:>7.1%} of {share.cells:>9,}  {share.name}{interval}")
+        output.paragraph(f"{rate_text(share.recall)} of {share.cells:,}: {share.name}", "  ", "    ")
 
 
 def _show_assumptions(found: AttackReport) -> None:
-    """Print what each attack rests on; variants of one attack share a line."""
+    """Print the assumptions of each attack; variants of one attack share a line."""
     by_attack: dict[str, list[AttackEstimates]] = {}
     for outcome in found.outcomes:
         by_attack.setdefault(outcome.finding.attack, []).append(outcome.finding)
     assumed = {name: texts for name, those in by_attack.items() if (texts := output.assumptions(those))}
     if assumed:
-        typer.echo("\nAssumed:")
+        typer.echo("\nAssumptions:")
     for name, texts in assumed.items():
         output.labelled(f"    {name:<{NAME}}", f"{texts}.")
 
@@ -124,29 +175,36 @@ def attack(
     truth: options.Truth = None,
     attacks: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Attacks to mount, as projection,margins; all if left out."),
+        typer.Option(metavar="NAMES", help="Attacks to run, comma-separated, e.g. projection,margins [default: all]."),
     ] = None,
-    budget: options.Budget = str(BUDGET),
+    target: options.Targets = None,
+    budget: options.Budget = str(TARGET_CELLS),
     known: Annotated[
-        list[str] | None, typer.Option(metavar="STAT", help="A statistic whose true counts are public; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="STATISTIC", help="Statistic whose true counts are public [default: none]. Repeatable."),
     ] = None,
     other: Annotated[
-        Path | None, typer.Option(metavar="RELEASE", help="A second release of nearly the same persons.")
+        Path | None,
+        typer.Option(metavar="RELEASE", help="Second release of nearly the same persons, for the attack two-releases."),
     ] = None,
     overlaps: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Which areas of two topics meet on the map.")
+        Path | None,
+        typer.Option(metavar="CSV", help="CSV of areas of two topics that overlap, for the attack slivers."),
     ] = None,
     public_only: Annotated[
-        bool, typer.Option("--public-only", help="The attacker knows of the noise what release.json tells.")
+        bool, typer.Option("--public-only", help="Attacker model: knows only the noise parameters in release.json.")
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Makes runs repeatable.")] = 0,
+    seed: options.Seed = 0,
+    details: options.Details = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Attack a release and compare what is learnt with the truth, the worst first.
+    """Attack a release and compare the estimates with the true counts.
 
     Example: discreet attack release --attacks posterior-projection,margins
     """
+    from discreet.attacks.attack_run import attack as attack_release
+
     names = None if attacks is None else [name.strip() for name in attacks.split(",")]
     with ProgressBars(shown=not quiet) as stages:
         found = attack_release(
@@ -159,8 +217,10 @@ def attack(
             known=known or (),
             other=other,
             overlaps=overlaps,
+            targets=target,
             progress=stages,
         )
+    judged = found.decision
     if as_json:
         settings = {
             "release": release,
@@ -174,18 +234,21 @@ def attack(
             "overlaps": overlaps,
         }
         output.answer("attack", settings, found.results, found.warnings, **found.to_json())
-    else:
-        show(found, str(release))
+    elif details and not quiet:
+        show_details(found, str(release), judged)
+    elif not quiet:
+        show(found, str(release), judged)
 
 
 def target_cells(text: str) -> int | None:
-    """Return a number of target cells; None for all."""
+    """Return the number of target cells; None for all."""
     if text == "none":
         return None
     found = text.strip().replace(",", "").replace("_", "")
     if not found.isdecimal() or not int(found):
         raise ParameterError(
-            f"--budget is {text!r}. It counts target cells, not time: give a whole number such as {BUDGET}, or none.",
+            f"--budget is {text!r}. It is a number of target cells, not a time: give a whole number such as "
+            f"{TARGET_CELLS}, or none.",
             parameter="budget",
         )
     return int(found)

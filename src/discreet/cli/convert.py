@@ -1,4 +1,4 @@
-"""`discreet convert`: the tables of a release in a format that offices publish in."""
+"""`discreet convert`: the tables of a release in a publication format."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from typing import Annotated
 import typer
 
 from discreet.cli import options, output
+from discreet.cli.choices import TABLE_FORMATS
 from discreet.cli.progress_bars import ProgressBars
-from discreet.release.formats.conversion import convert as convert_release
-from discreet.release.formats.table_format import TABLE_FORMATS
 
 
 def convert(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a release.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to make; for xlsx the file.")],
-    to: Annotated[str, typer.Option(metavar="FORMAT", help=f"Format: {', '.join(TABLE_FORMATS.names())}.")],
-    tables: Annotated[
-        str | None, typer.Option(metavar="IDS", help="Tables, separated by commas; `*` and `?` as in file names.")
-    ] = None,
+    release: options.ReleaseFolder,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; for xlsx the file.")],
+    to: Annotated[str, typer.Option(metavar="FORMAT", help=f"Format: {', '.join(TABLE_FORMATS)}.")],
+    tables: options.OnlyTables = None,
     labels: Annotated[bool, typer.Option("--labels", help="Add columns with the labels of codes.")] = False,
     zeros: Annotated[bool, typer.Option("--zeros", help="Include cells that are 0.")] = False,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Add the 95 % interval of every true count (lower, upper).")
     ] = False,
     language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of labels, one that the programme contains.")
+        str | None,
+        typer.Option(metavar="CODE", help="Language of labels, one that the programme contains [default: its first]."),
     ] = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -35,6 +33,9 @@ def convert(
 
     Example: discreet convert release --to px tables
     """
+    from discreet.release.formats.conversion import convert as convert_release
+
+    output.OUTPUTS.expect(out)
     chosen = [name.strip() for name in tables.split(",")] if tables else None
     with ProgressBars(shown=not quiet) as stages:
         found = convert_release(
@@ -48,16 +49,16 @@ def convert(
             language=language,
             progress=stages,
         )
-    if not as_json:
-        typer.echo(found.title)
-        return
-    settings = {
-        "release": str(release),
-        "to": to,
-        "tables": chosen,
-        "labels": labels,
-        "zeros": zeros,
-        "intervals": intervals,
-        "language": language,
-    }
-    output.answer("convert", settings, found.results, (), **found.to_json())
+    if as_json:
+        settings = {
+            "release": str(release),
+            "to": to,
+            "tables": chosen,
+            "labels": labels,
+            "zeros": zeros,
+            "intervals": intervals,
+            "language": language,
+        }
+        output.answer("convert", settings, found.results, (), **found.to_json())
+    elif not quiet:
+        output.paragraph(found.title)

@@ -1,4 +1,4 @@
-"""`discreet demo`: from persons to a release, what attackers learn, what users lose, and a page about it all."""
+"""`discreet demo`: a census from records to a report, and a census for which no noise meets all targets."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.calibration.constraints import PAPER
 from discreet.calibration.noise_design import design
+from discreet.charts.rendering import save_chart
+from discreet.cli import output
 from discreet.cli.progress_bars import ProgressBars
-from discreet.errors import FileExistsAlreadyError, FileWriteError, UnknownNameError
+from discreet.cli.report import show
+from discreet.errors import FileExistsAlreadyError, FileWriteError
 from discreet.mechanisms.cell_key import CellKey
 from discreet.noise.ptable import PTable
 from discreet.programme.programme_files import load_programme
+from discreet.programme.selection import choose_tables
 from discreet.protection.pipeline import protect
 from discreet.records.secret import new_secret, read_secret, write_secret
 from discreet.release.release_folder import check_free, recover
+from discreet.reports.calibration_charts import plane_chart_of
 from discreet.reports.release_report import report as report_on
 from discreet.sources.ons_sample import ons_files as ons
-from discreet.synthetic.synthetic_census import synth
 from discreet.whole_file import check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -30,50 +33,45 @@ if TYPE_CHECKING:
 
     from discreet.calibration.noise_design import NoiseDesign
     from discreet.calibration.recommendation import Setting
-    from discreet.programme.model import Programme
     from discreet.release.release import Release
     from discreet.reports.release_report import Report
 
-STEPS = 5
-SYNTHETIC, ONS = "synthetic", "ons"
-SOURCES = (SYNTHETIC, ONS)
-
-
-@dataclass(frozen=True)
-class Country:
-    """Made-up persons.
-
-    Attributes:
-        code: the country, as Eurostat writes it.
-        persons: how many are made up.
-        seed: the same one makes the same persons.
-    """
-
-    code: str = "LU"
-    persons: int = 30_000
-    seed: int = 2021
+STEPS = 6
+TABLES = ("activity", "religion")
+"""The tables that are published: few enough for a demo of less than a minute."""
+TARGET_CELLS = 5_000
+"""The number of target cells of attacks that estimate cell by cell."""
+MARGIN = {"bound": 0.55}
+"""A stricter target than that of the report, so that the noise meets the latter with a margin."""
+INFEASIBLE = "eu2021:LU"
+ABOUT = "10,000 real persons, Office for National Statistics, Open Government Licence"
 
 
 @dataclass(frozen=True)
 class DemoFolders:
-    """Where everything goes, within one folder."""
+    """The files of the demo, all in one folder."""
 
     folder: Path
 
     @property
     def page(self) -> Path:
-        """Return the page."""
+        """Return the report."""
         return self.folder / "index.html"
 
     @property
     def people(self) -> Path:
-        """Return the file of the persons."""
+        """Return the file of the records."""
         return self.folder / "people.parquet"
 
     @property
     def programme(self) -> Path:
-        """Return the programme of tables, where it is not one that the package knows by name."""
+        """Return the programme of tables."""
         return self.folder / "census.toml"
+
+    @property
+    def chart(self) -> Path:
+        """Return the chart of the infeasible census."""
+        return self.folder / "luxembourg.svg"
 
     @property
     def secret(self) -> Path:
@@ -82,16 +80,16 @@ class DemoFolders:
 
     @property
     def release(self) -> Path:
-        """Return the folder of the release; the curator's is beside it."""
+        """Return the folder of the release; the curator's folder is next to it."""
         return self.folder / "release"
 
     def prepare(self, *, replace: bool) -> None:
-        """Make the folder, and refuse before any work what would be overwritten."""
+        """Make the folder, and refuse to overwrite files before any work."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileWriteError.to(self.folder, error.strerror or "not a folder", "Choose another folder.") from error
-        for path in (self.page, self.people, self.programme):
+        for path in (self.page, self.people, self.programme, self.chart):
             check_writable(path, replace=replace)
         if self.secret.exists() and not replace:
             raise FileExistsAlreadyError(self.secret)
@@ -99,146 +97,87 @@ class DemoFolders:
         check_free(self.release, replace=replace)
 
 
-@dataclass(frozen=True)
-class DemoPopulation:
-    """Who is counted, and in which tables.
-
-    Attributes:
-        programme: the tables.
-        spec: how they are named on the command line.
-        id: the column of ids.
-        about: a sentence on the persons.
-        made_by: the commands that make the files, to be typed again.
-    """
-
-    programme: Programme
-    spec: str
-    id: str
-    about: str
-    made_by: tuple[str, ...]
-
-
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files made.")] = Path("demo-output"),
-    data: Annotated[str, typer.Option(metavar="WHICH", help=f"Whose census: {' or '.join(SOURCES)}.")] = SYNTHETIC,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace what is there; the secret is kept.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the files.")] = Path("demo-output"),
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite existing files; the secret is kept.")] = False,
 ) -> None:
-    """Choose noise for a census, publish it, attack it, and write a page about it.
+    """Choose noise for a census, publish it, attack it, and write a report.
 
     Example: discreet demo --out demo-output
     """
-    if data not in SOURCES:
-        raise UnknownNameError.among("source of persons", data, SOURCES)
     places = DemoFolders(out)
     places.prepare(replace=replace)
-    report = run(data, places, replace=replace)
+    output.OUTPUTS.expect(places.page, places.release, places.people, places.programme, places.chart, places.secret)
+    report = run(places, replace=replace)
     typer.echo("")
-    for sentence in report.summary.sentences:
-        typer.echo(sentence)
-    typer.echo(f"\nOpen {places.page} in a browser.")
+    show(report, f"open {places.page} in a browser")
 
 
-def run(data: str, places: DemoFolders, *, replace: bool, country: Country | None = None) -> Report:
-    """Go the whole way from persons to the page."""
-    with _step(1, "The persons" if data == ONS else "A small country") as done:
-        people = real_people(places) if data == ONS else made_up(country or Country(), places, replace=replace)
-        done.append(people.about)
-    with _step(2, "Which noise the tables need") as done:
-        found, setting = choose(people.programme)
-        done.append(said(found, setting))
-    with _step(3, "A secret") as done:
+def run(places: DemoFolders, *, replace: bool) -> Report:
+    """Run all steps, from the records to the report."""
+    with _step(1, "Records and tables") as done:
+        write_whole(places.people, ons.records().read_bytes())
+        write_whole(places.programme, ons.programme().read_bytes())
+        programme = choose_tables(load_programme(places.programme), TABLES, None)
+        done.append(f"{ABOUT}; tables {', '.join(TABLES)}")
+    with _step(2, "Noise that the tables need") as done, ProgressBars(shown=True) as stages:
+        found = design(programme, targets=MARGIN, cuts=0, progress=stages)
+        done.append(" ".join((found.answer, *found.reasons)))
+    assert found.recommended  # noqa: S101 - these tables have a feasible setting
+    with _step(3, "Secret") as done:
         old = places.secret.exists()
         if not old:
             write_secret(places.secret, new_secret())
-        done.append(f"{places.secret.name}, {'kept from the last time' if old else 'new, and readable by you alone'}")
-    with _step(4, "Protecting the census") as done, ProgressBars(shown=True) as stages:
-        release = _protect(people, setting, places, stages, replace=replace)
+        done.append(f"{places.secret.name}: {'kept' if old else 'new; only you can read it'}")
+    with _step(4, "Release") as done, ProgressBars(shown=True) as stages:
+        release = _protect(found.recommended, places, stages, replace=replace)
         done.append(f"{release}")
-    with (
-        _step(5, "Attacking it, measuring what users lose, and writing it down") as done,
-        ProgressBars(shown=True) as stages,
-    ):
+    with _step(5, "Attacks, accuracy and report") as done, ProgressBars(shown=True) as stages:
         report = report_on(
             release,
             places.page,
             replace=replace,
-            about=people.about,
-            commands=commands(people, setting, places),
+            budget=TARGET_CELLS,
+            about=ABOUT,
+            reason=f"It is the recommended noise with a target of 55 % for bound disclosure. {' '.join(found.reasons)}",
+            commands=commands(found.recommended, places),
             progress=stages,
         )
-        done.append(f"{len(report.charts)} charts on one page that needs nothing else")
+        done.append(f"{report.decision.headline}: {places.page}")
+    with _step(6, "A census without feasible noise: what to relax") as done, ProgressBars(shown=True) as stages:
+        done.extend(what_to_relax(places, stages))
     return report
 
 
-def made_up(country: Country, places: DemoFolders, *, replace: bool) -> DemoPopulation:
-    """Make up the persons of a small country."""
-    made = synth(places.people, country=country.code, persons=country.persons, seed=country.seed, replace=replace)
-    flags = f"--country {country.code} --persons {country.persons} --seed {country.seed}"
-    spec = f"eu2021:{country.code}"
-    return DemoPopulation(
-        load_programme(spec),
-        spec,
-        "PERSON_ID",
-        f"{made.persons:,} made-up persons in {made.households:,} private households.",
-        (f"discreet synth {flags} --out {places.people.name}",),
-    )
+def what_to_relax(places: DemoFolders, progress: ProgressBars) -> Iterator[str]:
+    """Yield why no noise meets all targets for the census of Luxembourg, and the ways out; draw the constraints."""
+    found: NoiseDesign = design(INFEASIBLE, cuts=0, progress=progress)
+    save_chart(plane_chart_of(found), places.chart)
+    yield f"{found.answer} Chart: {places.chart.name}."
+    for each in found.region.relaxations:
+        yield each.sentence
+    yield f"Cuts of the output: discreet design {INFEASIBLE}"
 
 
-def real_people(places: DemoFolders) -> DemoPopulation:
-    """Copy the records of a teaching sample, and their tables."""
-    write_whole(places.people, ons.records().read_bytes())
-    write_whole(places.programme, ons.programme().read_bytes())
-    return DemoPopulation(
-        load_programme(places.programme),
-        places.programme.name,
-        ons.ID,
-        "10,000 real persons: 2011 Census Microdata Teaching File, Office for National Statistics, Open Government "
-        "Licence.",
-        (),
-    )
-
-
-def choose(programme: Programme) -> tuple[NoiseDesign, Setting]:
-    """Return the noise that holds off who combines everything, or, where none does, the paper's averages."""
-    best = design(programme, cuts=0)
-    if best.recommended:
-        return best, best.recommended
-    paper = design(programme, attacker=PAPER, cuts=0)
-    assert paper.recommended  # noqa: S101 - so it is with the persons of the demo
-    return best, paper.recommended
-
-
-def said(found: NoiseDesign, setting: Setting) -> str:
-    """Return what was chosen and why, in a sentence or two."""
-    noise = f"variance {setting.variance:.10g} and bound {setting.bound}"
-    if found.feasible:
-        return f"{noise}: they hold off an attacker who combines everything published"
-    return f"{found.answer} Taken is what holds off the averages of the paper: {noise}"
-
-
-def commands(people: DemoPopulation, setting: Setting, places: DemoFolders) -> tuple[str, ...]:
-    """Return what to type to make the same release by hand."""
+def commands(setting: Setting, places: DemoFolders) -> tuple[str, ...]:
+    """Return the commands that make the same release."""
     noise = f"--variance {setting.variance:.10g} --bound {setting.bound}"
-    keys = f"--id {people.id} --secret-file {places.secret.name}"
-    data, out = places.people.name, places.release.name
+    keys = f"--id {ons.ID} --secret-file {places.secret.name}"
+    tables = f"--programme {places.programme.name} --tables {','.join(TABLES)}"
     return (
-        *people.made_by,
-        f"discreet design {people.spec}",
         f"discreet keys new {places.secret.name}",
-        f"discreet protect {data} --programme {people.spec} {noise} {keys} --keep-exact --out {out}",
+        f"discreet protect {places.people.name} {tables} {noise} {keys} --keep-exact --out {places.release.name}",
     )
 
 
-def _protect(
-    people: DemoPopulation, setting: Setting, places: DemoFolders, stages: ProgressBars, *, replace: bool
-) -> Release:
-    ptable = PTable.max_entropy(variance=setting.variance, bound=setting.bound)
+def _protect(setting: Setting, places: DemoFolders, stages: ProgressBars, *, replace: bool) -> Release:
     return protect(
         places.people,
-        people.programme,
-        CellKey(ptable, secret=read_secret(places.secret)),
+        places.programme,
+        CellKey(PTable.max_entropy(**setting._asdict()), secret=read_secret(places.secret)),
         out=places.release,
-        id=people.id,
+        id=ons.ID,
+        tables=list(TABLES),
         keep_exact=True,
         replace=replace,
         progress=stages,
@@ -247,9 +186,11 @@ def _protect(
 
 @contextmanager
 def _step(number: int, what: str) -> Iterator[list[str]]:
-    """Say what is being done, then what came of it and how long it took."""
+    """Print the heading of a step, then its results and its time."""
     typer.echo(f"{number} of {STEPS}  {what}")
     begin = time.perf_counter()
     done: list[str] = []
     yield done
-    typer.echo(f"        {'; '.join(done)} ({time.perf_counter() - begin:.1f} s)")
+    for text in done:
+        output.paragraph(text, " " * 8, " " * 8)
+    typer.echo(f"        ({time.perf_counter() - begin:.1f} s)")

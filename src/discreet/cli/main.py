@@ -1,9 +1,4 @@
-"""The command `discreet`; sub-commands are loaded when they are called.
-
-The commands of `discreet`, each loaded when it is asked for: a command waits for nothing that it does not need.
-
-The command `discreet` and the one place where errors become exit codes.
-"""
+"""The command `discreet`: its sub-commands, loaded when they are called, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -15,39 +10,38 @@ import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
-from discreet.cli.output import SCHEMA
+from discreet.cli.help import PanelCommand, PanelGroup
+from discreet.cli.output import OUTPUTS, SCHEMA
 from discreet.errors import InfeasibleError, InputError, InternalError, excerpt, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import FrameType
 
-COMMANDS = (
-    "ptable",
-    "programme",
-    "keys",
-    "assess",
-    "design",
-    "protect",
-    "attack",
-    "utility",
-    "compare",
-    "report",
-    "paper",
-    "convert",
-    "verify",
-    "demo",
-    "synth",
-)
-"""In the order of the help; each is a module of this room."""
+COMMANDS = {
+    "ptable": "Make a p-table: the noise distribution of every true count, from variance and bound.",
+    "programme": "Sketch, show, check and count a programme of tables.",
+    "keys": "Make a secret, and add record keys to data.",
+    "assess": "Assess the disclosure risk of everything published with a given noise.",
+    "design": "Recommend the noise for a programme of tables, or state what prevents it.",
+    "protect": "Count all tables of a programme, add noise, and write a release.",
+    "attack": "Attack a release and compare the estimates with the true counts.",
+    "utility": "Measure the effect of noise on data users: of a release, or on small areas.",
+    "compare": "Publish the same data with several mechanisms and compare risk and utility.",
+    "report": "Write one page on a release: the verdict, its noise, attacks and accuracy.",
+    "paper": "Recompute every number and figure of the paper, and list the differences.",
+    "convert": "Write the tables of a release in another format.",
+    "verify": "Check the files of a release; with the data, reproduce it and compare.",
+    "demo": "Choose noise for a census, publish it, attack it, and write a report.",
+    "synth": "Write a synthetic census: persons in households, with all topics of the EU census.",
+}
+"""Commands in the order of the help, with their summaries; each is a module of this room."""
 
 
 class OnDemand(Mapping[str, Any]):
@@ -59,7 +53,7 @@ class OnDemand(Mapping[str, Any]):
         module = import_module(f"discreet.cli.{name}")
         if not hasattr(module, "app"):
             alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-            alone.command(name)(getattr(module, name))
+            alone.command(name, cls=PanelCommand)(getattr(module, name))
             return get_command(alone)
         group = get_command(module.app)
         group.name = name
@@ -72,12 +66,20 @@ class OnDemand(Mapping[str, Any]):
         return len(COMMANDS)
 
 
-class CommandsOnDemand(TyperGroup):
-    """The group of all commands: names are known at once, and help of all of them loads them all."""
+class CommandsOnDemand(PanelGroup):
+    """The group of all commands; its help loads none of them."""
 
     def __init__(self, **how: Any) -> None:  # noqa: ANN401 - handed on to typer
         super().__init__(**how)
         self.commands = OnDemand()  # type: ignore[assignment] # nothing is added to it
+
+    def summaries(self) -> Iterable[tuple[str, str]]:
+        """Return the commands with their summaries."""
+        return COMMANDS.items()
+
+    def list_commands(self, _ctx: Any) -> list[str]:  # noqa: ANN401 - a context of click
+        """Return the names of the commands."""
+        return list(COMMANDS)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - a context of click
         """Read the arguments up to the name of the command."""
@@ -105,7 +107,7 @@ NO_TEXT = "not text in UTF-8. Rename the file or folder, and start again."
 
 app = typer.Typer(
     name="discreet",
-    help="Discreet noise for discrete counts: noise laws and p-tables for confidential statistics.",
+    help="Discreet noise for discrete counts: noise distributions and p-tables for confidential statistics.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -116,6 +118,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer callback
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"discreet {version('discreet')}")
         raise typer.Exit
 
@@ -123,7 +127,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the shape of a typer
 @app.callback()
 def _options(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
@@ -141,6 +145,8 @@ def main() -> None:
         _run()
     except BaseException:
         # Libraries turn an interrupt into errors of many kinds.
+        if heard and heard[0] == signal.SIGINT:
+            print(f"\nInterrupted. {OUTPUTS.left_behind()}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
         if heard:
             sys.exit(128 + heard[0])
         raise
@@ -166,7 +172,7 @@ def _run() -> None:
         _show(_not_encoded(error))
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; Python would complain again at exit.
+        # The reader closed the pipe; Python would report that again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -177,12 +183,12 @@ def _run() -> None:
 
 
 def _settle_streams() -> None:
-    """Refuse a closed standard output, and let no file take the number of a closed stream: libraries write to it."""
+    """Refuse a closed standard output; open closed streams, so that no file gets a number that libraries write to."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The system gives the lowest number that is free.
+            # The system assigns the lowest free number.
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the process ends
@@ -192,7 +198,7 @@ def _settle_streams() -> None:
 
 
 def _check_arguments() -> None:
-    """Refuse arguments that are not text, such as names of files in another encoding: no record could hold them."""
+    """Refuse arguments that are not text, such as names of files in another encoding: a record cannot contain them."""
     for argument in sys.argv[1:]:
         try:
             argument.encode()
@@ -217,7 +223,7 @@ def _not_encoded(error: UnicodeEncodeError) -> InputError:
 
 
 def _listen() -> list[int]:
-    """Let a signal to end be an exit like others, so that records in temporary files are removed; note what comes."""
+    """Exit in order on a signal, so that temporary files are removed; return the list of signals received."""
     heard: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -238,7 +244,7 @@ def _show(error: InputError) -> None:
     print(f"error: {error}", file=sys.stderr)  # noqa: T201 - this is where messages are shown
     if "--json" in sys.argv:
         kept = {name: value for name, value in vars(error).items() if isinstance(value, str | int | float)}
-        told = {name: shortened(value) if isinstance(value, str) else value for name, value in kept.items()}
-        content = {"type": type(error).__name__, "message": str(error), **told}
+        short = {name: shortened(value) if isinstance(value, str) else value for name, value in kept.items()}
+        content = {"type": type(error).__name__, "message": str(error), **short}
         refused = {"feasible": False} if isinstance(error, InfeasibleError) else {}
         typer.echo(json.dumps({"schema": SCHEMA, "error": content, **refused}, indent=2, ensure_ascii=True))

@@ -1,4 +1,4 @@
-"""`discreet programme`: sketch, show, check and count a table programme."""
+"""`discreet programme`: sketch, show, check and count a programme of tables."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import options, output
+from discreet.cli.choices import MOST_CATEGORIES, RULES, UTF8
+from discreet.cli.help import PanelCommand, PanelGroup
 from discreet.errors import FileExistsAlreadyError, ParameterError
-from discreet.programme.lattice import RULES
-from discreet.programme.programme_files import load_programme
-from discreet.programme.programme_toml import programme_to_toml
-from discreet.programme.px_definition import programme_from_px
-from discreet.programme.sdmx_definition import programme_from_dsd
-from discreet.programme.summary import shared_statistics, table_sizes
-from discreet.records.programme_sketch import MOST_CATEGORIES, sketch_programme
-from discreet.sources.csv_file import UTF8
+from discreet.verdicts import Verdict
 from discreet.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -26,34 +21,46 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,
-    help="Sketch, show, check and count a table programme.",
+    cls=PanelGroup,
+    help="Sketch, show, check and count a programme of tables.",
 )
 
 Spec = Annotated[
-    str, typer.Argument(metavar="SPEC", help="A TOML file, sdmx:FILE.xml, or a shipped programme such as eu2021:LU.")
+    str,
+    typer.Argument(metavar="SPEC", help="Programme: a TOML file, sdmx:FILE.xml, or a name such as eu2021:LU."),
 ]
-Rule = Annotated[str, typer.Option(metavar="RULE", help=f"{' or '.join(RULES)}: every level, or the finest only.")]
 Population = Annotated[
-    str | None, typer.Option(metavar="UNIT", help="What the tables count; the most common if left out.")
+    str | None, typer.Option(metavar="NAME", help="Population whose tables are included [default: the commonest].")
 ]
 MOST_SHOWN = 20
 
 
-@app.command("init")
+@app.command("init", cls=PanelCommand)
 def init(
-    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="A data file: .csv, .csv.gz or .parquet.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="DATA", help="Data file, .csv, .csv.gz or .parquet, unless --from is given."),
+    ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Take variables, codes and labels from an SDMX (.xml) or PX file."),
+        typer.Option("--from", metavar="FILE", help="SDMX (.xml) or PX file with variables, codes and labels."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the programme to this file.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write [default: standard output].")] = None,
     replace: options.ReplaceFile = False,
     most_categories: Annotated[
-        int, typer.Option(metavar="N", help="Columns with more different values are left out.")
+        int, typer.Option(metavar="N", help="Largest number of values of a column that becomes a topic.")
     ] = MOST_CATEGORIES,
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of a CSV file, such as latin-1.")] = UTF8,
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of a CSV file, e.g. latin-1.")] = UTF8,
 ) -> None:
-    """Write a programme from a data file, whose columns become topics, or from an existing data structure."""
+    """Write a programme from a data file, whose columns become topics, or from an existing data structure.
+
+    Example: discreet programme init persons.csv --out programme.toml
+    """
+    from discreet.programme.programme_toml import programme_to_toml
+    from discreet.programme.px_definition import programme_from_px
+    from discreet.programme.sdmx_definition import programme_from_dsd
+    from discreet.records.programme_sketch import sketch_programme
+
     if out and out.exists() and not replace:
         raise FileExistsAlreadyError(out)
     if (data is None) == (source is None):
@@ -68,52 +75,78 @@ def init(
         origin = f" from {source}" if source else f", sketched from {data}"
         typer.echo(f"Wrote {out}{origin}. Next: discreet programme check {out}")
     else:
-        # As bytes: a programme is UTF-8 whatever the terminal or the pipe is.
+        # As bytes: a programme is UTF-8 in every terminal and pipe.
         typer.echo(text, nl=False)
 
 
-@app.command("show")
-def show(spec: Spec, population: Population = None, as_json: options.AsJson = False) -> None:
-    """Show the tables of a programme with their sizes."""
-    programme = load_programme(spec)
+@app.command("show", cls=PanelCommand)
+def show(
+    spec: Spec, population: Population = None, details: options.Details = False, as_json: options.AsJson = False
+) -> None:
+    """Show the tables of a programme with their sizes.
+
+    Example: discreet programme show eu2021:LU
+    """
+    from discreet.programme.summary import table_sizes
+
+    programme = _loaded(spec)
     sizes = table_sizes(programme, population)
     if as_json:
         _print_json("programme show", programme, spec, tables=[size.to_json() for size in sizes])
         return
-    typer.echo(_headline(programme))
-    rows = []
-    for size in sizes:
-        mark = "" if size.maximal else "   (contained in another table)"
-        rows.append([size.id, f"{size.rows:,}", f"  {' x '.join(size.breakdowns)}{mark}"])
-    output.table([("table", ">7"), ("rows", ">16"), ("  breakdowns", "")], rows)
-    maximal = sum(size.maximal for size in sizes)
-    typer.echo(
-        f"{len(sizes)} tables, {maximal} of them maximal, {sum(size.rows for size in sizes):,} rows if no cell were 0."
-    )
-    _notes(programme)
+    names = [
+        f"{' x '.join(size.breakdowns)}{'' if size.maximal else ' (contained in another table)'}" for size in sizes
+    ]
+    maximal, rows = sum(size.maximal for size in sizes), sum(size.rows for size in sizes)
+    total = f"{len(sizes)} tables, {maximal} of them maximal, {rows:,} rows if no cell is 0."
+    screen = output.Screen()
+    screen.headline(Verdict.MEETS, "Valid programme", _headline(programme))
+    if not details:
+        screen.text(total)
+        lines = [
+            output.wrapped(name, f"{size.id:>7} {size.rows:>15,}  ", " " * 25)
+            for size, name in zip(sizes, names, strict=True)
+        ]
+        screen.lines(f"{'table':>7} {'rows':>15}  breakdowns", lines)
+        screen.items("Notes", programme.notes)
+        screen.show()
+        return
+    screen.show()
+    cells = ([size.id, f"{size.rows:,}", name] for size, name in zip(sizes, names, strict=True))
+    output.table([("table", ">7"), ("rows", ">16"), ("breakdowns", "")], cells)
+    output.paragraph(total)
+    output.notes(programme.notes)
 
 
-@app.command("check")
+@app.command("check", cls=PanelCommand)
 def check(spec: Spec, as_json: options.AsJson = False) -> None:
-    """Check a programme: it is read whole, and the first mistake is named with its line."""
-    programme = load_programme(spec)
+    """Check a programme: read it whole, and report the first mistake with its line.
+
+    Example: discreet programme check programme.toml
+    """
+    programme = _loaded(spec)
     if as_json:
         _print_json("programme check", programme, spec, valid=True)
         return
-    typer.echo(f"{_headline(programme)} No mistake found.")
-    _notes(programme)
+    output.paragraph(f"{_headline(programme)}. No mistake found.")
+    output.notes(programme.notes)
 
 
-@app.command("statistics")
+@app.command("statistics", cls=PanelCommand)
 def statistics(
     spec: Spec,
-    rule: Rule = RULES[0],
+    rule: options.Rule = RULES[0],
     keep_single: options.KeepSingle = False,
     population: Population = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show which statistics are published how often."""
-    programme = load_programme(spec)
+    """Count the statistics of a programme, and in how many tables each is published.
+
+    Example: discreet programme statistics eu2021:LU
+    """
+    from discreet.programme.summary import shared_statistics
+
+    programme = _loaded(spec)
     found = shared_statistics(programme, rule, keep_single=keep_single, population=population)
     total = sum(statistic.tables for statistic in found)
     if as_json:
@@ -121,25 +154,26 @@ def statistics(
         shown = [statistic.to_json() for statistic in found]
         _print_json("programme statistics", programme, spec, rule=rule, statistics=counts, shared=shown)
         return
-    typer.echo(_headline(programme))
+    output.paragraph(f"{_headline(programme)}.")
     often = sum(statistic.tables > 1 for statistic in found)
-    typer.echo(
+    output.paragraph(
         f"{len(found):,} different statistics (rule {rule}) are published {total:,} times; {often:,} more than once."
     )
-    rows = ([str(each.tables), f"{each.cells:,}", f"  {each.name}"] for each in found[:MOST_SHOWN])
-    output.table([("tables", ">7"), ("cells", ">16"), ("  statistic", "")], rows)
+    rows = ([str(each.tables), f"{each.cells:,}", each.name] for each in found[:MOST_SHOWN])
+    output.table([("tables", ">7"), ("cells", ">16"), ("statistic", "")], rows)
     if len(found) > MOST_SHOWN:
-        typer.echo(f"and {len(found) - MOST_SHOWN:,} more; --json gives all.")
+        typer.echo(f"... {len(found) - MOST_SHOWN:,} more (--json)")
+
+
+def _loaded(spec: str) -> Programme:
+    from discreet.programme.programme_files import load_programme
+
+    return load_programme(spec)
 
 
 def _headline(programme: Programme) -> str:
     parts = ", ".join(f"{len(tables)} of {name}" for name, tables in programme.populations.items())
-    return f"{programme.name}: {len(programme.tables)} tables ({parts}), {len(programme.breakdowns)} breakdowns."
-
-
-def _notes(programme: Programme) -> None:
-    for note in programme.notes:
-        typer.echo(f"Note: {note}")
+    return f"{programme.name}: {len(programme.tables)} tables ({parts}), {len(programme.breakdowns)} breakdowns"
 
 
 def _print_json(command: str, programme: Programme, spec: str, **own: object) -> None:

@@ -1,4 +1,4 @@
-"""Progress on long work: bars on a terminal, lines of JSON in a log, never a value of the data."""
+"""Progress of long work: bars on a terminal and lines of JSON in a log, without any value of the data."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
 from discreet.errors import FileWriteError
 from discreet.whole_file import check_unpublished
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
+
+    from rich.progress import Progress, TaskID
 
 READING = "reading"
 """The stage that counts records; all others count tables."""
@@ -24,10 +23,10 @@ READING = "reading"
 class ProgressBars:
     """One bar per stage on standard error, if that is a terminal, and one line per finished stage in a log.
 
-    The log tells stages, tables and seconds. How many records there are is a true count and stays out of it.
+    The log contains stages, tables and seconds. The number of records is a true count; the log does not contain it.
 
     Attributes:
-        warnings: what went wrong beside the work itself: a log that could be begun, but not be written to its end.
+        warnings: problems outside the work itself: a log that was begun but could not be completed.
     """
 
     def __init__(self, *, shown: bool, log: Path | None = None) -> None:
@@ -38,14 +37,7 @@ class ProgressBars:
         self._tasks: dict[str, TaskID] = {}
         self._bars: Progress | None = None
         if shown and sys.stderr.isatty():
-            columns = (
-                TextColumn("{task.description:<9}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[speed]}"),
-                TimeRemainingColumn(),
-            )
-            self._bars = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bars = _bars()
 
     def __enter__(self) -> Self:
         if self._log:
@@ -63,7 +55,7 @@ class ProgressBars:
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         """Show how far a stage is."""
         if stage != READING:
-            # A CSV file does not say beforehand how many records it has; they are read once the next stage begins.
+            # The number of records of a CSV file is unknown; they are all read once the next stage begins.
             self._end(READING)
         self._show(stage, done, total)
         if done == total:
@@ -72,11 +64,16 @@ class ProgressBars:
     def _show(self, stage: str, done: int, total: int | None) -> None:
         if not self._bars:
             return
-        seconds = max(time.perf_counter() - self._started, 1e-3)
-        speed = f"{done / seconds:,.0f} records/s" if stage == READING else ""
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total, speed=speed)
-        self._bars.update(self._tasks[stage], completed=done, total=total, speed=speed)
+            self._tasks[stage] = self._bars.add_task(stage, total=total, amount="")
+        task = self._tasks[stage]
+        if done < self._bars.tasks[task].completed:
+            # Another round of the same stage.
+            self._bars.reset(task)
+        seconds = max(time.perf_counter() - self._started, 1e-3)
+        speed = f", {done / seconds:,.0f} records/s" if stage == READING else ""
+        amount = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
+        self._bars.update(task, completed=done, total=total, amount=f"{amount}{speed}")
 
     def _end(self, stage: str, **more: Any) -> None:  # noqa: ANN401 - plain values of JSON
         if stage in self._ended:
@@ -85,7 +82,7 @@ class ProgressBars:
         self._note(stage, **more)
         if self._bars and stage in self._tasks:
             task = self._bars.tasks[self._tasks[stage]]
-            self._bars.update(task.id, total=task.completed)
+            self._bars.update(task.id, total=task.completed, amount=f"{task.completed:,.0f} of {task.completed:,.0f}")
 
     def _note(self, event: str, **more: Any) -> None:  # noqa: ANN401 - plain values of JSON
         if not self._log or self.warnings:
@@ -98,12 +95,27 @@ class ProgressBars:
             why = error.strerror or "the write failed"
             if event == "start":
                 raise FileWriteError.to(self._log, why, "Choose another log.") from error
-            # The work goes on: it is worth more than its log.
+            # The work continues without its log.
             self.warnings.append(f"The log {self._log} could not be written to its end: {why}.")
 
 
+def _bars() -> Progress:
+    """Return bars with amount, total and time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:<9}"),
+        BarColumn(bar_width=16),
+        TextColumn("{task.fields[amount]}"),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
 def _check_log(path: Path) -> None:
-    """Refuse a log in a published folder, and what is no log: data or a secret named by mistake would be spoilt."""
+    """Refuse a log in a published folder, and any file that is not a log: a log would damage data or a secret."""
     check_unpublished(path)
     if not path.is_file():
         return
@@ -113,4 +125,4 @@ def _check_log(path: Path) -> None:
     except OSError as error:
         raise FileWriteError.to(path, error.strerror or "it cannot be read", "Choose another log.") from error
     if first not in {b"", b"{"}:
-        raise FileWriteError.to(path, "it holds something else than a log", "Choose another log.")
+        raise FileWriteError.to(path, "it contains something other than a log", "Choose another log.")

@@ -1,4 +1,4 @@
-"""`discreet ptable`: make a p-table, show one with a small bar picture of every row, convert one."""
+"""`discreet ptable`: make a p-table, show one with a bar chart of every row, convert one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from discreet.cli import options, output
+from discreet.cli.choices import OBJECTIVES, PTABLE_FORMATS
+from discreet.cli.help import PanelCommand, PanelGroup
 from discreet.errors import ParameterError
-from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
-from discreet.noise.formats.ptable_format import FORMATS
-from discreet.noise.parameters import parameters
-from discreet.noise.ptable import KEY_SPACE
-from discreet.noise.ptable import ptable as make_ptable
-from discreet.noise.ptable_settings import OBJECTIVES, PTableSettings
-from discreet.noise.sentences import results, warnings
 from discreet.whole_file import check_writable
 
 if TYPE_CHECKING:
@@ -29,30 +23,32 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 24
 WIDEST_PICTURE = 41
+FIGURES = 51
+"""Columns of the figures of a row."""
 BLOCKS = " ▁▂▃▄▅▆▇█"
 LETTERS = " .:-=+*%#"
-"""The same heights for terminals that cannot print blocks."""
+"""The same heights for terminals without block characters."""
 
 
 def describe(ptable: PTable) -> str:
-    """Return one line on what the table is."""
-    wish = ptable.settings
+    """Return one line with the settings and the rows of a p-table."""
+    settings = ptable.settings
     parts = []
-    if wish:
-        kind = "exactly" if wish.equality else "up to"
-        parts.append(f"variance {kind} {wish.variance:g}")
+    if settings:
+        kind = "exactly" if settings.equality else "up to"
+        parts.append(f"variance {kind} {settings.variance:g}")
     parts.append(f"bound ±{ptable.bound}")
-    if wish and wish.threshold:
-        forbidden = "1" if wish.threshold == 1 else f"1 to {wish.threshold}"
+    if settings and settings.threshold:
+        forbidden = "1" if settings.threshold == 1 else f"1 to {settings.threshold}"
         parts.append(f"no published {forbidden}")
-    parts.append("zeros are perturbed" if ptable.perturbs_zeros else "zeros stay zero")
-    if wish and wish.objective != "entropy":
-        parts.append(f"objective {wish.objective}")
+    parts.append("empty cells have noise" if ptable.perturbs_zeros else "empty cells stay 0")
+    if settings and settings.objective != "entropy":
+        parts.append(f"objective {settings.objective}")
     last = len(ptable.rows) - 1
     if ptable.repeat == 1:
-        serves = f"the last serves every count of {last} or more"
+        serves = f"the last applies to every count of {last} or more"
     else:
-        serves = f"counts above {last} take rows {last - ptable.repeat + 1} to {last} in turn"
+        serves = f"counts above {last} use rows {last - ptable.repeat + 1} to {last} in turn"
     return f"p-table: {', '.join(parts)}. {len(ptable.rows)} rows; {serves}. Key space {ptable.key_space}."
 
 
@@ -60,7 +56,7 @@ def table(ptable: PTable) -> str:
     """Return the rows as a table: mean, variance, shortfall, standard deviation, stay, picture."""
     short = ptable.shortfalls()
     marks = BLOCKS if _prints_blocks() else LETTERS
-    width = min(2 * ptable.bound + 1, WIDEST_PICTURE)
+    width = min(2 * ptable.bound + 1, picture_width())
     scale = f"-{ptable.bound}".ljust(width // 2) + "0" + f"+{ptable.bound}".rjust(width - width // 2 - 1)
     scale = scale if ptable.bound > 1 else "noise"
     lines = [f"{'count':>6} {'mean':>8} {'variance':>9} {'short of':>9} {'sd':>6} {'stays':>6}  {scale}"]
@@ -79,24 +75,31 @@ def table(ptable: PTable) -> str:
     return "\n".join(lines)
 
 
+def picture_width() -> int:
+    """Return the largest number of bars that fits to the right of the figures."""
+    return max(min(output.width() - FIGURES, WIDEST_PICTURE), 9)
+
+
 def picture(row: PTableRow, bound: int, marks: str = BLOCKS) -> str:
-    """Return a bar per noise from -bound to bound, joined to bins where they are too many."""
-    noise = np.arange(-bound, bound + 1)
+    """Return a bar per noise value from -bound to bound, in bins where there are too many."""
+    import numpy as np
+
+    widest, noise = picture_width(), np.arange(-bound, bound + 1)
     probability = row.pmf(noise)
-    if len(noise) > WIDEST_PICTURE:
-        edges = np.linspace(0, len(noise), WIDEST_PICTURE + 1).astype(int)
+    if len(noise) > widest:
+        edges = np.linspace(0, len(noise), widest + 1).astype(int)
         probability = np.add.reduceat(probability, edges[:-1]) / np.diff(edges)
     height = probability / probability.max() * (len(marks) - 1)
     return "".join(marks[int(np.ceil(h))] if h > 1e-6 else marks[0] for h in height)
 
 
-def closing(results: Sequence[Result], warnings: Sequence[str]) -> str:
-    """Return the sentences under the table."""
-    return "\n".join([*(result.sentence for result in results), *(f"Warning: {warning}" for warning in warnings)])
+def closing(results: Sequence[Result], warnings: Sequence[str]) -> list[str]:
+    """Return the sentences below the table."""
+    return [*(result.sentence for result in results), *(f"Warning: {warning}" for warning in warnings)]
 
 
 def _small(mean: float) -> str:
-    """Return a mean, 0 where it is only rounding."""
+    """Return a mean; 0 where only rounding makes it differ from 0."""
     if abs(mean) < 1e-12:
         return "0"
     return f"{mean:.4f}" if abs(mean) >= 1e-4 else f"{mean:.1e}"
@@ -110,50 +113,73 @@ def _prints_blocks() -> bool:
     return True
 
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False, cls=PanelGroup)
 
-_HELP = {name: declared.help() for name, declared in parameters(PTableSettings).items()}
-_FORMATS = "csv, toml, tauargus, sas, cellkey or ons"
-
-
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the rows: PNG or SVG, by the ending.")]
 KeySpace = Annotated[
-    int | None, typer.Option("--key-space", metavar="K", help="Number of keys; 2^32 unless the format has its own.")
+    int | None,
+    typer.Option("--key-space", metavar="K", help="Number of keys [default: that of the format, otherwise 2^32]."),
 ]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of --out: {', '.join(PTABLE_FORMATS)} [default: by the ending of the file].",
+    ),
+]
+PTableSource = Annotated[Path, typer.Argument(metavar="FILE", help="p-table file, in any supported format.")]
 
 
 @app.callback()
 def ptable(
     context: typer.Context,
-    variance: Annotated[float | None, typer.Option(metavar="V", help=_HELP["variance"])] = None,
-    bound: Annotated[int | None, typer.Option(metavar="E", help=_HELP["bound"])] = None,
-    threshold: Annotated[int, typer.Option(metavar="J", help=_HELP["threshold"])] = 0,
-    stay: Annotated[float, typer.Option(metavar="P", help=_HELP["stay"])] = 0.0,
-    floor: Annotated[float, typer.Option(metavar="P", help=_HELP["floor"])] = 0.0,
+    variance: Annotated[
+        float | None, typer.Option(metavar="V", help="Noise variance of one count: 1e-6 to 1e6, typically 0.5 to 4.")
+    ] = None,
+    bound: Annotated[
+        int | None,
+        typer.Option(metavar="E", help="Bound, the largest absolute noise value: 1 to 500, typically 2 to 10."),
+    ] = None,
+    threshold: Annotated[
+        int, typer.Option(metavar="J", help="Largest positive count that is never published: 0 to 499.")
+    ] = 0,
+    stay: Annotated[
+        float, typer.Option(metavar="P", help="Minimum probability that a count is unchanged: 0 to below 1.")
+    ] = 0.0,
+    floor: Annotated[
+        float, typer.Option(metavar="P", help="Minimum probability of every possible change: 0 to below 1.")
+    ] = 0.0,
     equality: Annotated[bool, typer.Option("--equality", help="Variance exactly V instead of at most V.")] = False,
-    monotone: Annotated[bool, typer.Option("--monotone", help="Probabilities rise up to a change of 0.")] = False,
-    perturb_zeros: Annotated[
-        bool, typer.Option("--perturb-zeros", help="Give empty cells noise too; counts may become negative.")
+    monotone: Annotated[
+        bool, typer.Option("--monotone", help="Probabilities that decrease with the size of the change.")
     ] = False,
-    objective: Annotated[str, typer.Option(metavar="GOAL", help=f"{' or '.join(OBJECTIVES)}.")] = OBJECTIVES[0],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the p-table to a file.")] = None,
-    format_name: Annotated[str | None, typer.Option("--format", metavar="FORMAT", help=f"{_FORMATS}.")] = None,
+    perturb_zeros: Annotated[
+        bool, typer.Option("--perturb-zeros", help="Add noise to empty cells too; counts may become negative.")
+    ] = False,
+    objective: Annotated[
+        str, typer.Option(metavar="NAME", help=f"Objective of the optimisation: {' or '.join(OBJECTIVES)}.")
+    ] = OBJECTIVES[0],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the p-table to this file.")] = None,
+    format_name: Format = None,
     key_space: KeySpace = None,
-    plot: Plot = None,
+    plot: options.Plot = None,
     replace: options.ReplaceFiles = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make a p-table: one law of noise per true count, from variance and bound.
+    """Make a p-table: the noise distribution of every true count, from variance and bound.
 
     Example: discreet ptable --variance 2 --bound 5 --out ptable.csv
     """
     if context.invoked_subcommand:
         _refuse_options_before(context)
         return
+    from discreet.noise.formats.ptable_files import write_ptable
+    from discreet.noise.ptable import ptable as make_ptable
+
     for name, value in (("--variance", variance), ("--bound", bound)):
         if value is None:
             raise ParameterError(f"{name} is missing. Example: discreet ptable --variance 2 --bound 5", parameter=name)
-    wish = {
+    settings = {
         "variance": variance,
         "bound": bound,
         "threshold": threshold,
@@ -165,57 +191,77 @@ def ptable(
         "objective": objective,
     }
     if format_name and not out:
-        raise ParameterError(
-            "--format says how to write a file, but no file is named. Add --out FILE.", parameter="out"
-        )
+        raise ParameterError("--format is the format of a file, and no file is named. Add --out FILE.", parameter="out")
     _refuse_overwriting(out, plot, replace=replace)
-    made = make_ptable(key_space=_key_space(key_space, out, format_name), **wish)
+    made = make_ptable(key_space=_key_space(key_space, out, format_name), **settings)
     if out:
         made = write_ptable(made, out, format_name, replace=replace)
-    _show(made, "ptable", wish, plot=plot, out=out, as_json=as_json)
+    _show(made, "ptable", settings, plot=plot, out=out, as_json=as_json)
 
 
-@app.command("show")
+@app.command("show", cls=PanelCommand)
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A p-table in any format we know.")],
-    plot: Plot = None,
+    file: PTableSource,
+    plot: options.Plot = None,
     replace: options.ReplaceFiles = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show a p-table file: rows, moments and what it tells about true 1s."""
+    """Show a p-table file: rows, moments, and the probability that a published 1 is a true 1.
+
+    Example: discreet ptable show ptable.csv
+    """
+    from discreet.noise.formats.ptable_files import read_ptable
+
     _refuse_overwriting(None, plot, replace=replace)
     found = read_ptable(file)
-    wish = asdict(found.settings) if found.settings else {}
-    _show(found, "ptable show", {"file": str(file), **wish}, plot=plot, out=None, as_json=as_json)
+    settings = asdict(found.settings) if found.settings else {}
+    _show(found, "ptable show", {"file": str(file), **settings}, plot=plot, out=None, as_json=as_json)
 
 
-@app.command("convert")
+@app.command("convert", cls=PanelCommand)
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A p-table in any format we know.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.")],
-    to: Annotated[str | None, typer.Option("--to", metavar="FORMAT", help=f"{_FORMATS}; from OUT's ending.")] = None,
+    source: Annotated[Path, typer.Argument(metavar="IN", help="p-table file, in any supported format.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write.")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help=f"Format of OUT: {', '.join(PTABLE_FORMATS)} [default: by the ending of OUT].",
+        ),
+    ] = None,
     key_space: KeySpace = None,
     replace: options.ReplaceFiles = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Convert a p-table file to another format, on that format's own grid."""
+    """Convert a p-table file to another format, with the key space of that format.
+
+    Example: discreet ptable convert ptable.csv ptable.toml
+    """
+    from discreet.noise.formats.ptable_files import format_for, read_ptable, write_ptable
+    from discreet.noise.sentences import warnings
+
     name = to or format_for(target)
     before = read_ptable(source)
     fitted = before.on_grid(_key_space(key_space, target, name)) if key_space is not None else before
     after = write_ptable(fitted, target, name, replace=replace)
-    wish = {"in": str(source), "out": str(target), "to": name}
     if as_json:
-        _print_json(after, "ptable convert", wish)
+        _print_json(after, "ptable convert", {"in": str(source), "out": str(target), "to": name})
         return
     grid = (
         "the same key space" if after.key_space == before.key_space else f"rounded again from {before.key_space} keys"
     )
-    typer.echo(f"{source.name} -> {target.name}: {len(after.rows)} rows on {after.key_space} keys ({grid}).")
-    typer.echo(closing([], warnings(after)), nl=bool(warnings(after)))
+    summary = f"{source.name} -> {target.name}: {len(after.rows)} rows on {after.key_space} keys ({grid})."
+    for line in (summary, *closing([], warnings(after))):
+        output.paragraph(line)
 
 
 def _key_space(asked: int | None, out: Path | None, format_name: str | None) -> int:
-    """Return the key space to make a table on: the one asked for, if the format can hold it."""
+    """Return the key space of a new p-table: the requested one if the format supports it."""
+    from discreet.noise.formats.ptable_files import format_for
+    from discreet.noise.formats.ptable_format import FORMATS
+    from discreet.noise.ptable import KEY_SPACE
+
     grids = FORMATS.get(format_name or format_for(out)).grids if out else ()
     if asked is not None and grids and asked not in grids:
         allowed = " or ".join(map(str, grids))
@@ -227,7 +273,7 @@ def _key_space(asked: int | None, out: Path | None, format_name: str | None) -> 
 
 
 def _refuse_options_before(context: typer.Context) -> None:
-    """Refuse options that stand before a subcommand, where nothing would read them."""
+    """Refuse options before a subcommand: they would be ignored."""
     given = [p.opts[0] for p in context.command.params if p.name and context.params.get(p.name) != p.default]
     if given:
         verb = context.invoked_subcommand
@@ -237,37 +283,43 @@ def _refuse_options_before(context: typer.Context) -> None:
 
 
 def _refuse_overwriting(out: Path | None, plot: Path | None, *, replace: bool) -> None:
-    """Refuse before any work what writing would refuse after it."""
+    """Refuse output files that cannot be written, before any work."""
     output.check_picture(plot, replace=replace)
     if out and plot and out.absolute() == plot.absolute():
         raise ParameterError("--out and --plot name the same file. Give each its own.", parameter="plot")
     if out:
         check_writable(out, replace=replace)
+    output.OUTPUTS.expect(out, plot)
 
 
 def _show(
-    made: PTable, command: str, wish: dict[str, Any], *, plot: Path | None, out: Path | None, as_json: bool
+    made: PTable, command: str, settings: dict[str, Any], *, plot: Path | None, out: Path | None, as_json: bool
 ) -> None:
+    from discreet.noise.sentences import results, warnings
+
     if plot:
         from discreet.charts.panel_charts import ptable_chart
         from discreet.charts.rendering import save_chart
 
         save_chart(ptable_chart(made), plot)
     if as_json:
-        _print_json(made, command, wish)
+        _print_json(made, command, settings)
         return
-    typer.echo(describe(made))
+    output.paragraph(describe(made))
     typer.echo(table(made))
-    typer.echo(closing(results(made), warnings(made)))
+    for line in closing(results(made), warnings(made)):
+        output.paragraph(line)
     for path in (out, plot):
         if path:
             typer.echo(f"Wrote {path}.")
 
 
-def _print_json(made: PTable, command: str, wish: dict[str, Any]) -> None:
+def _print_json(made: PTable, command: str, settings: dict[str, Any]) -> None:
+    from discreet.noise.sentences import results, warnings
+
     output.answer(
         command,
-        wish,
+        settings,
         results(made),
         warnings(made),
         feasible=True,

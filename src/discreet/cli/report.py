@@ -1,4 +1,4 @@
-"""`discreet report`: one page on a release, for its curator or for everybody."""
+"""`discreet report`: one page on a release, for its curator or for the public."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from discreet.cli.attack import target_cells
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
 from discreet.reports.release_report import report as report_on
-from discreet.risk.averaging import ONE_SIGMA
 
 if TYPE_CHECKING:
     from discreet.reports.release_report import Report
@@ -21,28 +20,29 @@ if TYPE_CHECKING:
 
 def report(
     release: options.ReleaseFolder,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page to write, FILE.html.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Page to write, FILE.html. Required.")] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="From the published files alone, for everybody to read.")
+        bool, typer.Option("--public", help="Use the published files alone, for a page that may be published.")
     ] = False,
     truth: options.Truth = None,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also every chart as PNG and SVG in this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for every chart as PNG and SVG [default: none].")
     ] = None,
-    confidence: Annotated[float, typer.Option(metavar="ALPHA", help="Success an attacker may have.")] = ONE_SIGMA,
+    target: options.Targets = None,
     budget: options.Budget = str(BUDGET),
     areas: options.Areas = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of attacks and of what is simulated.")] = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace files that are there.")] = False,
+    seed: options.Seed = 0,
+    replace: options.ReplaceFiles = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write one page on a release: its noise, what it tells an attacker, what users lose.
+    """Write one page on a release: the verdict, its noise, attacks and accuracy.
 
     Example: discreet report release --out report.html
     """
     if out is None:
         raise ParameterError("--out is missing: the page to write. Example: --out report.html", parameter="out")
+    output.OUTPUTS.expect(out, figures)
     with ProgressBars(shown=not quiet) as stages:
         written = report_on(
             release,
@@ -51,7 +51,7 @@ def report(
             truth=truth,
             figures=figures,
             replace=replace,
-            confidence=confidence,
+            targets=target,
             budget=target_cells(budget),
             seed=seed,
             areas=areas,
@@ -62,25 +62,32 @@ def report(
             "release": release,
             "public": public,
             "truth": written.found.utility.measured.truth,
-            "confidence": confidence,
             "budget": target_cells(budget),
             "areas": written.found.utility.measured.areas and written.found.utility.measured.areas.topic,
             "seed": seed,
         }
         output.answer("report", settings, written.results, written.warnings, **written.to_json())
-    else:
-        _show(written)
+    elif not quiet:
+        show(written)
 
 
-def _show(written: Report) -> None:
-    """Print the report in short, where it is, and what is not in it."""
-    for sentence in written.summary.sentences:
-        output.paragraph(sentence)
-    typer.echo("")
-    whose = "for everybody" if written.found.published.is_public else "for the curator alone"
-    output.paragraph(f"{written.path} holds the report, one file that needs nothing else, {whose}.")
+def show(written: Report, following: str = "") -> None:
+    """Print one screen: the decision, the path of the page, and the results that are missing.
+
+    Args:
+        written: the report.
+        following: a command to try next; the public page of the same release by default.
+    """
+    screen, public = output.Screen(), written.found.published.is_public
+    screen.decision(written.decision, written.found.published.release.description["name"])
+    if written.decision.reason:
+        screen.text(written.decision.reason)
+    screen.items("Notes", written.missing)
+    screen.whole(f"Report: {written.path} ({'public' if public else 'confidential; do not publish'})")
     if written.figures:
-        output.paragraph(f"{written.figures[0].parent} holds its {len(written.charts)} charts as PNG and SVG.")
-    output.notes(written.missing)
-    if not written.found.published.is_public and not written.found.published.is_exact:
-        typer.echo("Next: discreet report --public, for a page that everybody may read.")
+        screen.whole(f"Charts: {written.figures[0].parent} ({len(written.charts)} as PNG and SVG)")
+    if not following and not public and not written.found.published.is_exact:
+        following = f"discreet report {written.found.published.release.path} --public --out public.html"
+    if following:
+        screen.whole(f"Next: {following}")
+    screen.show()

@@ -1,4 +1,4 @@
-"""`--settings FILE`: flags written down in TOML; what is given on the command line goes before."""
+"""`--settings FILE`: flags in a TOML file; the command line overrides them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list of texts"}
+"""Values of each type, in words."""
+
 
 def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
-    """Return the flags with those that were left out filled in from a file.
+    """Return the flags, with omitted ones from a file.
 
     Args:
         path: the file, if any.
@@ -30,7 +33,7 @@ def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[st
             raise UnknownNameError.among(f"setting in {path.name}", name, [kind.replace("_", "-") for kind in kinds])
         kind = kinds[flag]
         if isinstance(value, bool) != (kind is bool) or not isinstance(value, int | float if kind is float else kind):
-            wanted = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}[kind]
+            wanted = KINDS[kind]
             what = f"has a wrong value for {name}: it must be {wanted}."
             raise SettingsFileError.at(path, what, "Correct it.")
         if found[flag] is None:

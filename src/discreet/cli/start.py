@@ -1,10 +1,10 @@
-"""Where the command starts: a Ctrl-C while its libraries load ends it without a trace, and leaves nothing to clean."""
+"""Entry point of the command. Ctrl-C while its libraries load ends it without a message: nothing was written."""
 
 from __future__ import annotations
 
 import signal
 
-# `main` sets its own. A signal that is ignored, as by nohup, stays so.
+# `main` sets its own handler. An ignored signal, as under nohup, stays ignored.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 

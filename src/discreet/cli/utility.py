@@ -1,4 +1,4 @@
-"""`discreet utility`: what the noise does to users, of a release or, before there is one, to small areas."""
+"""`discreet utility`: the effect of noise on data users, of a release or, without one, on small areas."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.accuracy.area_counts import PREFIX, load_areas
-from discreet.accuracy.release_utility import utility as measure_utility
-from discreet.accuracy.small_areas import figure, small_areas
 from discreet.cli import options, output
 from discreet.cli.progress_bars import ProgressBars
 from discreet.errors import ParameterError
-from discreet.noise.by_name import distribution_names, noise_named
+from discreet.verdicts import SMALL_AREAS, Decision, Policy, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from discreet.accuracy.cell_errors import SizeClass
     from discreet.accuracy.distortion import SizeBin
@@ -32,31 +29,58 @@ BY_SIZE = (
 )  # fmt: skip
 """Columns of figures by size of count."""
 AS_TABLES = ("sizes", "tests", "small areas")
-"""Sections that are shown as tables."""
-SAID = ("expected_relative_distance", "expected_vanished")
-"""Figures that another sentence tells already."""
-NEXT = "Next: discreet compare, for what other mechanisms would do to the same tables."
+"""Sections that are printed as tables."""
+SUMMARISED = ("expected_relative_distance", "expected_lost_counts")
+"""Figures that another sentence contains."""
+NEXT = "Next: discreet compare, for other mechanisms on the same tables."
 NOTHING = 0.01
-"""Expected numbers below this are not worth a sentence."""
+"""Expected numbers below this have no sentence."""
 RAREST = 1e-8
-"""Chances below this are not told apart."""
+"""Probabilities below this are not distinguished."""
 NONE_LOST = "No area is lost, or expected to be."
 BIN_LINES = 6
-"""Bins of small sizes that are shown one by one."""
+"""Number of bins of small counts that have a row each."""
+PREFIX = "lau:"
+"""Beginning of the names of the lists of areas that are included."""
 ENDINGS = (".csv", ".parquet")
-"""Of files with areas."""
+"""Endings of files with areas."""
 
 
-def show(found: Utility, release: str) -> None:
-    """Print what the noise of a release does: sentences first, then figures by size of count."""
+def show(found: Utility, release: str, judged: Decision) -> None:
+    """Print one screen: the decision, the errors of counts, and figures by size of count."""
+    screen, results = output.Screen(), {each.name: each for each in found.results}
+    screen.decision(judged, release)
+    lines = []
+    if found.cells:
+        off, zeros = found.cells.distances, found.cells.zeros
+        lines = [
+            f"Mean absolute error of non-zero counts: {off.absolute.mean:.3g}. Largest error: {off.largest:,}.",
+            f"Lost counts (published as 0 or less): {percent(zeros.lost_share)} of {zeros.occupied:,} non-zero counts.",
+        ]
+    if found.additivity.totals:
+        lines.append(results["totals_apart"].sentence)
+    screen.items("Accuracy", [*lines, *(each.sentence for each in judged.checks[:1]), found.typical.sentence])
+    if found.cells:
+        rows = [f"{_span(each):>12}{each.cells:>12,}{each.deviation:>12.2f}" for each in found.cells.by_size.classes]
+        screen.lines(f"{'True count':>12}{'cells':>12}{'sd of noise':>12}", [[row] for row in rows])
+    screen.items("Notes", found.warnings)
+    screen.text(NEXT)
+    screen.text(output.MORE)
+    screen.show()
+
+
+def show_details(found: Utility, release: str, judged: Decision) -> None:
+    """Print the decision and all figures: sentences, then figures by size of count."""
+    screen = output.Screen()
+    screen.decision(judged, release)
+    screen.show()
     source = f"true counts from {found.truth}" if found.truth else "without true counts"
-    opening = f"What the noise of {release} does to its users ({source}). {found.size.sentence}"
-    output.paragraph(opening)
+    output.paragraph(f"Utility of {release} ({source}). {found.size.sentence}")
     output.paragraph(found.summary)
     typer.echo("")
     for label, results in found.sections().items():
         if label not in AS_TABLES:
-            output.section(label, [each.sentence for each in results if each.name not in SAID], LABEL)
+            output.section(label, [each.sentence for each in results if each.name not in SUMMARISED], LABEL)
     if found.cells:
         _show_sizes(found.cells.by_size.classes)
     _show_tests(found.tests)
@@ -67,24 +91,26 @@ def show(found: Utility, release: str) -> None:
 
 
 def _show_tests(tests: Mapping[int, Rejections]) -> None:
-    """Print how often tests of independence reject it wrongly."""
-    typer.echo("\nTests of independence at 5 % that reject it wrongly, percent of simulated tables:")
+    """Print the false positive rates of tests of independence."""
+    typer.echo("")
+    output.paragraph("False positive rate of tests of independence at 5 %, percent of simulated tables:")
     rows = (
         [str(mean), *(f"{100 * share:.1f}" for share in (each.exact, each.naive, each.aware))]
         for mean, each in tests.items()
     )
-    output.table(
-        [("persons a cell", "<16"), ("true counts", ">13"), ("published", ">11"), ("noise known", ">13")], rows
-    )
+    output.table([("mean count", "<16"), ("true counts", ">13"), ("published", ">11"), ("noise known", ">13")], rows)
 
 
 def _show_small_areas(found: Utility) -> None:
-    """Print what happened to small areas, if there are any small counts."""
+    """Print the figures on small areas, if the release has small counts."""
     small = found.small_areas
     if small is None or found.areas is None:
         return
     counts = small.single[0].small.number
-    typer.echo(f"\nSmall areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500.")
+    typer.echo("")
+    output.paragraph(
+        f"Small areas: {len(found.areas.codes):,} areas of {found.areas.topic}, {counts:,} counts below 500."
+    )
     losses = _losses(small)
     if counts or losses != [NONE_LOST]:
         output.section("lost", losses, LABEL)
@@ -92,11 +118,31 @@ def _show_small_areas(found: Utility) -> None:
         _show_bins(small)
 
 
-def show_areas(found: SmallAreas) -> None:
-    """Print what a law does to a list of areas."""
+def _about_areas(found: SmallAreas) -> str:
+    """Return the list of areas and the noise."""
     noise = f"typically ±{found.deviation:.1f}" + ("" if found.bound == float("inf") else f", at most {found.bound:g}")
     sexes = ", sexes simulated" if found.simulated else ""
-    output.paragraph(f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}.")
+    return f"{found.source}: {found.areas:,} areas with residents{sexes}, noise {noise}"
+
+
+def show_areas(found: SmallAreas, judged: Decision) -> None:
+    """Print one screen: the effect of a noise distribution on a list of areas."""
+    screen = output.Screen()
+    screen.decision(judged, _about_areas(found))
+    screen.text(found.summary)
+    rows = [["True count", *(f"> {each.relative:.0%}" for each in found.single)]]
+    rows += [[str(each.count), *(_percent(share, found.bound) for share in each.off)] for each in found.chances]
+    lines = ["  " + "".join(f"{cell:>12}" for cell in row) for row in rows]
+    screen.lines("Probability of a larger relative error, in percent", [[line] for line in lines])
+    screen.text(output.MORE)
+    screen.show()
+
+
+def show_area_details(found: SmallAreas, judged: Decision) -> None:
+    """Print all figures on a list of areas."""
+    screen = output.Screen()
+    screen.decision(judged, _about_areas(found))
+    screen.show()
     output.paragraph(found.summary)
     typer.echo("")
     results = found.results
@@ -116,23 +162,29 @@ def show_areas(found: SmallAreas) -> None:
 
 
 def _show_chances(found: SmallAreas) -> None:
-    """Print how likely one count is off, by its size."""
-    typer.echo("\nChance that one count is off by more than a share, in percent:")
+    """Print the probability of large relative errors, by true count."""
+    typer.echo("")
+    output.paragraph("Probability that the relative error of one count exceeds a share, in percent:")
     heads = [("true count", "<14"), *((f"> {each.relative:.0%}", ">10") for each in found.single)]
     rows = ([str(each.count), *(_percent(share, found.bound) for share in each.off)] for each in found.chances)
     output.table(heads, rows)
 
 
 def _percent(share: float, bound: float) -> str:
-    """Return a chance in percent; without a bound none is 0, however small."""
+    """Return a probability in percent; without a bound it is never 0."""
     return f"<{100 * RAREST:g}" if share < RAREST and bound == float("inf") else f"{100 * share:.3g}"
 
 
 def _losses(found: SmallAreas) -> list[str]:
-    """Return the sentences on areas that lose somebody, where any is lost or to be expected."""
-    told = [each.sentence for each in found.results if each.name.startswith("areas_without")]
-    worth = [each.expected >= NOTHING or each.sampled for each in found.lost]
-    return [sentence for sentence, is_worth in zip(told, worth, strict=True) if is_worth] or [NONE_LOST]
+    """Return the sentences on lost areas, if any area is lost or expected to be."""
+    sentences = [each.sentence for each in found.results if each.name.startswith("areas_without")]
+    relevant = [each.expected >= NOTHING or each.sampled for each in found.lost]
+    return [sentence for sentence, is_one in zip(sentences, relevant, strict=True) if is_one] or [NONE_LOST]
+
+
+def _span(size: SizeClass) -> str:
+    """Return the range of true counts of a class."""
+    return "0" if size.high == 0 else f"{size.low}-{size.high}" if size.high else f"{size.low}+"
 
 
 def _show_sizes(classes: Sequence[SizeClass]) -> None:
@@ -140,69 +192,74 @@ def _show_sizes(classes: Sequence[SizeClass]) -> None:
     typer.echo("\nBy size of the true count, shares in percent:")
     rows = []
     for each in classes:
-        span = "0" if each.high == 0 else f"{each.low}-{each.high}" if each.high else f"{each.low}+"
         low, _, high = each.noise
         off = [f"{100 * share:.1f}" for share in each.above.values()] or ["-"] * 3
         unchanged, noise = f"{100 * each.unchanged:.1f}", f"{low:+.0f}..{high:+.0f}"
-        rows.append([span, f"{each.cells:,}", unchanged, f"{each.deviation:,.2f}", noise, *off])
+        rows.append([_span(each), f"{each.cells:,}", unchanged, f"{each.deviation:,.2f}", noise, *off])
     output.table(BY_SIZE, rows)
 
 
 def _show_bins(found: SmallAreas) -> None:
-    """Print expected and counted distortions by size, single counts and whole areas."""
-    seen = "seen" if found.seed is None else "drawn"
-    typer.echo(f"Single counts off by more than a share, expected and {seen}:")
-    heads = [head for each in found.single for head in ((f"> {each.relative:.0%}", ">10"), (seen, ">8"))]
+    """Print expected and observed numbers of large relative errors by true count."""
+    from discreet.accuracy.small_areas import figure
+
+    seen = "observed" if found.seed is None else "drawn"
+    output.paragraph(f"Single counts with a relative error above a share, expected and {seen}:")
+    heads = [head for each in found.single for head in ((f"> {each.relative:.0%}", ">10"), (seen, ">9"))]
     numbers = [number for number in range(BIN_LINES) if found.single[0].bins[number].number]
     bins = [[each.bins[number] for each in found.single] for number in numbers]
     bins += [[each.small for each in found.single], [each.all for each in found.single]]
-    output.table([("true count", "<14"), ("counts", ">10"), *heads], map(_bin_row, bins))
+    output.table([("true count", "<12"), ("counts", ">10"), *heads], (_bin_row(each, figure) for each in bins))
 
 
-def _bin_row(bins: Sequence[SizeBin]) -> list[str]:
-    """Return how many counts of one size there are, and of each share how many are off by more."""
+def _bin_row(bins: Sequence[SizeBin], figure: Callable[[float], str]) -> list[str]:
+    """Return the number of counts of one size, and for each share the expected and observed numbers above it."""
     first = bins[0]
     span = "all" if first.last is None else f"{first.first}-{first.last}"
     seen = ["-" if each.sampled is None else f"{each.sampled:,}" for each in bins]
-    pairs = zip((_short(each.expected) for each in bins), seen, strict=True)
+    pairs = zip((_short(each.expected, figure) for each in bins), seen, strict=True)
     return [span, f"{first.number:,}", *(text for pair in pairs for text in pair)]
 
 
-def _short(number: float) -> str:
-    """Return an expected number; one that is tiny is not worth its digits."""
+def _short(number: float, figure: Callable[[float], str]) -> str:
+    """Return an expected number, without digits where it is tiny."""
     return f"<{NOTHING}" if 0 < number < NOTHING else figure(number)
 
 
 def _show_assumptions(results: Iterable[Result]) -> None:
     if assumed := output.assumptions(results):
-        output.paragraph(f"Assumed: {assumed}.", "\n")
+        typer.echo("")
+        output.paragraph(f"Assumptions: {assumed}.")
 
 
 def utility(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="RELEASE|AREAS", help="A release; or areas: lau:2016, lau:by-sex:DE, a CSV or Parquet file."
+            metavar="RELEASE|AREAS",
+            help="Folder of a release; or a list of areas: lau:2016, lau:by-sex:DE, a CSV or Parquet file.",
         ),
     ],
-    truth: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="True counts; OUT.curator/exact if left out and there.")
-    ] = None,
+    truth: options.Truth = None,
     areas: options.Areas = None,
-    variance: Annotated[float | None, typer.Option(metavar="V", help="Of AREAS: noise variance of a count.")] = None,
+    variance: options.Variance = None,
     bound: options.Bound = None,
     threshold: options.Threshold = None,
-    epsilon: Annotated[float | None, typer.Option(metavar="EPS", help="Privacy budget of one count.")] = None,
+    epsilon: options.Epsilon = None,
     delta: options.Delta = None,
     scale: options.Scale = None,
     sigma: options.Sigma = None,
-    law: Annotated[str | None, typer.Option(metavar="LAW", help=f"{', '.join(distribution_names())}.")] = None,
+    law: options.Law = None,
     ptable: options.PTableFile = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is simulated.")] = 0,
+    target: options.Targets = None,
+    seed: options.Seed = 0,
+    details: options.Details = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what the noise does to users: of a release, or of a law to small areas.
+    """Measure the effect of noise on data users: of a release, or on small areas.
+
+    The noise of a release is in its record. Options of the noise are for AREAS.
 
     Example: discreet utility release
 
@@ -214,42 +271,55 @@ def utility(
     }  # fmt: skip
     noise = {name: value for name, value in given.items() if value is not None}
     if source.startswith(PREFIX) or (Path(source).suffix.lower() in ENDINGS and not Path(source).is_dir()):
-        _refuse({"truth": truth, "areas": areas}, "A list of areas has no {flag}: it is for a release.")
-        _of_areas(source, noise, seed, as_json=as_json)
-    else:
-        _refuse(noise, "A release says its noise itself; {flag} cannot be given too. Leave it out.")
-        _of_release(Path(source), truth, areas, seed, quiet=quiet, as_json=as_json)
-
-
-def _refuse(given: dict[str, Any], sentence: str) -> None:
-    """Refuse flags that the source has no use for."""
-    for name, value in given.items():
-        if value is not None:
-            raise ParameterError(sentence.format(flag=f"--{name}"), parameter=name)
-
-
-def _of_release(release: Path, truth: Path | None, areas: str | None, seed: int, *, quiet: bool, as_json: bool) -> None:
+        _refuse({"truth": truth, "areas": areas}, "{flag} is for a release, and {source} is a list of areas.", source)
+        policy = Policy.of(target).restricted("utility of areas", (SMALL_AREAS,))
+        _of_areas(source, noise, seed, policy, details=details, quiet=quiet, as_json=as_json)
+        return
+    _refuse(noise, "The record of a release defines its noise; {flag} cannot be given too.", source)
     with ProgressBars(shown=not quiet) as stages:
-        found = measure_utility(release, truth=truth, areas=areas, seed=seed, progress=stages)
+        from discreet.accuracy.release_utility import utility as measure_utility
+
+        found = measure_utility(Path(source), truth=truth, areas=areas, seed=seed, targets=target, progress=stages)
+    judged = found.decision
     if as_json:
         topic = found.areas and found.areas.topic
-        asked = {"release": release, "truth": found.truth, "areas": topic, "seed": seed}
+        asked = {"release": source, "truth": found.truth, "areas": topic, "seed": seed}
         output.answer("utility", asked, found.results, found.warnings, **found.to_json())
-    else:
-        show(found, str(release))
+    elif details and not quiet:
+        show_details(found, source, judged)
+    elif not quiet:
+        show(found, source, judged)
 
 
-def _of_areas(source: str, noise: dict[str, Any], seed: int, *, as_json: bool) -> None:
+def _refuse(given: dict[str, Any], sentence: str, source: str) -> None:
+    """Refuse options that do not apply to the source."""
+    for name, value in given.items():
+        if value is not None:
+            what = sentence.format(flag=f"--{name}", source=source)
+            raise ParameterError(f"{what} Leave it out.", parameter=name)
+
+
+def _of_areas(
+    source: str, noise: dict[str, Any], seed: int, policy: Policy, *, details: bool, quiet: bool, as_json: bool
+) -> None:
+    from discreet.accuracy.area_counts import load_areas
+    from discreet.accuracy.small_areas import small_areas
+    from discreet.noise.by_name import noise_named
+
     if not noise:
-        what = "The noise is missing: say what would be added to these areas."
+        what = "The noise for these areas is missing."
         raise ParameterError(f"{what} Example: --variance 2 --bound 5, or --epsilon 0.1", parameter="variance")
     made, there = noise_named(**noise), load_areas(source, seed=seed)
     found = small_areas(there, made, seed=seed)
     if not source.startswith(PREFIX):
-        # The lists that come along are public; a file may not be.
+        # The included lists are public; a file may be confidential.
         found = found.without_truth()
+    judged = Decision((found.check(policy),))
     if as_json:
         asked = {"areas": source, **noise, "seed": seed}
-        output.answer("utility", asked, found.results, (), small_areas=found.to_json())
-    else:
-        show_areas(found)
+        own = {"targets": policy.to_json((SMALL_AREAS,)), "decision": judged.to_json()}
+        output.answer("utility", asked, found.results, (), small_areas=found.to_json(), **own)
+    elif details and not quiet:
+        show_area_details(found, judged)
+    elif not quiet:
+        show_areas(found, judged)

@@ -1,1 +1,1 @@
-"""Engines that run SQL text and give Arrow tables; they do not know what the SQL means."""
+"""Engines that run SQL text and return Arrow tables; they do not interpret the SQL."""

@@ -1,8 +1,7 @@
-"""DuckDB as an engine; signals wait until it has finished a step.
+"""DuckDB as an engine, in memory and in this process.
 
-Signals that wait: some steps must not be cut short.
-
-DuckDB in this process: in memory, spilling to a private folder that is removed at the end.
+It spills to a private folder, which is removed at the end. Signals are deferred during steps that must not be
+interrupted.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 @contextmanager
 def signals_deferred() -> Iterator[None]:
-    """Let Ctrl-C and the like wait for the end of a step, such as loading a library that would abort the process.
+    """Defer Ctrl-C and similar signals to the end of a step, such as loading a library that would abort the process.
 
-    Python calls handlers in the main thread alone, so in other threads nothing disturbs anyway.
+    Python calls signal handlers only in the main thread, so other threads are not interrupted.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -39,7 +38,7 @@ def signals_deferred() -> Iterator[None]:
     waiting: list[int] = []
     before = {}
     for number in [getattr(signal, name) for name in ENDING if hasattr(signal, name)]:
-        # A signal that is ignored, or that ends the process as it should, is left as it is.
+        # Signals that are ignored or have the default action keep their handling.
         if callable(signal.getsignal(number)):
             before[number] = signal.signal(number, lambda got, _frame: waiting.append(got))
     try:
@@ -52,19 +51,19 @@ def signals_deferred() -> Iterator[None]:
 
 
 SIZE = re.compile(r"[1-9][0-9]{0,5}(\.[0-9]+)? ?[KMGT]i?B", re.IGNORECASE)
-"""How a limit of memory is written."""
+"""The format of a memory limit."""
 SPACE = 3 << 30
 SPACE_OF_THREAD = 128 << 20
-"""Addresses that libraries take, and those of one more core; a tenth of it is memory in use."""
+"""Address space that libraries reserve, in total and per core; about a tenth of it is memory in use."""
 
 
 class DuckDB:
-    """One database in memory; queries may run in several threads, each on a cursor of its own.
+    """A database in memory; queries may run in several threads, each on its own cursor.
 
     Args:
-        threads: how many threads, all cores by default.
-        memory: the most memory, as in `2GB`; DuckDB's own default (80 %) if left out.
-        spill: a folder in which to make the private one; the system's for temporary files by default.
+        threads: the number of threads; all cores by default.
+        memory: the memory limit, e.g. `2GB`; DuckDB's default (80 %) if None.
+        spill: the parent of the private spill folder; the system's folder for temporary files by default.
     """
 
     def __init__(self, *, threads: int | None = None, memory: str | None = None, spill: Path | None = None) -> None:
@@ -74,14 +73,14 @@ class DuckDB:
         with signals_deferred():
             import duckdb
 
-        # Records that do not fit into memory are written here: nobody else may read them (mode 0700).
+        # Records that do not fit into memory are written here; other users cannot read them (mode 0700).
         self._spill = SpillFolder(spill)
         settings: dict[str, str | bool | int | float | list[str]] = {}
         settings |= {"threads": threads} if threads else {}
         settings |= {"memory_limit": memory} if memory else {}
         fixed: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": self._spill.name,
-            # Nothing is fetched from elsewhere at run time, and no table keeps the order of its records.
+            # No extensions are downloaded at run time, and tables do not preserve the order of records.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "preserve_insertion_order": False,
@@ -96,23 +95,23 @@ class DuckDB:
         self._ended = threading.Condition()
 
     def append(self, name: str, batch: pa.RecordBatch) -> None:
-        """Add records to a table of this name, which the first batch makes."""
+        """Add records to a table of this name; the first batch creates it."""
         import pyarrow as pa
 
-        with self._call("taking records in"):
-            self._connection.register("arriving", pa.Table.from_batches([batch]))
+        with self._call("loading records"):
+            self._connection.register("incoming", pa.Table.from_batches([batch]))
             verb = f"INSERT INTO {name}" if name in self._made else f"CREATE TABLE {name} AS"
-            self._connection.execute(f"{verb} SELECT * FROM arriving")  # noqa: S608 - names are ours
-            self._connection.unregister("arriving")
+            self._connection.execute(f"{verb} SELECT * FROM incoming")  # noqa: S608 - names are ours
+            self._connection.unregister("incoming")
         self._made.add(name)
 
     def table(self, sql: str) -> pa.Table:
-        """Return what a query gives, on a cursor of its own so that threads do not meet."""
+        """Return the result of a query, run on its own cursor so that threads do not interfere."""
         with self._call("a query"), self._connection.cursor() as cursor:
             return cursor.sql(sql).to_arrow_table()
 
     def drop(self, name: str) -> None:
-        """Forget a table, if it is there."""
+        """Drop a table if it exists."""
         with self._call("dropping a table"):
             self._connection.execute(f"DROP TABLE IF EXISTS {name}")
         self._made.discard(name)
@@ -130,9 +129,9 @@ class DuckDB:
                 self._ended.notify_all()
 
     def close(self) -> None:
-        """Forget everything and remove what was spilled to disk, as soon as no other thread is in a query."""
+        """Wait for queries in other threads, then drop all tables and remove spilled files."""
         with self._ended:
-            # An interrupt can get here before the thread that counts; the engine would refuse to close.
+            # An interrupt can arrive while another thread runs a query; the engine would refuse to close.
             self._ended.wait_for(lambda: not self._calls)
         self._connection.close()
         self._spill.cleanup()
@@ -145,7 +144,7 @@ class DuckDB:
 
 
 def _check_address_space() -> None:
-    """Refuse a limit (ulimit -v) within which libraries cannot start their threads: they end in segmentation faults."""
+    """Raise an error if the address space limit (ulimit -v) is too low: threads would end in segmentation faults."""
     try:
         import resource
     except ImportError:
@@ -153,13 +152,13 @@ def _check_address_space() -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     least = SPACE + SPACE_OF_THREAD * (os.cpu_count() or 1)
     if limit != resource.RLIM_INFINITY and limit < least:
-        what = f"there is not enough memory: the limit of the process (ulimit -v) is {limit >> 20:,} MB"
-        raise EngineError(f"The engine did not start: {what}. Allow at least {least >> 20:,} MB.", step="its start")
+        what = f"The engine did not start: the address space limit (ulimit -v) is {limit >> 20:,} MB."
+        raise EngineError(f"{what} Set at least {least >> 20:,} MB.", step="its start")
 
 
 @contextmanager
 def _named_errors(step: str) -> Iterator[None]:
-    """Turn an error of the engine into ours: its own text may show values of records."""
+    """Replace errors of DuckDB by `EngineError`: their text may contain values of records."""
     import duckdb
 
     try:
@@ -167,7 +166,7 @@ def _named_errors(step: str) -> Iterator[None]:
     except duckdb.Error as error:
         raise EngineError.refused(step, error) from None
     except RuntimeError as error:
-        # So the engine calls a signal that reaches it in the main thread.
+        # DuckDB reports a signal in the main thread with this message.
         if str(error) == "Query interrupted":
             raise KeyboardInterrupt from None
         raise

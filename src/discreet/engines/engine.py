@@ -1,4 +1,4 @@
-"""What an engine can do: take records in, run SQL text, give Arrow tables out."""
+"""The protocol of an engine: load records, run SQL text, return Arrow tables."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """A place where SQL runs. Plain SQL that DuckDB and Spark both understand is all it is given."""
+    """A database that runs SQL. All queries are plain SQL that both DuckDB and Spark support."""
 
     def append(self, name: str, batch: pa.RecordBatch) -> None:
-        """Add records to a table of this name, which the first batch makes."""
+        """Add records to a table of this name; the first batch creates it."""
 
     def table(self, sql: str) -> pa.Table:
-        """Return what a query gives."""
+        """Return the result of a query."""
 
     def drop(self, name: str) -> None:
-        """Forget a table, if it is there."""
+        """Drop a table if it exists."""
 
     def close(self) -> None:
-        """Forget everything and remove what was spilled to disk."""
+        """Drop all tables and remove spilled files."""

@@ -1,7 +1,7 @@
-"""Private folders for what does not fit into memory: exactly where asked, and removed even after a kill.
+"""Private folders for data that does not fit into memory, in a given location and removed even after a kill.
 
-The system releases a lock however a run ends. A folder whose lock is free belongs to a dead run, and the next run in
-the same place removes it. Windows has no such locks: there it is removed by hand.
+The operating system releases a lock however a run ends. A folder whose lock is free belongs to a dead run, and the
+next run in the same location removes it. Windows has no such locks: there it must be removed by hand.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from discreet.errors import EngineError
 
 PREFIX = "discreet-spill-"
 MADE = re.compile(rf"{PREFIX}[a-z0-9_]{{8}}")
-"""The name of a folder that a run made."""
+"""The name of a folder that a run created."""
 VARIABLES = ("TMPDIR", "TEMP", "TMP")
-"""Where the environment names the folder for temporary files, as Python looks for it."""
+"""Environment variables with the folder for temporary files, in the order in which Python reads them."""
 LOCK = "in-use"
-STEP = "making its folder for temporary files"
+STEP = "creating its folder for temporary files"
 TRIALS = 10
 
 
 class SpillFolder:
-    """A private folder (mode 0700), locked as long as it is in use.
+    """A private folder (mode 0700), locked while it is in use.
 
     Args:
-        place: the folder in which to make it; the one that the environment names if left out, or the system's.
+        place: the parent folder; by default the one from the environment, or the system's.
 
     Attributes:
-        name: its path.
+        name: the path of the folder.
     """
 
     def __init__(self, place: Path | None = None) -> None:
-        parent = _asked(place)
+        parent = _parent_folder(place)
         try:
             _remove_dead(parent)
-            self.name, descriptor = _made(parent)
+            self.name, descriptor = _create(parent)
         except OSError as error:
             raise _refused(parent, error) from None
-        # At the end of the process at the latest.
+        # Runs at the end of the process at the latest.
         self._end = weakref.finalize(self, _remove, self.name, descriptor)
 
     def cleanup(self) -> None:
-        """Remove the folder with all it holds; a second time does nothing."""
+        """Remove the folder and its contents; a second call has no effect."""
         self._end()
 
     def __enter__(self) -> Self:
@@ -60,22 +60,22 @@ class SpillFolder:
         self.cleanup()
 
 
-def _asked(place: Path | None) -> Path:
-    """Return where the folder must lie: Python itself would turn to another place where this one is full."""
+def _parent_folder(place: Path | None) -> Path:
+    """Return the parent folder; unlike Python, do not fall back to another folder if this one is full."""
     named = next((os.environ[name] for name in VARIABLES if os.environ.get(name)), None)
     if place is None and named is None:
         return Path("/tmp" if os.name == "posix" else tempfile.gettempdir())  # noqa: S108 - the folder itself is private
     return Path(place or str(named)).absolute()
 
 
-def _made(parent: Path) -> tuple[str, int]:
-    """Make a folder and lock the file in it; one that another run took for dead in between is made again."""
+def _create(parent: Path) -> tuple[str, int]:
+    """Create a folder and lock a file in it; retry if another run mistook the folder for a dead one."""
     for _ in range(TRIALS):
         name = tempfile.mkdtemp(prefix=PREFIX, dir=parent)
         with suppress(FileNotFoundError):
             descriptor = os.open(Path(name) / LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             try:
-                # A folder can be made where no file finds room: a full disk is refused at once.
+                # A full disk allows a folder but no file: writing a byte detects it at once.
                 os.write(descriptor, bytes(1))
                 if _lock(descriptor) is not False and _is_still(Path(name) / LOCK, descriptor):
                     return name, descriptor
@@ -88,7 +88,7 @@ def _made(parent: Path) -> tuple[str, int]:
 
 def _remove(name: str, descriptor: int) -> None:
     if os.name != "posix":
-        # Windows removes no file that is open.
+        # Windows cannot remove open files.
         os.close(descriptor)
     shutil.rmtree(name, ignore_errors=True)
     if os.name == "posix":
@@ -96,7 +96,7 @@ def _remove(name: str, descriptor: int) -> None:
 
 
 def _remove_dead(parent: Path) -> None:
-    """Remove the folders of our own runs that have ended; of a place that cannot be listed, none."""
+    """Remove the folders of dead runs of this user; none if the parent cannot be listed."""
     with suppress(PermissionError):
         for path in [path for path in parent.iterdir() if MADE.fullmatch(path.name)]:
             with suppress(OSError):
@@ -105,11 +105,11 @@ def _remove_dead(parent: Path) -> None:
 
 def _remove_if_dead(path: Path) -> None:
     found = path.lstat()
-    # A link, a folder of another user, or one that others may read: no run of ours made it.
+    # A link, a folder of another user, or one that others can read: not created by a run of this user.
     if os.name != "posix" or (found.st_mode, found.st_uid) != (stat.S_IFDIR | 0o700, os.getuid()):
         return
     if not (path / LOCK).exists():
-        # Killed before its first file.
+        # The run was killed before it created its first file.
         path.rmdir()
         return
     descriptor = os.open(path / LOCK, os.O_RDWR)
@@ -121,12 +121,12 @@ def _remove_if_dead(path: Path) -> None:
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
-    """Return whether the path still leads to the file that is open."""
+    """Return whether the path still refers to the open file."""
     return os.path.samestat(path.stat(), os.fstat(descriptor))
 
 
 def _lock(descriptor: int) -> bool | None:
-    """Return whether the lock was obtained: False where another run has it, None where there are no locks."""
+    """Return whether the lock was obtained: False if another run has it, None if the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -141,7 +141,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _refused(parent: Path, error: OSError) -> EngineError:
-    why = "is not there or cannot be written"
+    why = "does not exist or is not writable"
     if error.errno not in {errno.ENOENT, errno.ENOTDIR, errno.EACCES}:
         why = f"cannot be used: {error.strerror or 'the write failed'}"
     what = f"The engine stopped at {STEP}: {parent} {why}."

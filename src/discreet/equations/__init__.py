@@ -1,1 +1,1 @@
-"""Margin equations of what is published, and their least-squares solvers."""
+"""Margin equations between published counts, and their least-squares solvers."""

@@ -1,14 +1,14 @@
-"""The margin equations with cells that are alike taken together: exact variances of any census on a laptop.
+"""The margin equations with equivalent cells grouped: exact variances of any census on a laptop.
 
-Categories that can be exchanged without changing any block (equal subtrees below equal parents) are alike, and so are
-cells whose categories are alike on every axis: the best linear estimate knows them equally well. On every axis one
-category of each kind is kept as a representative, its parent being the representative of its own kind; the others are
-grouped by kind. A group of m cells has one value, the mean, published with variance V / m, and
+Categories that can be exchanged without changing any block (equal subtrees below equal parents) are equivalent, and so
+are cells whose categories are equivalent on every axis: their best linear estimates have the same variance. On every
+axis one category of each kind is kept as a representative, whose parent is the representative of its own kind. The
+other categories are grouped by kind. A group of m cells has one value, the mean, published with variance V / m, and
 
     parent = sum over groups of (members of the group in one parent) * value.
 
-A cell whose categories are all representatives stands alone, so that its variance here is its variance in the whole
-system; Luxembourg's 3 million cells become some ten thousand.
+A cell whose categories are all representatives is a group of one cell, and its variance equals that in the whole
+system. The 3 million cells of Luxembourg become about ten thousand groups.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GroupedAxis:
-    """One axis with alike categories grouped, by depth from the total on.
+    """One axis with equivalent categories grouped, by depth starting at the total.
 
     Attributes:
-        members: how many categories every group has.
-        ups: the group at the depth above that contains each group.
+        members: the number of categories of every group.
+        ups: the group at the next coarser depth that contains each group.
         first: the first category of every group.
     """
 
@@ -50,7 +50,7 @@ class GroupedAxis:
         return len(self.members[depth])
 
     def up(self, fine: int, coarse: int) -> Ints:
-        """Return for every group at the fine depth the group at the coarse depth that contains it."""
+        """Return the group at the coarse depth that contains each group at the fine depth."""
         found = np.arange(self.size(fine))
         for depth in range(fine, coarse, -1):
             found = self.ups[depth][found]
@@ -58,13 +58,13 @@ class GroupedAxis:
 
 
 def grouped(axis: Axis, marks: Sequence[Ints] | None = None, apart: int | None = None) -> GroupedAxis:
-    """Return an axis with alike categories grouped around one representative of each kind.
+    """Return an axis with equivalent categories grouped, except one representative of each kind.
 
     Args:
         axis: the axis with its tree.
-        marks: for every depth from 1 on a number for each category; alike ones have the same.
-        apart: the finest depth with representatives, by default the finest there is; categories below it are grouped
-            without.
+        marks: a number for each category, by depth from 1 on; equivalent categories have the same number.
+        apart: the finest depth with representatives, by default the finest depth of the axis; deeper categories are
+            grouped without representatives.
 
     >>> from discreet.programme.axis import axis_of
     >>> from discreet.programme.model import Level
@@ -94,7 +94,7 @@ def grouped(axis: Axis, marks: Sequence[Ints] | None = None, apart: int | None =
         _, first = np.unique(kind, return_index=True)
         own = np.zeros(len(kind), dtype=bool)
         if apart is None or depth <= apart:
-            # The first child of a kind below a representative represents it.
+            # The first child of a kind below a representative is the representative of its kind.
             own[first] = chosen[parent[first]]
         _, first, group, count = np.unique(2 * kind + ~own, return_index=True, return_inverse=True, return_counts=True)
         groups.append(group.reshape(-1))
@@ -107,13 +107,13 @@ def grouped(axis: Axis, marks: Sequence[Ints] | None = None, apart: int | None =
 
 @dataclass(frozen=True, eq=False)
 class GroupedEquations(UnknownEquations):
-    """The equations between groups of alike cells of all published statistics.
+    """The equations between groups of equivalent cells of all published statistics.
 
     Attributes:
         lattice: the statistics.
-        spsn: whether a statistic has one noise; if not, it is the mean of one noise per table.
-        target: the statistic whose cells stand alone, by default every statistic. With a target the system is many
-            times smaller, and exact for the representatives of that statistic.
+        spsn: whether a statistic has the same noise in all tables; if not, it is the mean over its tables.
+        target: the statistic whose representatives are single cells; by default every statistic. With a target the
+            system is many times smaller, and exact for the representatives of that statistic.
     """
 
     lattice: Lattice
@@ -129,7 +129,7 @@ class GroupedEquations(UnknownEquations):
         return tuple(map(grouped, self.lattice.axes, marks, apart))
 
     def _marks(self, number: int) -> list[Ints]:
-        """Return for every depth of an axis numbers of categories, the same for those with rows in the same tables."""
+        """Return a number for each category of an axis by depth; equal for categories with rows in the same tables."""
         sizes = self.lattice.axes[number].sizes
         flags: list[dict[bytes, Flags]] = [{b"": np.ones(size, dtype=bool)} for size in sizes]
         for statistic, repeated in self.lattice.repeated.items():
@@ -144,13 +144,13 @@ class GroupedEquations(UnknownEquations):
         return np.flatnonzero(self.lattice.published)
 
     def shape(self, statistic: int) -> tuple[int, ...]:
-        """Return the number of groups per axis of a statistic."""
+        """Return the number of groups of a statistic by axis."""
         depths = self.lattice.depths[statistic].tolist()
         return tuple(axis.size(depth) for axis, depth in zip(self.axes, depths, strict=True))
 
     @cached_property
     def starts(self) -> Ints:
-        """Return where the groups of every published statistic begin, and where the last end."""
+        """Return the index of the first group of every published statistic, and the end of the last."""
         sizes = np.array([np.prod(self.shape(s), dtype=np.int64) for s in self.statistics.tolist()])
         return np.concatenate([[0], np.cumsum(sizes)])
 
@@ -161,7 +161,7 @@ class GroupedEquations(UnknownEquations):
 
     @cached_property
     def members(self) -> Floats:
-        """Return how many cells every group has."""
+        """Return the number of cells of every group."""
         found = []
         for statistic in self.statistics.tolist():
             members = np.ones(1)
@@ -172,20 +172,20 @@ class GroupedEquations(UnknownEquations):
 
     @cached_property
     def _rows(self) -> Ints:
-        """Return for every group how many tables show each of its cells in a row of its own."""
+        """Return the number of tables that show each cell of a group in a separate row."""
         return np.concatenate([self.lattice.rows(s, self._first(s)) for s in self.statistics.tolist()])
 
     def _first(self, statistic: int) -> list[Ints]:
-        """Return for every axis of a statistic the first category of each group."""
+        """Return the first category of each group, by axis of a statistic."""
         depths = self.lattice.depths[statistic].tolist()
         return [axis.first[depth] for axis, depth in zip(self.axes, depths, strict=True)]
 
     @cached_property
     def terms(self) -> Ints:
-        """Return for every cell of a group how many noise terms there are: one, or one per row without SPSN."""
+        """Return the number of noise terms of every cell of a group: one, or one per row without SPSN."""
         if self.spsn:
             return np.ones(self.cells, dtype=np.int64)
-        # Of cells that are one unknown one has rows of its own.
+        # One of the cells that share an unknown has separate rows.
         found: Ints = np.bincount(self.unknowns, self._rows).astype(np.int64)[self.unknowns]
         return found
 
@@ -206,7 +206,7 @@ class GroupedEquations(UnknownEquations):
         return self._system[1]
 
     def cell(self, place: int) -> tuple[int, tuple[int, ...]]:
-        """Return the statistic and the categories of a group that is a single cell."""
+        """Return the statistic and the categories of a group with a single cell."""
         number = int(np.searchsorted(self.starts, place, side="right")) - 1
         statistic = int(self.statistics[number])
         groups = np.unravel_index(place - self.starts[number], self.shape(statistic))
@@ -246,7 +246,7 @@ class GroupedEquations(UnknownEquations):
         )
         matrix = csr_array(coo_array(entries, shape=(height, self.cells)))
         if self.spsn:
-            # A category with a single child is that child, published twice with one noise.
+            # A category with a single child equals that child, published twice with the same noise.
             single = np.flatnonzero(np.diff(matrix.indptr) == 2)
             ends = matrix.indices[matrix.indptr[single][:, None] + np.arange(2)]
             same = np.abs(matrix.data[matrix.indptr[single][:, None] + np.arange(2)]).max(axis=1) == 1

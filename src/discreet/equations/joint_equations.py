@@ -1,13 +1,13 @@
 """The published cells of all universes of one unit, and every equation between them.
 
 A table with a universe counts some of the units that other tables count: its cells are sums over cells of the whole
-population, and a cell with the same participants in two universes has one noise. The relations are those of the cells
-of the whole population, published or not:
+population, and cells with the same participants in two universes have the same noise. The equations are those of the
+cells of the whole population, published or not:
 
-    cell of a statistic s in universe U = sum of the cells of v inside U, v the coarsest refinement of s that U divides,
+    cell of a statistic s in universe U = sum of the cells of v inside U, v the coarsest refinement of s that U divides.
 
-and every such v, with every common coarsening of two of them, is a node of one lattice. Nodes that nobody publishes are
-free: they carry no noise and are eliminated. Depths of an axis are nested, so that these equations are all there are.
+Every such v, with every common coarsening of two of them, is a node of one lattice. Unpublished nodes are free
+variables: they have no noise and are eliminated. Depths of an axis are nested, so these equations are complete.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 
 MOST_NODES = 20_000
 SEED = 20_211_231
-"""Of the weights behind keys: any will do, and the same programme always has the same unknowns."""
+"""The seed of the weights of keys; fixed, so that a programme always has the same unknowns."""
 PRIME = 2**31 - 1
-EVERYBODY = Universe()
+WHOLE_POPULATION = Universe()
 
 
 @dataclass(frozen=True, eq=False)
 class UnitAxis(Axis):
-    """One topic of the whole unit: the partitions that tables use and that universes need, coarse to fine.
+    """One topic of the whole unit: the partitions that tables and universes use, from coarse to fine.
 
     Attributes:
-        of: for every depth the category of each finest code.
+        of: the category of each finest code, by depth.
     """
 
     of: tuple[Ints, ...] = ()
 
     def depth(self, size: int) -> int:
-        """Return the depth of the partition with a number of categories; nested partitions of one size are equal."""
+        """Return the depth of the partition with a number of categories; nested partitions of equal size are equal."""
         return 0 if size == 1 else 1 + self.sizes.index(size)
 
     def _containing(self, fine: int, coarse: int) -> Ints:
@@ -62,14 +62,14 @@ class UnitAxis(Axis):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One population of the unit: its own equations, where its cells begin, and who is in it.
+    """One population of the unit: its equations, the position of its cells, and its universe.
 
     Attributes:
         name: the population.
-        equations: between its cells alone.
-        start: where its cells begin among those of the unit.
-        universe: whom it counts; None where the universe is a mere name, so that no other table relates to it.
-        of: for every axis and depth of its lattice the category of each finest code.
+        equations: the equations between the cells of this population only.
+        start: the index of its first cell among those of the unit.
+        universe: the counted persons; None if the universe is only a name, which relates it to no other table.
+        of: the category of each finest code, by axis and depth of its lattice.
     """
 
     name: str
@@ -80,17 +80,17 @@ class Part:
 
     @property
     def lattice(self) -> Lattice:
-        """Return its statistics."""
+        """Return the statistics of the population."""
         return self.equations.lattice
 
     def places(self, statistic: int) -> Ints:
-        """Return where the cells of a statistic stand among those of the unit."""
+        """Return the indices of the cells of a statistic among those of the unit."""
         inside = self.equations.cells_of(statistic)
         return np.arange(self.start + inside.start, self.start + inside.stop)
 
     @cached_property
     def largest(self) -> list[int]:
-        """Return the statistics that no other one of the population refines."""
+        """Return the statistics that no other statistic of the population refines."""
         depths = self.lattice.depths
         shown = self.equations.statistics
         return [s for s in shown.tolist() if (depths[shown] >= depths[s]).all(axis=1).sum() == 1]
@@ -100,11 +100,11 @@ class Part:
 class JointEquations(UnknownEquations):
     """The equations between the published cells of all populations that count one unit.
 
-    The cells of the populations follow each other in the order of `parts`, those of each as in its `MarginEquations`.
+    The cells are ordered by population as in `parts`, and within each population as in its `MarginEquations`.
 
     Attributes:
         programme: the tables of the unit.
-        spsn: whether a count has one noise; if not, every statistic is the mean of one noise per table.
+        spsn: whether a count has the same noise in all tables; if not, a statistic is the mean over its tables.
     """
 
     programme: Programme
@@ -112,7 +112,7 @@ class JointEquations(UnknownEquations):
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """Return the populations in their order, that with most tables first."""
+        """Return the populations in order; the one with the most tables comes first."""
         found, start = {}, 0
         for name, tables in self.programme.populations.items():
             own = lattice(self.programme, population=name)
@@ -135,12 +135,12 @@ class JointEquations(UnknownEquations):
     def _system(self) -> _System:
         found = _Assembly(self.cells)
         related = tuple(part for part in self.parts.values() if part.universe is not None)
-        named = [(replace(part, universe=EVERYBODY),) for part in self.parts.values() if part.universe is None]
-        for number, world in enumerate([related, *named] if related else named):
-            _World(self.programme, world, number).add_to(found)
+        named = [(replace(part, universe=WHOLE_POPULATION),) for part in self.parts.values() if part.universe is None]
+        for number, populations in enumerate([related, *named] if related else named):
+            _RelatedPopulations(self.programme, populations, number).add_to(found)
         if self.spsn:
             return found.reduced(None)
-        # Without SPSN cells are one where tables show them in one row.
+        # Without SPSN, cells share an unknown if tables show them in one row.
         shown, start = [], 0
         for part in self.parts.values():
             shown.append(part.equations.unknowns + start)
@@ -149,7 +149,7 @@ class JointEquations(UnknownEquations):
 
     @property
     def unknowns(self) -> Ints:
-        """Return for every cell the number of its unknown: with SPSN, cells with the same participants are one."""
+        """Return the index of the unknown of every cell; with SPSN, cells with the same participants share one."""
         return self._system.unknown_of
 
     @property
@@ -159,19 +159,19 @@ class JointEquations(UnknownEquations):
 
     @property
     def possible(self) -> Flags:
-        """Return which cells somebody can be in: a universe may leave categories empty."""
+        """Return which cells can be non-empty: a universe may exclude categories."""
         return self._system.possible
 
     @cached_property
     def terms(self) -> Ints:
-        """Return for every cell how many noise terms there are of its unknown: one, or one per row without SPSN."""
+        """Return the number of noise terms of the unknown of every cell: one, or one per row without SPSN."""
         return np.concatenate([part.equations.terms for part in self.parts.values()])
 
     @cached_property
     def spread(self) -> Floats:
-        """Return the standard deviation of every cell as published, in units of one noise term.
+        """Return the standard deviation of every published cell, in units of one noise term.
 
-        Cells that are one unknown weigh as one; a cell that nobody can be in is known to be 0.
+        Cells that share an unknown have the weight of one cell. A cell that must be empty is known to be 0.
         """
         found = np.sqrt(np.bincount(self.unknowns)[self.unknowns] / self.terms)
         return np.where(self.possible, found, 0.0)
@@ -182,7 +182,7 @@ class JointEquations(UnknownEquations):
 
 
 class _Assembly:
-    """Equations under construction: variables are the published cells, then the cells of nodes nobody publishes."""
+    """Equations under construction; the variables are the published cells, then the cells of unpublished nodes."""
 
     def __init__(self, cells: int) -> None:
         self.cells = cells
@@ -193,37 +193,37 @@ class _Assembly:
         self._entries: list[tuple[Ints, Ints, Floats]] = []
 
     def free(self, keys: Ints) -> Ints:
-        """Add variables without noise, and return their numbers."""
+        """Add variables without noise and return their indices."""
         self.keys.append(keys)
         self.variables += len(keys)
         _refuse_above(self.variables)
         return np.arange(self.variables - len(keys), self.variables)
 
     def equate(self, parents: Ints, children: Ints, parent_of: Ints) -> None:
-        """Add the equations parent = sum of children, `parent_of` the place of each child's parent among them."""
+        """Add the equations parent = sum of children; `parent_of` is the index of the parent of each child."""
         rows = np.concatenate([np.arange(len(parents)), parent_of]) + self.height
         signs = np.concatenate([np.ones(len(parents)), -np.ones(len(children))])
         self._entries.append((rows, np.concatenate([parents, children]), signs))
         self.height += len(parents)
 
     def reduced(self, own: Ints | None) -> _System:
-        """Return the equations with one variable per unknown, without what says nothing.
+        """Return the equations with one variable per unknown, without uninformative equations.
 
         Args:
-            own: the unknown of every cell; None where cells with the same participants are one.
+            own: the unknown of every cell; None if cells with the same participants share one.
         """
         from scipy.sparse import csr_array
 
         keys, spsn = np.concatenate(self.keys), own is None
         if own is None:
-            # Cells that nobody can be in are one unknown, which is 0.
+            # Cells that must be empty share one unknown, which is 0.
             keys[: self.cells][~self.possible] = -1
             own = np.unique(keys[: self.cells], return_inverse=True)[1].reshape(-1)
         unknowns = int(own.max()) + 1
         number = np.concatenate([own, np.zeros(self.variables - self.cells, dtype=np.int64)])
         number[self.cells :] = unknowns + np.unique(keys[self.cells :], return_inverse=True)[1].reshape(-1)
         if spsn:
-            # A node with the participants of a published cell is that cell.
+            # A node with the same participants as a published cell is the same variable.
             shown, first = np.unique(keys[: self.cells], return_index=True)
             place = np.searchsorted(shown, keys[self.cells :]).clip(max=len(shown) - 1)
             same = shown[place] == keys[self.cells :]
@@ -233,7 +233,7 @@ class _Assembly:
         empty = np.concatenate([~self.possible, np.zeros(self.variables - self.cells, dtype=bool)])[columns]
         shape = (self.height, int(number.max()) + 1)
         entries = (signs[~empty], (rows[~empty], number[columns[~empty]]))
-        matrix = _without_loose_ends(csr_array(entries, shape=shape), unknowns)
+        matrix = _without_redundant(csr_array(entries, shape=shape), unknowns)
         shown_part, free_part = matrix[:, :unknowns], matrix[:, unknowns:]
         free_part = free_part[:, np.flatnonzero(np.diff(free_part.tocsc().indptr))]
         sums = FreeSums(shown_part, free_part) if free_part.shape[1] else MarginSums(shown_part)
@@ -245,9 +245,9 @@ class _System:
     """Equations between unknowns.
 
     Attributes:
-        unknown_of: for every published cell the number of its unknown.
-        unknowns: how many there are.
-        possible: which cells somebody can be in.
+        unknown_of: the index of the unknown of every published cell.
+        unknowns: the number of unknowns.
+        possible: which cells can be non-empty.
         sums: the equations.
     """
 
@@ -257,8 +257,8 @@ class _System:
     sums: MarginSums | FreeSums
 
 
-def _without_loose_ends(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-    """Return the equations without those that only define a free variable; free ones that go together become one."""
+def _without_redundant(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
+    """Return the equations without those that only define a free variable; equal free variables are merged."""
     from scipy.sparse import csr_array
 
     random = np.random.default_rng(SEED)
@@ -268,14 +268,14 @@ def _without_loose_ends(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - sc
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         matrix = matrix[np.flatnonzero(np.diff(matrix.indptr) > 0)]
-        # Free variables with equal columns only matter as their sum. Equal columns sum equal numbers in one order.
+        # Of free variables with equal columns only the sum matters. Equal columns give equal sums, in the same order.
         mark = matrix[:, unknowns:].T @ random.random((matrix.shape[0], 2))
         _, first = np.unique(mark, axis=0, return_index=True)
         kept = np.zeros(mark.shape[0], dtype=bool)
         kept[first] = True
         free = matrix[:, unknowns:][:, np.flatnonzero(kept)].tocsc()
         times = np.diff(free.indptr)
-        # A free variable in a single equation makes that equation hold whatever the others are.
+        # A free variable in only one equation satisfies that equation for any values of the other variables.
         loose = np.unique(free.indices[np.repeat(times == 1, times)])
         rows = np.setdiff1d(np.arange(matrix.shape[0]), loose)
         columns = np.concatenate([np.arange(unknowns), unknowns + np.flatnonzero(kept)[times > 1]])
@@ -284,7 +284,7 @@ def _without_loose_ends(matrix: Any, unknowns: int) -> Any:  # noqa: ANN401 - sc
 
 
 @dataclass(frozen=True, eq=False)
-class _World:
+class _RelatedPopulations:
     """Populations whose universes are parts of one whole population."""
 
     programme: Programme
@@ -293,7 +293,7 @@ class _World:
 
     @cached_property
     def axes(self) -> dict[str, UnitAxis]:
-        """Return every topic that a table or a universe uses, by name in order."""
+        """Return every topic that a table or a universe uses, in order of name."""
         used: dict[str, dict[int, Ints]] = {}
         for part in self.parts:
             for axis, of in zip(part.lattice.axes, part.of, strict=True):
@@ -305,10 +305,10 @@ class _World:
 
     @cached_property
     def _slices(self) -> dict[str, Flags]:
-        """Return for every topic of a universe, by finest code, who is in any of the universes with that code."""
+        """Return the members of all universes by topic and finest code."""
         found: dict[str, list[Flags]] = {}
         for part in self.parts:
-            assert part.universe is not None  # noqa: S101 - of this world
+            assert part.universe is not None  # noqa: S101 - related populations have one
             for number, name in enumerate(part.universe.topics):
                 members = np.moveaxis(part.universe.members, number, 0)
                 found.setdefault(name, []).append(members.reshape(len(members), -1))
@@ -316,7 +316,7 @@ class _World:
 
     @cached_property
     def _needed(self) -> dict[str, int]:
-        """Return for every topic of a universe the coarsest depth whose categories all universes divide."""
+        """Return the coarsest depth whose categories all universes divide, by topic of a universe."""
         return {
             name: next(d for d, of in enumerate(self.axes[name].of) if _divides(of, slices))
             for name, slices in self._slices.items()
@@ -333,7 +333,7 @@ class _World:
 
     def refined(self, part: Part, statistic: int) -> tuple[int, ...]:
         """Return the coarsest depths that refine a statistic and that the universe divides."""
-        assert part.universe is not None  # noqa: S101 - of this world
+        assert part.universe is not None  # noqa: S101 - related populations have one
         return tuple(
             max(depth, self._needed[name] if name in part.universe.topics else 0)
             for depth, name in zip(self.depths(part, statistic), self.axes, strict=True)
@@ -341,7 +341,7 @@ class _World:
 
     @cached_property
     def nodes(self) -> MarginEquations:
-        """Return the lattice of nodes, closed under common coarsening, with the equations between them."""
+        """Return the lattice of nodes, closed under common coarsening, with the equations between nodes."""
         rows = {self.refined(part, s) for part in self.parts for s in part.largest}
         for part in self.parts:
             if not part.universe or not part.universe.topics:
@@ -373,7 +373,7 @@ class _World:
                 found.equate(part.places(statistic), variable[cells], parent)
 
     def _variables(self, found: _Assembly) -> Ints:
-        """Return the variable of every cell of a node: the published cell, or a free one."""
+        """Return the variable of every cell of a node: the published cell or a free variable."""
         variable = np.full(self.nodes.cells, -1)
         by_depths = {tuple(row): s for s, row in enumerate(self.nodes.lattice.depths.tolist())}
         for part in self.parts:
@@ -390,7 +390,7 @@ class _World:
         return variable
 
     def _own_cell(self, part: Part, statistic: int, node: int) -> Ints:
-        """Return for every cell of a node the cell of the population's statistic that contains it."""
+        """Return the cell of a statistic of the population that contains each cell of a node."""
         found = np.zeros(1, dtype=np.int64)
         names = {axis.name: number for number, axis in enumerate(part.lattice.axes)}
         for (name, axis), depth in zip(self.axes.items(), self.nodes.lattice.depths[node].tolist(), strict=True):
@@ -405,15 +405,15 @@ class _World:
         return found
 
     def _inside(self, part: Part, statistic: int) -> tuple[Ints, Ints]:
-        """Return the cells of the refining node inside the universe, and for each the statistic's cell around it."""
-        assert part.universe is not None  # noqa: S101 - of this world
+        """Return the cells of the refining node inside the universe, and the containing cell of the statistic."""
+        assert part.universe is not None  # noqa: S101 - related populations have one
         node = int(self.nodes.lattice.places([self.refined(part, statistic)])[0])
         shape = self.nodes.shape(node)
         member = part.universe.members
         for number, name in enumerate(part.universe.topics):
             place = list(self.axes).index(name)
             axis, depth = self.axes[name], int(self.nodes.lattice.depths[node, place])
-            # Any finest code of a category stands for all: the node divides by the universe.
+            # Any finest code represents its category: the universe divides the categories of the node.
             first = np.zeros(axis.size(depth), dtype=np.int64)
             first[axis.of[depth]] = np.arange(len(axis.of[depth]))
             member = np.take(member, first, axis=number)
@@ -426,7 +426,7 @@ class _World:
 
     @cached_property
     def _weights(self) -> dict[str, Ints]:
-        """Return two random numbers modulo a prime for every finest code, with sum 1 over each topic."""
+        """Return two random weights modulo a prime for every finest code, with sum 1 over each topic."""
         found = {}
         for place, (name, axis) in enumerate(self.axes.items()):
             random = np.random.default_rng([SEED, self.number, place])
@@ -436,10 +436,11 @@ class _World:
         return found
 
     def _keys(self, part: Part, statistic: int) -> Ints:
-        """Return a number for every cell of a statistic that is the same for the same participants.
+        """Return a key for every cell of a statistic; cells with the same participants have the same key.
 
-        The measure of the cell's finest combinations, each weighing the product of its codes' random weights: distinct
-        sets have distinct polynomials, and two random points tell them apart but for a chance of about 10^-17.
+        The key is the sum over the finest combinations of the cell, each with the product of the random weights of its
+        codes. Distinct sets have distinct polynomials. Two random points distinguish them, except with a probability
+        of about 10^-17.
         """
         first, second = (self._measure(part, statistic, number) for number in range(2))
         return first * PRIME + second
@@ -448,14 +449,14 @@ class _World:
         return self._measure(part, statistic, None) > 0
 
     def _measure(self, part: Part, statistic: int, which: int | None) -> Ints:
-        """Return the measure of every cell modulo the prime, or, without weights, whether somebody can be in it."""
-        assert part.universe is not None  # noqa: S101 - of this world
+        """Return the measure of every cell modulo the prime, or, without weights, whether it can be non-empty."""
+        assert part.universe is not None  # noqa: S101 - related populations have one
         depths = part.lattice.depths[statistic].tolist()
         names = [axis.name for axis in part.lattice.axes]
         block = part.universe.members.astype(np.int64)
         kept: list[str] = []
         for name in part.universe.topics:
-            # The first axis of the block is this topic: weigh it, sum it up by category, and put it last.
+            # The first axis of the block is this topic: weight it, sum it by category, and move it to the end.
             weights = np.ones(block.shape[0], dtype=np.int64) if which is None else self._weights[name][which]
             shaped = weights.reshape(-1, *([1] * (block.ndim - 1))) * block
             depth = depths[names.index(name)] if name in names else 0
@@ -490,7 +491,7 @@ class _World:
 
 
 def _universe(programme: Programme, table: Table) -> Universe | None:
-    """Return whom a table counts, None where its universe is a name and no condition on topics."""
+    """Return the universe of a table; None if it is only a name without a condition on topics."""
     try:
         return universe_of(programme, table)
     except ProgrammeError:
@@ -498,14 +499,14 @@ def _universe(programme: Programme, table: Table) -> Universe | None:
 
 
 def _divides(of: Ints, slices: Flags) -> bool:
-    """Say whether all finest codes of a category are alike to every universe."""
+    """Return whether every universe treats all finest codes of a category alike."""
     first = np.zeros(int(of.max()) + 1, dtype=np.int64)
     first[of] = np.arange(len(of))
     return bool((slices == slices[first[of]]).all())
 
 
 def _dividing(topic: Topic, slices: Flags, used: dict[int, Ints]) -> dict[int, Ints]:
-    """Return a partition that all universes divide, by its size: the coarsest that is nested with those used."""
+    """Return a partition that all universes divide, by its size: the coarsest one nested with those used."""
     own = np.unique(slices, axis=0, return_inverse=True)[1].reshape(-1)
     levels = [_of_level(topic, level.codes) for level in topic.levels]
     for of in (own, *(level for level in levels if _divides(level, slices)), np.arange(len(slices))):
@@ -516,21 +517,21 @@ def _dividing(topic: Topic, slices: Flags, used: dict[int, Ints]) -> dict[int, I
 
 
 def _refines(fine: Ints, coarse: Ints) -> bool:
-    """Say whether every category of a partition lies in one of another."""
+    """Return whether every category of a partition is contained in one category of another."""
     above = np.zeros(int(fine.max()) + 1, dtype=np.int64)
     above[fine] = coarse
     return bool((above[fine] == coarse).all())
 
 
 def _unit_axis(topic: Topic, used: dict[int, Ints]) -> UnitAxis:
-    """Return the axis of a topic with partitions of its finest codes, by their number of categories."""
+    """Return the axis of a topic from partitions of its finest codes by number of categories."""
     sizes = tuple(size for size in sorted(used) if size > 1)
     levels = tuple((Level(topic.name, f"{topic.name}/{size}", size),) for size in sizes)
     return UnitAxis(topic.name, levels, of=tuple(used[size] for size in (1, *sizes)))
 
 
 def _of_leaves(topic: Topic, axis: Axis, depth: int) -> Ints:
-    """Return for every finest code the category at a depth; where codes are not known, for every finest category."""
+    """Return the category at a depth for every finest code, or for every finest category if codes are unknown."""
     if any(level.codes is None for level in topic.levels):
         return axis.up(len(axis.sizes), depth)
     if depth == 0:
@@ -540,21 +541,21 @@ def _of_leaves(topic: Topic, axis: Axis, depth: int) -> Ints:
 
 def _of_level(topic: Topic, codes: Sequence[str] | None) -> Ints:
     leaves = finest_codes(topic)
-    assert codes is not None  # noqa: S101 - asked for where codes are known
+    assert codes is not None  # noqa: S101 - called only if codes are known
     above = topic.tree.above(codes, leaves) if topic.tree else [codes.index(leaf) for leaf in leaves]
     assert above is not None  # noqa: S101 - levels are partitions of the tree
     return np.array(above, dtype=np.int64)
 
 
 def _closed(rows: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
-    """Return the statistics with the finest common coarsening of every two of them."""
+    """Return the statistics closed under the finest common coarsening of pairs."""
     found, new = set(rows), set(rows)
     while new:
         new = {tuple(map(min, zip(a, b, strict=True))) for a in new for b in found} - found
         found |= new
         if len(found) > MOST_NODES:
             raise TooLargeError(
-                f"The universes of this programme relate more than {MOST_NODES:,} statistics. Take fewer tables.",
+                f"The universes of this programme relate more than {MOST_NODES:,} statistics. Select fewer tables.",
                 parameter="programme",
             )
     return found
@@ -564,6 +565,6 @@ def _refuse_above(cells: int) -> None:
     if cells > MOST_CELLS:
         raise TooLargeError(
             f"The universes of this programme relate {cells:,} cells; exact variances are computed up to "
-            f"{MOST_CELLS:,}. Take fewer tables.",
+            f"{MOST_CELLS:,}. Select fewer tables.",
             parameter="programme",
         )

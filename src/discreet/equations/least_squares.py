@@ -1,13 +1,13 @@
-"""The vector nearest to a given one that fits margin equations, by conjugate gradients on one sparse matrix.
+"""The vector nearest to a given one that satisfies margin equations, by conjugate gradients on one sparse matrix.
 
 Minimise |z|^2 subject to A (y - D z) = 0, D the standard deviations: the shortest z that solves A D z = A y. A cell
-with D = 0 is known and stays as it is. Every equation is weighed by its own uncertainty first (Jacobi), for cells may
-differ much in theirs. The steps are those of the conjugate gradients for least squares, which end where known cells
-contradict each other.
+with D = 0 is known and does not change. Every equation is scaled by its own uncertainty first (Jacobi preconditioning),
+because the uncertainties of cells may differ greatly. The steps are those of conjugate gradients for least squares
+(CGLS), which also terminate if known cells contradict each other.
 
-The matrix A is built link by link so that ten million cells fit. A link is the equations between two statistics: every
-cell of the coarse one is the sum of cells of the finer one. Each equation is a row of A, 1 for the parent and -1 for
-each child, scaled to length 1.
+The matrix A is built link by link, so that ten million cells fit into memory. A link consists of the equations between
+two statistics: every cell of the coarser one is the sum of cells of the finer one. Each equation is a row of A, with 1
+for the parent and -1 for each child, scaled to length 1.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 2000
 FLAT = 1e-3
-"""How much farther than gaps their slope must fall, for gaps that cannot become smaller."""
+"""The tolerance of the gradient relative to that of the residuals, for inconsistent equations."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What the solver returned.
+    """The result of the solver.
 
     Attributes:
         values: the fitted cells.
-        steps: how many steps it took.
-        missed: the length of the gaps left, as a share of that at the start.
-        complete: whether it ended by reaching its tolerance, or where known cells contradict each other.
+        steps: the number of steps.
+        missed: the norm of the remaining residuals relative to the initial norm.
+        complete: whether the solver reached its tolerance, or the minimum if known cells contradict each other.
     """
 
     values: Floats
@@ -56,28 +56,28 @@ def fit(
     tolerance: float,
     go_on: Callable[[int], bool] | None = None,
 ) -> Fit:
-    """Return the values moved as little as possible, in units of their spread, until all equations hold.
+    """Return the values nearest to the given ones, in units of their spread, that satisfy all equations.
 
     Args:
         sums: the equations.
-        values: one per cell.
-        spread: the standard deviation of every cell; 0 for one that is known.
-        tolerance: how far the gaps must fall, relatively (in length).
-        go_on: asked after every step, with its number; False ends the work early.
+        values: one value per cell.
+        spread: the standard deviation of every cell; 0 for a known cell.
+        tolerance: the relative reduction of the norm of the residuals.
+        go_on: a callback with the number of every step; False stops the solver early.
     """
     own = sums.diagonal(spread**2)
-    # Equations between known cells have nothing to give; they are checked, not solved.
+    # Equations between known cells have no variable; they are checked, not solved.
     scale = np.sqrt(np.divide(1.0, own, out=np.zeros_like(own), where=own > 0))
     residual = scale * sums.gaps(values)
     start = math.sqrt(_square(residual))
-    # Relative to the gaps of the values, or, where they nearly fit, to the rounding of sums of their size.
+    # Relative to the initial residuals, or, if these are tiny, to the rounding error of sums of this size.
     rounding = 1e-14 * math.sqrt(_square(values) * _square(scale) / max(len(scale), 1))
     target = max(tolerance * start, rounding)
     slope = spread * sums.back(scale * residual)
     steepness = _square(slope)
     flat = (FLAT * tolerance) ** 2 * steepness
     direction, moved, length, step = slope.copy(), np.zeros_like(values), start, 0
-    # Known cells may contradict each other: then the gaps cannot vanish, but their slope does.
+    # If known cells contradict each other, the residuals cannot become 0, but their gradient does.
     while length > target and steepness > flat and step < MOST_STEPS:
         image = scale * sums.gaps(spread * direction)
         size = steepness / _square(image)
@@ -96,14 +96,14 @@ def fit(
 
 
 def _square(values: Floats) -> float:
-    """Return the squared length of a vector; by one thread, for waking more costs more than the sum (three times)."""
+    """Return the squared norm of a vector, in one thread: starting threads takes three times as long as the sum."""
     return float(np.einsum("i,i->", values, values))
 
 
 CHUNK = 1 << 20
-"""Equations that are looked at together."""
+"""The number of equations processed together."""
 RIDGE = 1e-9
-"""Added to the normal equations of free numbers, whose entries are about 1."""
+"""The ridge added to the normal equations of free variables, whose entries are about 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +111,10 @@ class Link:
     """The equations between two statistics.
 
     Attributes:
-        fine: where the cells of the finer statistic begin.
-        coarse: where those of the coarser one begin.
-        size: how many cells the coarser one has.
-        parent: for every finer cell the number of the coarser one that contains it.
+        fine: the index of the first cell of the finer statistic.
+        coarse: the index of the first cell of the coarser statistic.
+        size: the number of cells of the coarser statistic.
+        parent: the number of the coarser cell that contains each finer cell.
     """
 
     fine: int
@@ -124,27 +124,27 @@ class Link:
 
     @property
     def entries(self) -> int:
-        """Return how many numbers of the equations are not 0."""
+        """Return the number of non-zero entries of the equations."""
         return self.size + len(self.parent)
 
     @property
     def children(self) -> Ints:
-        """Return how many children every coarser cell has."""
+        """Return the number of children of every coarser cell."""
         return np.bincount(self.parent, minlength=self.size)
 
     def only_children(self) -> tuple[Ints, Ints]:
-        """Return the coarser cells that have a single child, and these children."""
+        """Return the coarser cells with a single child, and these children."""
         single = np.flatnonzero(self.children[self.parent] == 1)
         return self.coarse + self.parent[single], self.fine + single
 
     def write(self, columns: NDArray[np.int32], values: Floats) -> Ints:
-        """Write column and value of every entry, parent first, and return where the equations end."""
+        """Write column and value of every entry, parent first, and return the end index of every equation."""
         in_order = bool((self.parent[1:] >= self.parent[:-1]).all())
         order = np.arange(len(self.parent)) if in_order else np.argsort(self.parent, kind="stable")
         above, children = self.parent[order], self.children
         ends = np.cumsum(children + 1)
         scale = 1 / np.sqrt(1 + children)
-        # A child stands behind the children before it and the parents up to its own.
+        # A child follows all earlier children and the parents up to its own.
         below = np.arange(len(order)) + above + 1
         columns[below], values[below] = self.fine + order, -scale[above]
         first = ends - children - 1
@@ -157,25 +157,25 @@ class MarginSums:
     """The equations A x = 0 of all links, and their transpose."""
 
     matrix: Any
-    """A sparse array of scipy, which has no types."""
+    """A sparse scipy array, which is untyped."""
 
     @cached_property
     def _back(self) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
         return self.matrix.T
 
     def gaps(self, cells: Floats) -> Floats:
-        """Return A x: how far every equation is from holding."""
+        """Return A x, the residual of every equation."""
         found: Floats = self.matrix @ cells
         return found
 
     def diagonal(self, weight: Floats) -> Floats:
-        """Return the diagonal of A W A' for weights of cells: what each equation by itself would weigh."""
+        """Return the diagonal of A W A' for weights W of cells: the variance of the residual of every equation."""
         ends, found = self.matrix.indptr, np.empty(self.matrix.shape[0])
         for start in range(0, len(found), CHUNK):
             stop = min(start + CHUNK, len(found))
             part = slice(ends[start], ends[stop])
             entries = self.matrix.data[part] ** 2 * weight[self.matrix.indices[part]]
-            # No equation is empty: it has its parent.
+            # No equation is empty: it contains its parent.
             found[start:stop] = np.add.reduceat(entries, ends[start:stop] - ends[start])
         return found
 
@@ -207,9 +207,9 @@ def margin_sums(links: Sequence[Link], cells: int) -> MarginSums:
 
 @dataclass(frozen=True, eq=False)
 class FreeSums:
-    """Equations A x + B u = 0 between cells x and free numbers u that nothing was published about.
+    """Equations A x + B u = 0 between cells x and free variables u without published values.
 
-    What u could take up says nothing about x: the gaps are projected onto the complement of the range of B,
+    Residuals in the range of B carry no information about x. They are projected onto the complement of this range,
 
         P = I - B (B' B)^-1 B'.
     """
@@ -231,7 +231,7 @@ class FreeSums:
         from scipy.sparse.linalg import splu
 
         normal = csc_array(self._free_back @ self.free)
-        # Some free numbers may be undetermined: the ridge picks one solution, and B takes the choice out again.
+        # Some free variables may be undetermined: the ridge selects one solution, and B removes the choice again.
         return splu(csc_array(normal + RIDGE * eye_array(normal.shape[0], format="csc"))).solve
 
     def _projected(self, gaps: Floats) -> Floats:
@@ -240,7 +240,7 @@ class FreeSums:
         return gaps
 
     def gaps(self, cells: Floats) -> Floats:
-        """Return P A x: how far the equations are from holding, whatever the free numbers are."""
+        """Return P A x, the residuals of the equations for the best free variables."""
         return self._projected(self.matrix @ cells)
 
     def back(self, gaps: Floats) -> Floats:
@@ -249,7 +249,7 @@ class FreeSums:
         return found
 
     def diagonal(self, weight: Floats) -> Floats:
-        """Return what scales each equation; one with free numbers always has some weight."""
+        """Return the scale of every equation; it is positive for an equation with free variables."""
         found: Floats = (self.matrix**2) @ weight + (self.free**2) @ np.ones(self.free.shape[1])
         return found
 
@@ -260,7 +260,7 @@ class FreeSums:
 
 
 def scaled_rows(matrix: Any) -> Any:  # noqa: ANN401 - scipy.sparse is untyped
-    """Return equations scaled to length 1, with column numbers of 32 bits where they suffice: products are faster."""
+    """Return equations scaled to length 1, with 32-bit column indices if possible, which make products faster."""
     from scipy.sparse import csr_array
 
     length = np.sqrt((matrix**2) @ np.ones(matrix.shape[1]))

@@ -1,11 +1,11 @@
 """Leverages of the optimal linear attack, estimated with random probes.
 
 The leverage h of an unknown is the derivative of its estimate with respect to its own
-published value, and the variance of its estimate in units of the variance of its noise. A
-dense hat matrix does not fit for a census; its diagonal does: where every unknown is
-published with an independent random sign times the standard deviation of its noise, the
-expected square of the estimate is the variance (Hutchinson's method; as many signs as
-unknowns, so that cells that are one unknown count once).
+published value. It is also the variance of its estimate in units of the variance of its noise.
+The dense hat matrix of a census does not fit into memory, but its diagonal does. If every
+unknown is published with an independent random sign times the standard deviation of its noise,
+the expected square of the estimate is the variance (Hutchinson's method). There is one sign per
+unknown, so cells that share an unknown count once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from discreet.progress import reported
+
 if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
     from discreet.equations.least_squares import Fit
+    from discreet.progress import Progress
 
 PROBE_TOLERANCE = 1e-3
-"""How close a probe must come to fitting the equations, relatively: random probes are less exact than this."""
+"""The relative tolerance of a probe; the random error of the probes is larger."""
 
 
 class Equations(Protocol):
@@ -31,14 +34,14 @@ class Equations(Protocol):
 
     @property
     def unknowns(self) -> Ints:
-        """Return for every cell the number of its unknown."""
+        """Return the index of the unknown of every cell."""
 
     @property
     def spread(self) -> Floats:
-        """Return the standard deviation with which every cell enters least squares."""
+        """Return the standard deviation of every cell in least squares."""
 
     def project(self, published: Floats, spread: Floats | None = None, *, tolerance: float = ...) -> Fit:
-        """Return the counts nearest to the published ones that fit all equations."""
+        """Return the counts nearest to the published ones that satisfy all equations."""
 
 
 def probe_leverages(
@@ -48,26 +51,28 @@ def probe_leverages(
     probes: int,
     tolerance: float = PROBE_TOLERANCE,
     spread: Floats | None = None,
+    progress: Progress | None = None,
 ) -> Floats:
-    """Return an unbiased estimate of the leverage of every cell's unknown.
+    """Return an unbiased estimate of the leverage of the unknown of every cell.
 
     The relative standard error of one cell is about sqrt(2 / probes); means over many cells
-    are far closer.
+    have a much smaller one.
 
     Args:
         equations: the equations between all published cells.
-        random: the source of the signs.
-        probes: how many least squares problems to solve.
-        tolerance: how close each must come to fitting the equations, relatively.
-        spread: the standard deviation of every cell, `equations.spread` by default; 0 for a cell that is
-            known, whose leverage is 0.
+        random: the generator of the signs.
+        probes: the number of least squares problems to solve.
+        tolerance: the relative tolerance of each solution.
+        spread: the standard deviation of every cell, `equations.spread` by default; 0 for a known cell,
+            whose leverage is 0.
+        progress: a callback with the stage, the completed probes and their number.
     """
     spread = equations.spread if spread is None else spread
     unknowns = equations.unknowns
-    # Cells that are one unknown have one noise: least squares takes each with as many times its variance.
+    # Cells that share an unknown share one noise term: least squares multiplies its variance by their number.
     deviation = spread / np.sqrt(np.bincount(unknowns)[unknowns])
     square = np.zeros(equations.cells)
-    for _ in range(probes):
+    for _ in reported(range(probes), "probing", progress):
         signs = random.choice([-1.0, 1.0], size=int(unknowns.max()) + 1)[unknowns]
         square += equations.project(deviation * signs, spread, tolerance=tolerance).values ** 2
     return np.divide(square, probes * deviation**2, out=np.zeros_like(square), where=deviation > 0)

@@ -1,9 +1,9 @@
-"""Every published cell as an unknown, and the equations parent = sum of children between them.
+"""Every published cell as an unknown, and the equations parent = sum of children between the cells.
 
-The best unbiased estimate of all true counts from the published ones is their projection
-onto the solutions of these equations: with noise of variance V on every cell the estimate
-of cell c has variance V |P e_c|^2, P the projection. No closed form is needed, so blocks
-may be as unequal as they are.
+The best linear unbiased estimate of all true counts from the published ones is their projection
+onto the solutions of these equations. With noise of variance V on every cell, the estimate
+of cell c has variance V |P e_c|^2, P the projection. This is not a closed form, so blocks
+may be unequal.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 3 * 10**7
 TOLERANCE = 1e-10
-"""How close the projection must come to fitting the equations, relatively."""
+"""The relative tolerance of the projection."""
 VARIANCE_TOLERANCE = 1e-7
-"""The same for a variance, which is off only by the square of what the projection is off."""
+"""The relative tolerance for a variance, whose error is the square of the error of the projection."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class MarginEquations:
 
     Attributes:
         lattice: the statistics.
-        spsn: whether a statistic has one noise; if not, it is the mean of one noise per table.
+        spsn: whether a statistic has the same noise in all tables; if not, it is the mean over its tables.
     """
 
     lattice: Lattice
@@ -51,7 +51,7 @@ class MarginEquations:
         if self.cells > MOST_CELLS:
             raise TooLargeError(
                 f"The programme has {self.cells:,} cells; exact variances are computed up to {MOST_CELLS:,}. "
-                "Take fewer tables, or the closed form.",
+                "Select fewer tables, or use the closed form.",
                 parameter="programme",
             )
 
@@ -71,24 +71,24 @@ class MarginEquations:
         return int(self.lattice.cells[self.lattice.published].sum())
 
     def shape(self, statistic: int) -> tuple[int, ...]:
-        """Return the number of categories per axis of a statistic; 1 where it is the total."""
+        """Return the number of categories of a statistic by axis; 1 for the total."""
         return tuple(
             axis.size(depth)
             for axis, depth in zip(self.lattice.axes, self.lattice.depths[statistic].tolist(), strict=True)
         )
 
     def place(self, statistic: int, cell: Sequence[int] | None = None) -> int:
-        """Return the position of a cell, given its category number per axis (0 on axes that are the total)."""
+        """Return the index of a cell, given its category number by axis (0 for the total)."""
         inside = 0 if cell is None else int(np.ravel_multi_index(tuple(cell), self.shape(statistic)))
         return self._starts[statistic] + inside
 
     @cached_property
     def unknowns(self) -> Ints:
-        """Return for every cell the number of its unknown.
+        """Return the index of the unknown of every cell.
 
-        With SPSN a category that has a single child has the same participants and so the
-        same noise as the child: both are one unknown, published twice. Without, this is so
-        where tables show both in one row.
+        With SPSN, a category with a single child has the same participants and therefore the
+        same noise as the child: both share one unknown, published twice. Without SPSN, they
+        share an unknown if tables show both in one row.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
@@ -107,19 +107,19 @@ class MarginEquations:
 
     @cached_property
     def sums(self) -> MarginSums:
-        """Return the equations: the parent minus its children."""
+        """Return the equations: parent minus children."""
         return margin_sums(self.links, self.cells)
 
     @property
     def links(self) -> list[Link]:
-        """Return the equations between pairs of statistics; they are large and not kept."""
+        """Return the equations between pairs of statistics; they are large and not cached."""
         return [
             Link(self._starts[fine], self._starts[coarse], int(self.lattice.cells[coarse]), self.parents(fine, coarse))
             for fine, coarse in self.pairs
         ]
 
     def parents(self, fine: int, coarse: int) -> Ints:
-        """Return for every cell of the finer statistic the number of the coarser cell that contains it."""
+        """Return the number of the coarser cell that contains each cell of the finer statistic."""
         depths = self.lattice.depths
         return containing_cells(self.lattice.axes, depths[fine].tolist(), depths[coarse].tolist())
 
@@ -129,47 +129,48 @@ class MarginEquations:
         return list(linked(self.lattice))
 
     def cells_of(self, statistic: int) -> slice:
-        """Return where the cells of a statistic stand."""
+        """Return the index range of the cells of a statistic."""
         start = self._starts[statistic]
         return slice(start, start + int(self.lattice.cells[statistic]))
 
     @cached_property
-    def noises(self) -> Ints:
-        """Return for every statistic of the lattice how many noises of its own it shows, 0 where it is not published.
+    def noise_term_counts(self) -> Ints:
+        """Return the number of noise terms of every statistic of the lattice; 0 for unpublished statistics.
 
-        With SPSN all tables show one; without, each has its own, and the published value is their mean.
+        With SPSN, all tables share one noise term. Without SPSN, each table has its own, and the published value is
+        the mean over the tables.
         """
         return (self.lattice.published if self.spsn else self.lattice.tables).astype(np.int64)
 
     @cached_property
     def _rows(self) -> Ints:
-        """Return for every cell how many tables show it in a row of its own."""
+        """Return the number of tables that show each cell in a separate row."""
         return np.concatenate([self.lattice.rows(statistic) for statistic in self.statistics.tolist()])
 
     @cached_property
     def _shown_in(self) -> Ints:
-        """Return for every cell the one whose row shows it: itself, or the same category of a coarser statistic."""
+        """Return the cell whose row shows each cell: the cell itself, or the same category of a coarser statistic."""
         found = np.arange(self.cells)
         for fine, coarse in self.pairs if self.lattice.repeated else ():
             moved = self.lattice.moved(fine, coarse)
             if moved is not None:
                 found[self.cells_of(fine)][moved] = self._starts[coarse] + self.parents(fine, coarse)[moved]
-        # A coarser row may itself be that of a still coarser statistic.
+        # The row of the coarser statistic may itself belong to an even coarser statistic.
         while (self._rows[found] == 0).any():
             found = found[found]
         return found
 
     @cached_property
     def terms(self) -> Ints:
-        """Return for every cell how many noise terms there are of its unknown: one, or one per row without SPSN."""
+        """Return the number of noise terms of the unknown of every cell: one, or one per row without SPSN."""
         return np.ones(self.cells, dtype=np.int64) if self.spsn else self._rows[self._shown_in]
 
     @cached_property
     def spread(self) -> Floats:
-        """Return the standard deviation of every cell as published, in units of one noise term.
+        """Return the standard deviation of every published cell, in units of one noise term.
 
-        Cells that are one unknown have one noise between them. The equations make them
-        equal, so that g cells, each as if it had a noise of variance g, weigh as one.
+        Cells that share an unknown share one noise term. The equations make them equal, so
+        that g cells, each treated as having a noise variance of g, have the weight of one cell.
         """
         found: Floats = np.sqrt(np.bincount(self.unknowns)[self.unknowns] / self.terms)
         return found
@@ -182,20 +183,20 @@ class MarginEquations:
         tolerance: float = TOLERANCE,
         go_on: Callable[[int], bool] | None = None,
     ) -> Fit:
-        """Return the counts nearest to the published ones, weighted by precision, that fit all equations.
+        """Return the counts nearest to the published ones, weighted by precision, that satisfy all equations.
 
-        Cells with the same participants must have been published with the same value.
+        Cells with the same participants must have the same published value.
         """
         return fit(self.sums, published, self.spread if spread is None else spread, tolerance=tolerance, go_on=go_on)
 
     def row(self, place: int, spread: Floats | None = None, *, tolerance: float = VARIANCE_TOLERANCE) -> Floats:
-        """Return the weights with which the best estimate of one cell sums up the published ones.
+        """Return the weights of all published cells in the best linear estimate of one cell.
 
-        The projection is D P D^-1, P symmetric: its row is D^-1 P D e, and 0 for a cell that is known.
+        The projection is D P D^-1, P symmetric: its row is D^-1 P D e, and 0 for a known cell.
         """
         spread = self.spread if spread is None else spread
         weight, target = spread**2, np.zeros(self.cells)
-        # P D e / D: the fit of D^2 e with these spreads, divided by D^2.
+        # P D e / D is the fit of D^2 e with these standard deviations, divided by D^2.
         target[place] = weight[place]
         fitted = fit(self.sums, target, spread, tolerance=tolerance).values
         return np.divide(fitted, weight, out=np.zeros_like(fitted), where=weight > 0)
@@ -207,20 +208,20 @@ class MarginEquations:
 
 
 def containing_cells(axes: Sequence[Axis | GroupedAxis], fine: Sequence[int], coarse: Sequence[int]) -> Ints:
-    """Return for every cell of a statistic the number of the cell of a coarser one that contains it, by depths."""
+    """Return the number of the coarser cell that contains each cell of a statistic, given the depths of both."""
     position = np.zeros(1, dtype=np.int64)
     for axis, a, b in zip(axes, fine, coarse, strict=True):
-        # Where both are the total there is nothing to number.
+        # If both are the total, there is only one cell.
         if a:
             position = (position[:, None] * axis.size(b) + axis.up(a, b)[None, :]).ravel()
     return position
 
 
 def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
-    """Yield each published statistic with the published ones directly above it.
+    """Yield each published statistic with the published statistics directly above it.
 
-    Along every axis that is the next coarser published one; where two axes must
-    step together because nothing between is published, that pair too.
+    Along every axis this is the next coarser published one. If two axes must change
+    together because no statistic in between is published, that pair is also yielded.
     """
     depths, statistics = lattice.depths, np.flatnonzero(lattice.published)
     coarser = [lattice.coarser(axis) for axis in range(len(lattice.axes))]
@@ -241,7 +242,7 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
                     above.append(coarse)
                     break
         yield from ((fine, coarse) for coarse in above)
-        # A statistic is coarser where it has no bit that the finer one lacks.
+        # A statistic is coarser if its bits are a subset of those of the finer one.
         inside = (signs & ~lattice.signs[:, [fine]] == 0).all(axis=0)
         covered = np.zeros(len(inside), dtype=bool)
         for coarse in above:
@@ -251,6 +252,6 @@ def linked(lattice: Lattice) -> Iterator[tuple[int, int]]:
 
 
 def _is_top(depths: NDArray[np.int8], coarse: int, among: Ints, fine: int) -> bool:
-    """Say whether no other of the statistics lies between two."""
+    """Return whether no other statistic lies between two statistics."""
     between = (depths[among] >= depths[coarse]).all(axis=1) & (among != coarse) & (among != fine)
     return not between.any()

@@ -1,10 +1,10 @@
-"""Residuals of least squares: what every published count that fits into equations reveals of its own noise.
+"""Residuals of least squares: an estimate of the noise of every published count that occurs in equations.
 
 With the leverage h of a noise term, the leave-one-out residual of its published count y,
 
     e = (y - x) / (1 - h),   x the projection of all published counts,
 
-is the noise of y plus an error of variance V h / (1 - h) that the noise of all other counts makes. The noise of y is
+is the noise of y plus an error of variance V h / (1 - h) from the noise of all other counts. The noise of y is
 independent of y - e, the estimate of its count from all others. An attacker who compares two bounds of the noise adds
 up the log-likelihood ratios of all residuals. With B the sum of their Bhattacharyya exponents the attacker is right
 with probability about
@@ -12,15 +12,16 @@ with probability about
     Phi(sqrt(2 B)).
 
 This is exact for a Gaussian sum with one variance under both bounds, for which B is one eighth of the squared distance
-of its means in standard deviations. The error of a residual is a sum of noises with the same bound, not Gaussian.
-Residuals that share noises depend on each other. Two noise distributions of one variance differ first in their fourth
-cumulants. With M = I - H, H the projection of the noise terms, the errors multiply the difference of the fourth
-cumulants of a residual by sum_j (M_ij / M_ii)^4. The variance of the sum of all log-likelihood ratios grows by as much,
-because fourth powers of two residuals covary by their correlation to the fourth. So B becomes B S, with concentration
+of its means in standard deviations. The error of a residual is a sum of noise terms with the same bound, not Gaussian.
+Residuals that share noise terms are dependent. Two noise distributions with the same variance differ first in their
+fourth cumulants. With M = I - H, H the projection of the noise terms, the errors multiply the difference of the fourth
+cumulants of a residual by sum_j (M_ij / M_ii)^4. The variance of the sum of all log-likelihood ratios grows by the same
+factor, because the covariance of the fourth powers of two residuals is proportional to the fourth power of their
+correlation. B is therefore replaced by B S, with the concentration
 
     S = sum_ij M_ij^4 / sum_i M_ii^4 >= 1.
 
-It remains a prediction and not a bound.
+The result is a prediction, not a bound.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import numpy as np
 from discreet.equations.closed_form import best_ratios
 from discreet.equations.leverage import probe_leverages
 from discreet.noise.rival_noise import bhattacharyya
+from discreet.progress import reported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,38 +43,39 @@ if TYPE_CHECKING:
     from discreet.arrays import Flags, Floats, Ints
     from discreet.equations.leverage import Equations
     from discreet.programme.lattice import Lattice
+    from discreet.progress import Progress
 
 WORK = 6 * 10**6
-"""Cells times probes; more probes change the exponents of a programme by 3 % at most (measured on Luxembourg)."""
+"""Cells times probes; more probes change the exponents of a programme by at most 3 % (measured on Luxembourg)."""
 FEWEST, MOST = 4, 20
-"""Probes of a large and of a small programme."""
+"""The number of probes for a large and for a small programme."""
 TINY = 1e-12
 SEED = 15
-"""Of the probes, so that the same programme always has the same figures."""
+"""The seed of the probes, so that the same programme always has the same figures."""
 BINS = 100
-"""Of the histogram of leverages, equally wide."""
+"""The number of bins of the histogram of leverages, of equal width."""
 PRECISION, MOST_ROUNDS = 2500, 100
-"""Of the concentration, whose standard error is 1 / sqrt(rounds sum_i M_ii^4): 0.02, with rounds of four probes."""
+"""For the concentration: standard error 1 / sqrt(rounds sum_i M_ii^4), 0.02, with rounds of four probes."""
 ROUGH = 1e-2
-"""How close these probes must come to fitting the equations, relatively."""
+"""The relative tolerance of these probes."""
 TOLERANCE = 1e-5
-"""How close the projection must come to fitting the equations, relatively."""
+"""The relative tolerance of the projection."""
 CERTAINLY = 3.0
-"""Standard deviations by which an estimate exceeds the smallest large count."""
+"""The number of standard deviations by which an estimate must exceed the smallest large count."""
 ALONE = 0.999
-"""Leverage from which on no other count says anything about a noise."""
+"""The leverage from which on other counts carry no information about a noise term."""
 
 
 @dataclass(frozen=True, eq=False)
 class Leverages:
-    """How many noise terms have which leverage, by statistic.
+    """A histogram of the leverages of noise terms, by statistic.
 
     Attributes:
-        terms: by published statistic and bin, how many independent noise terms; a noise that several cells show counts
-            once, in the first statistic.
-        total: the sum of their leverages.
-        surrogate: whether they are those of the closed form for levels that divide evenly.
-        concentration: S, by how much more all residuals reveal together than one by one.
+        terms: the number of independent noise terms by published statistic and bin; a noise term that several cells
+            share counts once, in the first statistic.
+        total: the sum of the leverages by published statistic and bin.
+        surrogate: whether the leverages are those of the closed form for equal blocks.
+        concentration: S, the factor by which dependence between residuals increases the exponent.
     """
 
     terms: Floats
@@ -82,11 +85,11 @@ class Leverages:
 
     @property
     def number(self) -> int:
-        """Return how many noise terms there are."""
+        """Return the number of noise terms."""
         return round(float(self.terms.sum()))
 
     def restricted(self, statistics: Flags) -> Leverages:
-        """Return the leverages of some statistics; where the others are not published, they are no smaller."""
+        """Return the leverages of some statistics; without the other statistics, leverages are at least as large."""
         return replace(self, terms=self.terms[statistics], total=self.total[statistics])
 
     def exponent(self, law: Floats, other: Floats, variance: float) -> float:
@@ -94,8 +97,8 @@ class Leverages:
 
         Args:
             law: the noise distribution on -E .. E.
-            other: the one that it is compared with.
-            variance: V, of both.
+            other: the distribution to compare with.
+            variance: V, the variance of both.
         """
         found = 0.0
         for number, leverages in zip(*(each.sum(axis=0).tolist() for each in (self.terms, self.total)), strict=True):
@@ -106,7 +109,7 @@ class Leverages:
 
 
 def joined(parts: Sequence[Leverages]) -> Leverages:
-    """Return the leverages of several populations as one, the statistics of each after those of the one before."""
+    """Return the leverages of several populations combined, with their statistics in order of population."""
     terms, total = (np.concatenate([getattr(each, name) for each in parts]) for name in ("terms", "total"))
     weights = [_fourth_powers(each.total / np.maximum(each.terms, 1), each.terms) for each in parts]
     shared = np.average([each.concentration for each in parts], weights=np.maximum(weights, TINY))
@@ -119,9 +122,9 @@ class Residuals:
 
     Attributes:
         values: the residuals e.
-        estimate: of each true count, from all other published counts.
-        leverage: of each unknown.
-        variance: V h / (1 - h), of the error of each residual and of each estimate.
+        estimate: the estimate of each true count from all other published counts.
+        leverage: the leverage of each unknown.
+        variance: V h / (1 - h), the variance of the error of each residual and of each estimate.
     """
 
     values: Floats
@@ -130,7 +133,7 @@ class Residuals:
     variance: Floats
 
     def large(self, smallest: int) -> Flags:
-        """Return which true counts are certainly not smaller; their own noise has no part in the choice."""
+        """Return which true counts are certainly at least `smallest`, independently of their own noise."""
         return (self.leverage < ALONE) & (self.estimate - CERTAINLY * np.sqrt(self.variance) >= smallest)
 
 
@@ -140,7 +143,7 @@ def residuals_of(equations: Equations, published: Floats, leverage: Floats, vari
     Args:
         equations: the equations between all published cells.
         published: the value of every cell.
-        leverage: of every cell's unknown.
+        leverage: the leverage of the unknown of every cell.
         variance: V.
     """
     first = first_cells(equations)
@@ -151,7 +154,7 @@ def residuals_of(equations: Equations, published: Floats, leverage: Floats, vari
 
 
 def success_of(exponent: float) -> float:
-    """Return Phi(sqrt(2 B)), how often a comparison of two noise distributions is right.
+    """Return Phi(sqrt(2 B)), the probability that a test of two noise distributions is right.
 
     >>> success_of(0.0), round(success_of(0.5), 4)
     (0.5, 0.8413)
@@ -159,32 +162,34 @@ def success_of(exponent: float) -> float:
     return (1 + math.erf(math.sqrt(exponent))) / 2
 
 
-def probed_leverages(equations: Equations, statistic: Ints) -> Leverages:
-    """Return the leverages of all noise terms, with random probes of the equations.
+def probed_leverages(equations: Equations, statistic: Ints, progress: Progress | None = None) -> Leverages:
+    """Return the leverages of all noise terms, estimated with random probes of the equations.
 
     Args:
         equations: the equations between all published cells.
-        statistic: for every cell the number of its statistic.
+        statistic: the number of the statistic of every cell.
+        progress: a callback with the stage, the completed probes and their number.
     """
-    leverage = steady_leverages(equations, statistic)
+    leverage = steady_leverages(equations, statistic, progress=progress)
     found = histogram(statistic, leverage, equations, first_cells(equations))
-    return replace(found, concentration=concentration(equations, leverage))
+    return replace(found, concentration=concentration(equations, leverage, progress))
 
 
-def concentration(equations: Equations, leverage: Floats) -> float:
-    """Return S, the sum of M_ij^4 over all pairs of noise terms by that over i = j, with random probes.
+def concentration(equations: Equations, leverage: Floats, progress: Progress | None = None) -> float:
+    """Return S, the sum of M_ij^4 over all pairs of noise terms divided by the sum over i = j, with random probes.
 
-    With random signs a, b, c and their products d the expected product of the residuals of a, b, c and d at a noise
+    With random signs a, b, c and their products d, the expected product of the residuals of a, b, c and d at a noise
     term is the sum of M_ij^4 over j.
 
     Args:
         equations: the equations between all published cells.
-        leverage: of every cell's unknown.
+        leverage: the leverage of the unknown of every cell.
+        progress: a callback with the stage, the completed rounds and their number.
     """
     first, random = first_cells(equations), np.random.default_rng(SEED)
-    noises = _noises(equations, first)
-    own = np.repeat(np.arange(len(first)), noises.astype(np.int64))
-    single = _fourth_powers(leverage[first] / noises, noises)
+    numbers = _noise_terms(equations, first)
+    own = np.repeat(np.arange(len(first)), numbers.astype(np.int64))
+    single = _fourth_powers(leverage[first] / numbers, numbers)
     if single < TINY:
         return 1.0
     place = np.zeros(int(equations.unknowns.max()) + 1, dtype=np.int64)
@@ -192,11 +197,11 @@ def concentration(equations: Equations, leverage: Floats) -> float:
     shown = equations.spread > 0
     rounds = min(max(math.ceil(PRECISION / single), 1), MOST_ROUNDS)
     total = 0.0
-    for _ in range(rounds):
+    for _ in reported(range(rounds), "residuals", progress):
         signs = random.choice([-1.0, 1.0], size=(3, len(own)))
         product = np.ones(len(own))
         for probe in (*signs, signs.prod(axis=0)):
-            mean = np.bincount(own, probe) / noises
+            mean = np.bincount(own, probe) / numbers
             fitted = equations.project(np.where(shown, mean[place[equations.unknowns]], 0.0), tolerance=ROUGH)
             product *= probe - fitted.values[first][own]
         total += float(product.sum())
@@ -209,11 +214,11 @@ def _fourth_powers(leverage: Floats, terms: Floats) -> float:
 
 
 def closed_form_leverages(lattice: Lattice, *, spsn: bool) -> Leverages:
-    """Return the leverages of a population whose levels divide evenly.
+    """Return the leverages of a population with equal blocks, by the closed form.
 
     Args:
         lattice: the statistics of the population.
-        spsn: whether the same participants have the same noise; if not, every table has its own.
+        spsn: whether cells with the same participants have the same noise; if not, every table has its own.
     """
     times = (lattice.published if spsn else lattice.tables).astype(float)
     shown = lattice.published
@@ -223,59 +228,62 @@ def closed_form_leverages(lattice: Lattice, *, spsn: bool) -> Leverages:
 
 
 def first_cells(equations: Equations) -> Ints:
-    """Return the first cell of every unknown that has noise."""
+    """Return the first cell of every unknown with noise."""
     first: Ints = np.unique(equations.unknowns, return_index=True)[1]
     return first[equations.spread[first] > 0]
 
 
 def histogram(statistic: Ints, leverage: Floats, equations: Equations, cells: Ints) -> Leverages:
-    """Return how many noise terms of some cells have which leverage.
+    """Return the histogram of leverages of the noise terms of some cells.
 
     Args:
-        statistic: for every cell the number of its statistic.
-        leverage: of every cell's unknown.
-        equations: the equations between all cells, which give how many noise terms a cell shows.
-        cells: those that count.
+        statistic: the number of the statistic of every cell.
+        leverage: the leverage of the unknown of every cell.
+        equations: the equations between all cells, which give the number of noise terms of a cell.
+        cells: the selected cells.
     """
-    noises = _noises(equations, cells)
-    return _by_statistic(statistic[cells], leverage[cells] / noises, noises, int(statistic.max()) + 1)
+    numbers = _noise_terms(equations, cells)
+    return _by_statistic(statistic[cells], leverage[cells] / numbers, numbers, int(statistic.max()) + 1)
 
 
-def _noises(equations: Equations, cells: Ints) -> Floats:
-    """Return how many noise terms some cells show."""
+def _noise_terms(equations: Equations, cells: Ints) -> Floats:
+    """Return the number of noise terms of some cells."""
     together = np.bincount(equations.unknowns)[equations.unknowns]
     found: Floats = np.round(together[cells] / equations.spread[cells] ** 2)
     return found
 
 
 def binned(leverage: Floats, shared: float = 1.0) -> Leverages:
-    """Return the leverages of one noise term each, as if of one statistic, with their concentration."""
+    """Return a histogram of leverages, with one noise term each in a single statistic, and their concentration."""
     found = _by_statistic(np.zeros(len(leverage), dtype=np.int64), leverage, np.ones(len(leverage)), 1)
     return replace(found, concentration=shared)
 
 
-def _by_statistic(statistic: Ints, leverage: Floats, noises: Floats, statistics: int) -> Leverages:
+def _by_statistic(statistic: Ints, leverage: Floats, numbers: Floats, statistics: int) -> Leverages:
     place = statistic * BINS + np.minimum(leverage * BINS, BINS - 1).astype(np.int64)
     terms, total = (
         np.bincount(place, weights, statistics * BINS).astype(np.float64).reshape(statistics, BINS)
-        for weights in (noises, noises * leverage)
+        for weights in (numbers, numbers * leverage)
     )
     return Leverages(terms, total)
 
 
-def steady_leverages(equations: Equations, group: Ints, *, probes: int | None = None) -> Floats:
-    """Return the leverage of every cell's unknown, with less random error than single cells have.
+def steady_leverages(
+    equations: Equations, group: Ints, *, probes: int | None = None, progress: Progress | None = None
+) -> Floats:
+    """Return the leverage of the unknown of every cell, with smaller random errors than single estimates.
 
-    Cells of one group and equally many cells in one unknown are drawn towards their mean until they differ as much as
-    they do beyond the error of the probes, whose variance is 2 h^2 (1 - h^2) / probes.
+    Cells of one group whose unknowns have the same number of cells are shrunk towards their mean. Their remaining
+    variance is that beyond the error of the probes, which has variance 2 h^2 (1 - h^2) / probes.
 
     Args:
         equations: the equations between all published cells.
-        group: for every cell the number of its statistic.
-        probes: how many, by the number of cells if left out.
+        group: the number of the statistic of every cell.
+        probes: the number of probes; by default it depends on the number of cells.
+        progress: a callback with the stage, the completed probes and their number.
     """
     probes = probes or min(max(WORK // equations.cells, FEWEST), MOST)
-    found = probe_leverages(equations, np.random.default_rng(SEED), probes=probes)
+    found = probe_leverages(equations, np.random.default_rng(SEED), probes=probes, progress=progress)
     together = np.bincount(equations.unknowns)[equations.unknowns]
     alike = np.unique(group * (int(together.max()) + 1) + together, return_inverse=True)[1]
     cells = np.bincount(alike)

@@ -1,4 +1,4 @@
-"""Least squares with one variable per unknown: cells that are one unknown are taken together before solving."""
+"""Least squares with one variable per unknown: cells that share an unknown are merged before solving."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TINY = np.finfo(float).tiny
 
 
 class UnknownEquations(ABC):
-    """Equations between unknowns, asked about cells."""
+    """Equations between unknowns, with an interface in terms of cells."""
 
     @property
     @abstractmethod
@@ -32,7 +32,7 @@ class UnknownEquations(ABC):
     @property
     @abstractmethod
     def unknowns(self) -> Ints:
-        """Return for every cell the number of its unknown."""
+        """Return the index of the unknown of every cell."""
 
     @property
     @abstractmethod
@@ -42,7 +42,7 @@ class UnknownEquations(ABC):
     @property
     @abstractmethod
     def spread(self) -> Floats:
-        """Return the standard deviation with which every cell enters, in units of one noise term; 0 if it is known."""
+        """Return the standard deviation of every cell in units of one noise term; 0 for a known cell."""
 
     @cached_property
     def _many(self) -> int:
@@ -56,16 +56,16 @@ class UnknownEquations(ABC):
         tolerance: float = TOLERANCE,
         go_on: Callable[[int], bool] | None = None,
     ) -> Fit:
-        """Return the counts nearest to the published ones, weighted by precision, that fit all equations."""
+        """Return the counts nearest to the published ones, weighted by precision, that satisfy all equations."""
         values, deviation = self._by_unknown(published, self.spread if spread is None else spread)
         found = fit(self.sums, values, deviation, tolerance=tolerance, go_on=go_on)
         return replace(found, values=found.values[self.unknowns])
 
     def row(self, place: int, spread: Floats | None = None, *, tolerance: float = VARIANCE_TOLERANCE) -> Floats:
-        """Return the weights with which the best estimate of one cell sums up the published ones."""
+        """Return the weights of all published cells in the best linear estimate of one cell."""
         spread = self.spread if spread is None else spread
         weights, deviation = self._weights(place, spread, tolerance)
-        # Cells of one unknown share its weight by their precision.
+        # Cells that share an unknown share its weight in proportion to their precision.
         square = deviation[self.unknowns] ** 2
         share = np.divide(square, spread**2, out=np.zeros(self.cells), where=spread > 0)
         return weights[self.unknowns] * share
@@ -80,8 +80,8 @@ class UnknownEquations(ABC):
     def variance_ratios(self, spread: Floats | None = None) -> Floats:
         """Return the variance of the best linear estimate of every cell, in units of V, by dense algebra.
 
-        For up to a few thousand unknowns: the diagonal of D P D with P = I - Q'Q, Q an orthonormal basis of the rows
-        of A D.
+        Suitable for up to a few thousand unknowns: the diagonal of D P D with P = I - Q'Q, Q an orthonormal basis of
+        the rows of A D.
         """
         _, deviation = self._by_unknown(np.zeros(self.cells), self.spread if spread is None else spread)
         basis = _orthonormal(self.sums.dense() * deviation)
@@ -91,7 +91,7 @@ class UnknownEquations(ABC):
     def _weights(self, place: int, spread: Floats, tolerance: float) -> tuple[Floats, Floats]:
         """Return the weight of every unknown in the estimate of one cell, and the deviation of every unknown.
 
-        The projection is D P D^-1, P symmetric: its row is D^-1 P D e, and 0 for an unknown that is known.
+        The projection is D P D^-1, P symmetric: its row is D^-1 P D e, and 0 for a known variable.
         """
         _, deviation = self._by_unknown(np.zeros(self.cells), spread)
         square, target = deviation**2, np.zeros(len(deviation))
@@ -105,7 +105,7 @@ class UnknownEquations(ABC):
         unknowns, many = self.unknowns, self._many
         sure = np.zeros(many, dtype=bool)
         sure[unknowns[spread == 0]] = True
-        # Of an unknown with a known cell that cell alone counts.
+        # For an unknown with a known cell, only that cell is used.
         counts = (spread == 0) | ~sure[unknowns]
         weight = np.where(counts, 1.0, 0.0)
         np.divide(1.0, spread**2, out=weight, where=counts & (spread > 0))
@@ -114,7 +114,7 @@ class UnknownEquations(ABC):
 
 
 def _orthonormal(rows: Floats) -> Floats:
-    """Return an orthonormal basis of the space that rows span, as rows."""
+    """Return an orthonormal basis of the row space, as rows."""
     gram = rows @ rows.T if rows.shape[0] < rows.shape[1] else rows.T @ rows
     values, vectors = np.linalg.eigh(gram)
     kept = values > 1e-10 * max(float(values[-1]), 1.0) if len(values) else np.zeros(0, dtype=bool)

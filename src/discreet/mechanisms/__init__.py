@@ -1,1 +1,1 @@
-"""Output mechanisms: what is published, and which noise goes where."""
+"""Output mechanisms: add noise to counts and return the published values."""

@@ -1,7 +1,7 @@
-"""The cell key method: the participants' keys, summed, decide the noise.
+"""The cell key method: the sum of the participants' record keys determines the noise.
 
 published(c) = n(c) + noise(n(c), k(c)) with k(c) = sum of record keys mod K. The same
-participants get the same noise in every table; see docs/guides/keys.md for mixed keys.
+participants get the same noise in every table. docs/concepts/keys.md describes mixed keys.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WIDEST_KEY_SPACE = 1 << 32
 EARLIER_BITS = 32
-"""Bits of a digest that keys were reduced from where the record of a release has no mark."""
+"""Bits of the digest from which keys were reduced if the release record has no `key_bits` field."""
 
 
 @MECHANISMS.register("cell-key")
@@ -33,12 +33,12 @@ class CellKey(CountNoiseMechanism):
     """Noise from cell keys.
 
     Attributes:
-        noise: a p-table, or any law of noise; with a law every count from 1 on has the same one.
-        secret: the office's secret, at least 16 bytes; needed for mixed keys and for keys made from ids.
+        noise: a p-table or a noise distribution; a distribution applies to every count from 1 on.
+        secret: the office's secret, at least 16 bytes; required for mixed keys and for keys derived from ids.
         mode: `mixed` (default) or `plain`, which reproduces R cellKey and the ONS tool.
         version: the version label of the record keys.
-        perturb_zeros: whether a law gives empty cells noise too, by their coordinates; a p-table says so itself.
-        key_bits: bits of an id's digest that its key is reduced from: 64, or 32 to repeat an older release.
+        perturb_zeros: whether a distribution also perturbs empty cells, by coordinates; a p-table defines this itself.
+        key_bits: the bits of an id's digest from which its key is reduced: 64, or 32 to reproduce an older release.
 
     >>> from discreet.noise.ptable import PTable
     >>> CellKey(PTable.max_entropy(variance=2, bound=5), secret=b"a secret of the office").key_space == 2**32
@@ -67,26 +67,26 @@ class CellKey(CountNoiseMechanism):
         if self.key_space > WIDEST_KEY_SPACE:
             raise ParameterError.outside("cell key", "key_space", self.key_space, f"at most {WIDEST_KEY_SPACE}")
         if self.key_bits not in {EARLIER_BITS, DIGEST_BITS}:
-            wanted = f"{DIGEST_BITS}, or {EARLIER_BITS} for a release of earlier versions"
+            wanted = f"{DIGEST_BITS}, or {EARLIER_BITS} for a release made by an earlier version"
             raise ParameterError.outside("cell key", "key_bits", self.key_bits, wanted)
         if self.perturbs_zeros and self.secret is None:
-            raise SecretError("Noise on empty cells is drawn by their coordinates and needs the office's secret.")
+            raise SecretError("Noise on empty cells is drawn by coordinates. Pass the office's secret.")
         if self.mode == "mixed" or self.perturbs_zeros:
             KeyMixer(self.secret)
 
     @property
     def key_space(self) -> int:
-        """Return K, the p-table's own or 2^32."""
+        """Return K: the key space of the p-table, or 2^32 for a distribution."""
         return self.by_count.key_space
 
-    def publish(self, lot: NoiseBatch) -> Ints:
-        """Return count plus noise: by their keys, and of empty cells, whose keys are all 0, by their coordinates."""
-        noise = self.by_count.draw(lot.counts, lot.keys, mode=self.mode, secret=self.secret)
+    def publish(self, batch: NoiseBatch) -> Ints:
+        """Return counts plus noise, drawn by cell keys; noise of empty cells, whose keys are all 0, by coordinates."""
+        noise = self.by_count.draw(batch.counts, batch.keys, mode=self.mode, secret=self.secret)
         if self.perturbs_zeros:
-            empty = lot.counts == 0
-            words = KeyMixer(self.secret).of_cells(lot.words[empty], lot.counts[empty])
-            noise[empty] = self.by_count.draw_words(lot.counts[empty], words)
-        return lot.counts + noise
+            empty = batch.counts == 0
+            words = KeyMixer(self.secret).of_cells(batch.words[empty], batch.counts[empty])
+            noise[empty] = self.by_count.draw_words(batch.counts[empty], words)
+        return batch.counts + noise
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -96,7 +96,7 @@ class CellKey(CountNoiseMechanism):
             "key_mode": self.mode,
             "key_version": self.version,
             "key_space": self.key_space,
-            # A power of two has the same keys by both derivations, and its record no mark.
+            # For a power of two both derivations give the same keys, so the record omits the field.
             "key_bits": self.key_bits if self.key_bits > EARLIER_BITS and self.key_space.bit_count() > 1 else None,
             "perturb_zeros": self.perturbs_zeros,
             **described_noise(self.noise),
@@ -104,7 +104,7 @@ class CellKey(CountNoiseMechanism):
 
     @classmethod
     def from_flags(cls, flags: MechanismFlags) -> Self:
-        """Return the mechanism that flags ask for."""
+        """Return the mechanism specified by command-line flags."""
         noise = flags.noise()
         needed = flags.key_mode != "plain" or flags.from_ids or bool(flags.perturb_zeros)
         secret = flags.office_secret(needed=needed)
@@ -112,7 +112,7 @@ class CellKey(CountNoiseMechanism):
 
     @classmethod
     def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Self:
-        """Return the mechanism of a record."""
+        """Return the mechanism described by a record."""
         version = "1" if record.key_version is None else record.key_version
         bits = record.key_bits or EARLIER_BITS
         return cls(record.noise, secret=secret, mode=record.key_mode, version=version, key_bits=bits)

@@ -1,8 +1,9 @@
-"""Noise by coordinates: a cell's codes and its count decide, for counts that have no keys.
+"""Noise by coordinates: a cell's codes and its count determine the noise, for counts without record keys.
 
 published(c) = n(c) + noise(n(c), w(c)) with w(c) a keyed function of the codes of the cell, its population, its count
-and the version label. The same cell gets the same noise in every table, every run and every file that holds the same
-count of it. A count that changes gets new noise; cells of the same participants under other codes do not share theirs.
+and the version label. The same cell gets the same noise in every table, every run and every file that contains the
+same count for it. A changed count gets new noise. Cells with the same participants but different codes do not share
+their noise.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ class Coordinates(CountNoiseMechanism):
     """Noise from the coordinates of a cell.
 
     Attributes:
-        noise: a p-table, or any law of noise; with a law every count from 1 on has the same one.
+        noise: a p-table or a noise distribution; a distribution applies to every count from 1 on.
         secret: the office's secret, at least 16 bytes.
-        version: a label; another one gives other noise.
-        perturb_zeros: whether a law gives empty cells noise too; a p-table says so itself.
-        labelled_total: whether the noise of the grand total depends on label and unit; not so in older releases.
+        version: the version label; changing it redraws all noise.
+        perturb_zeros: whether a distribution also perturbs empty cells; a p-table defines this itself.
+        labelled_total: whether the noise of the grand total depends on label and unit; False for older releases.
     """
 
     noise: NoiseByCount | Noise
@@ -52,15 +53,15 @@ class Coordinates(CountNoiseMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.secret:
-            raise SecretError("Noise by coordinates needs the office's secret and none was given. Pass the secret.")
+            raise SecretError("Noise by coordinates requires the office's secret, but none was given. Pass the secret.")
         KeyMixer(self.secret)
         if not self.version:
-            raise ParameterError("The version label must be a text such as 1.", parameter="version")
+            raise ParameterError("The version label is empty. Give a non-empty text such as 1.", parameter="version")
 
-    def publish(self, lot: NoiseBatch) -> Ints:
-        """Return count plus noise."""
-        words = KeyMixer(self.secret).of_cells(lot.words, lot.counts)
-        return lot.counts + self.by_count.draw_words(lot.counts, words)
+    def publish(self, batch: NoiseBatch) -> Ints:
+        """Return counts plus noise."""
+        words = KeyMixer(self.secret).of_cells(batch.words, batch.counts)
+        return batch.counts + self.by_count.draw_words(batch.counts, words)
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -75,11 +76,11 @@ class Coordinates(CountNoiseMechanism):
 
     @classmethod
     def from_flags(cls, flags: MechanismFlags) -> Self:
-        """Return the mechanism that flags ask for."""
+        """Return the mechanism specified by command-line flags."""
         return cls(flags.noise(), flags.office_secret(needed=True), version=flags.version)
 
     @classmethod
     def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Self:
-        """Return the mechanism of a record."""
+        """Return the mechanism described by a record."""
         version = "1" if record.key_version is None else record.key_version
         return cls(record.noise, secret, version=version, labelled_total=record.labelled_total)

@@ -1,8 +1,8 @@
-"""Manifestly eps-differentially private output: a budget, split over all counts that a person changes.
+"""Manifestly eps-differentially private output: a privacy budget split over all counts that one person changes.
 
-published(c) = n(c) + X, X two-sided geometric with P(x) proportional to exp(-eps_c |x|), on every cell, empty ones too,
-drawn exactly. One person more or less changes one count by 1 in every statistic, so the output as a whole keeps
-eps = sum of eps_c over the statistics (sequential composition), with delta = 0.
+published(c) = n(c) + X, X two-sided geometric with P(x) proportional to exp(-eps_c |x|). X is drawn exactly and added
+to every cell, including empty cells. Adding or removing one person changes one count by 1 in every statistic, so the
+whole output satisfies eps = sum of eps_c over the statistics (sequential composition), with delta = 0.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from discreet.tabulation.static_output import StaticOutput
 
 CONDITION = (
-    "for one person more or less, each with one record, who may be in every population of the programme; where a "
-    "record is another unit, such as a household, for one such unit; noise on every cell that somebody can be in, "
-    "empty ones too, drawn exactly; tables and codes known beforehand; for this output alone: budgets of several "
-    "releases add up; replacing one record by another counts twice"
+    "for one person added or removed, with one record per person; the person may be in every population of the "
+    "programme; if a record is another unit, such as a household, for one such unit; noise on every cell that can be "
+    "non-empty, including empty cells, drawn exactly; tables and codes fixed in advance; for this output alone: "
+    "budgets of several releases add up; replacing one record by another counts twice"
 )
 
 
@@ -40,10 +40,10 @@ class EpsDP(RegisteredMechanism):
     """Two-sided geometric noise within a privacy budget.
 
     Attributes:
-        budget: what may be spent, and on what.
-        spsn: whether a statistic gets its noise once and shows it in every table, which spends less.
-        bits: where randomness comes from; a seed is for research, never for a publication.
-        output: what it is ready for.
+        budget: the privacy budget and its split over tables.
+        spsn: whether a statistic has the same noise in every table, which spends less of the budget.
+        bits: the source of randomness; use a seed for research only, never for publication.
+        output: the output over which the budget is split; None before `ready_for`.
     """
 
     budget: Budget
@@ -65,7 +65,7 @@ class EpsDP(RegisteredMechanism):
     def ready_for(self, output: StaticOutput) -> Self:
         """Return the mechanism with its budget split over an output."""
         ready = replace(self, output=output)
-        # What cannot be drawn is refused before anything is counted.
+        # Reject an epsilon that the sampler cannot draw before tabulation starts.
         for epsilon in set(ready.spent.values()):
             ExactGeometric(epsilon)
         return ready
@@ -74,14 +74,14 @@ class EpsDP(RegisteredMechanism):
     def spent(self) -> dict[tuple[str, PopulationStatistic], float]:
         """Return the epsilon of every count, by table and statistic."""
         if self.output is None:
-            raise InternalError("The budget is not split over an output yet.")
+            raise InternalError("The budget has not been split over an output. Call ready_for first.")
         return self.budget.split(self.output, spsn=self.spsn)
 
-    def publish(self, lot: NoiseBatch) -> Ints:
-        """Return count plus exact geometric noise, of one statistic."""
-        (statistic,) = lot.statistics
-        epsilon = self._by_depths[lot.table, statistic]
-        return lot.counts + _sampler(epsilon).sample(len(lot.counts), self.bits)
+    def publish(self, batch: NoiseBatch) -> Ints:
+        """Return the counts of one statistic plus exact geometric noise."""
+        (statistic,) = batch.statistics
+        epsilon = self._by_depths[batch.table, statistic]
+        return batch.counts + _sampler(epsilon).sample(len(batch.counts), self.bits)
 
     @cached_property
     def _by_depths(self) -> dict[tuple[str, tuple[int, ...]], float]:
@@ -89,16 +89,16 @@ class EpsDP(RegisteredMechanism):
 
     @property
     def epsilon(self) -> float:
-        """Return what the whole output spends: the sum over the counts that one person changes."""
+        """Return the epsilon of the whole output: the sum over the counts that one person changes."""
         counts = {shown if self.spsn else (table, shown): each for (table, shown), each in self.spent.items()}
         return math.fsum(counts.values())
 
     def described(self) -> dict[str, Any]:
-        """Return the fields of a record; the law is that of the count with least noise."""
+        """Return the fields of a record; its noise distribution is that of the count with the smallest variance."""
         output = self.output
-        assert output is not None  # noqa: S101 - it was made ready before anything was counted
+        assert output is not None  # noqa: S101 - ready_for is called before tabulation
         largest = max(self.spent.values())
-        promise = {
+        guarantee = {
             "epsilon": self.epsilon,
             "delta": 0.0,
             "sensitivity": output.sensitivity(spsn=self.spsn),
@@ -106,27 +106,27 @@ class EpsDP(RegisteredMechanism):
             "condition": CONDITION,
         }
         if self.budget.weights or self.budget.per_table:
-            promise["tables"] = self.budget.of_tables(output)
+            guarantee["tables"] = self.budget.of_tables(output)
         return {
             "mechanism": self.name,
             "spsn": self.spsn,
             "law": "geometric",
             "parameters": {"epsilon": largest},
             "perturb_zeros": True,
-            "privacy": promise,
+            "privacy": guarantee,
         }
 
     @classmethod
     def from_flags(cls, flags: MechanismFlags) -> Self:
-        """Return the mechanism that flags ask for: its epsilon is that of the whole output."""
+        """Return the mechanism specified by command-line flags; epsilon is that of the whole output."""
         given = {name: value for name, value in flags.parameters.items() if value is not None}
         epsilon = given.pop("epsilon", None)
         other = ["ptable"] if flags.ptable else list(given)
         if flags.law not in {None, "geometric"} or other:
             what = f"--{other[0].replace('_', '-')}" if other else f"--law {flags.law}"
             raise ParameterError(
-                f"The mechanism eps-dp has two-sided geometric noise, told by --epsilon of the whole output; {what} "
-                "cannot be given too.",
+                "The mechanism eps-dp uses two-sided geometric noise. Its only parameter is --epsilon for the whole "
+                f"output. Remove {what}.",
                 parameter=other[0] if other else "law",
             )
         budget = Budget(epsilon) if flags.budget is None else read_budget(flags.budget, epsilon)
@@ -135,5 +135,5 @@ class EpsDP(RegisteredMechanism):
 
 @lru_cache(maxsize=8)
 def _sampler(epsilon: float) -> ExactGeometric:
-    """Return a sampler with its thresholds, of which a small epsilon has many: a few are kept."""
+    """Return a sampler with its thresholds; cached because a small epsilon has many thresholds."""
     return ExactGeometric(epsilon)

@@ -1,4 +1,4 @@
-"""The exact mechanism: true counts, for comparison and for the curator's own shelf. Never for publication."""
+"""The exact mechanism: true counts, for comparison and for the curator's own use. Do not publish them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @MECHANISMS.register("exact")
 @dataclass(frozen=True)
 class Exact(RegisteredMechanism):
-    """Publishes every count as it is."""
+    """Unperturbed counts."""
 
     name: ClassVar[str] = "exact"
     key_space: ClassVar[int] = KEY_SPACE
@@ -28,12 +28,12 @@ class Exact(RegisteredMechanism):
     repeatable: ClassVar[bool] = True
     laws: ClassVar[tuple[str, ...]] = ("none",)
 
-    def publish(self, lot: NoiseBatch) -> Ints:
+    def publish(self, batch: NoiseBatch) -> Ints:
         """Return the counts."""
-        return lot.counts
+        return batch.counts
 
     def described(self) -> dict[str, Any]:
-        """Return the fields of a record: no noise at all."""
+        """Return the fields of a record without noise."""
         return {"mechanism": self.name, "law": "none", "parameters": {}, "spsn": self.spsn, "key_mode": "plain"}
 
     @classmethod

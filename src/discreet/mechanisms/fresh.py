@@ -1,6 +1,7 @@
-"""Fresh noise: every cell of every table draws for itself, also where several tables show the same count.
+"""Fresh noise: every cell of every table has independent noise, even if several tables show the same count.
 
-The paper's static output without SPSN. Whoever averages the copies of a count comes closer to it: see `assess`.
+This is the paper's static output without SPSN. An attacker who averages the copies of a count reduces the noise; see
+`assess`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ class Fresh(CountNoiseMechanism):
     """Independent noise for every cell of every table.
 
     Attributes:
-        noise: a p-table, or any law of noise; with a law every count from 1 on has the same one.
-        perturb_zeros: whether a law gives empty cells noise too; a p-table says so itself.
-        bits: where randomness comes from; a seed is for research, never for a publication.
+        noise: a p-table or a noise distribution; a distribution applies to every count from 1 on.
+        perturb_zeros: whether a distribution also perturbs empty cells; a p-table defines this itself.
+        bits: the source of randomness; use a seed for research only, never for publication.
     """
 
     noise: NoiseByCount | Noise
@@ -44,9 +45,9 @@ class Fresh(CountNoiseMechanism):
     shares_noise: ClassVar[bool | None] = False
     flags: ClassVar[tuple[str, ...]] = ("perturb_zeros",)
 
-    def publish(self, lot: NoiseBatch) -> Ints:
-        """Return count plus noise."""
-        return lot.counts + self.by_count.draw_words(lot.counts, self.bits.words(len(lot.counts)))
+    def publish(self, batch: NoiseBatch) -> Ints:
+        """Return counts plus noise."""
+        return batch.counts + self.by_count.draw_words(batch.counts, self.bits.words(len(batch.counts)))
 
     def described(self) -> dict[str, Any]:
         """Return the fields of a record."""
@@ -59,5 +60,5 @@ class Fresh(CountNoiseMechanism):
 
     @classmethod
     def from_flags(cls, flags: MechanismFlags) -> Self:
-        """Return the mechanism that flags ask for."""
+        """Return the mechanism specified by command-line flags."""
         return cls(flags.noise())

@@ -1,4 +1,4 @@
-"""What an output mechanism does: turn counts into what is published, and describe itself; all of them by name."""
+"""Output mechanisms: the protocol that maps true counts to published counts, and the registry of mechanisms by name."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NoiseBatch:
-    """Cells that get their noise together.
+    """A batch of cells that are perturbed together.
 
     Attributes:
-        table: the table for which they are made; cells that several tables share are made for the first of them.
-        statistics: the statistics they are of, one after the other.
+        table: the table of the cells; for cells that several tables share, the first of these tables.
+        statistics: the statistics of the cells, in order.
         counts: true counts.
-        keys: cell keys, 0 where records have none.
-        find_words: makes the coordinate words; called only by a mechanism that asks for them.
+        keys: cell keys; 0 if the records have no keys.
+        find_words: a function that computes the coordinate words; called only if the mechanism uses them.
     """
 
     table: str
@@ -46,21 +46,21 @@ class NoiseBatch:
 
     @cached_property
     def words(self) -> Words:
-        """Return a word per cell that depends on its coordinates alone."""
+        """Return one word per cell that depends only on the coordinates of the cell."""
         return self.find_words()
 
 
 class Mechanism(Protocol):
-    """Decides which noise goes where.
+    """An output mechanism.
 
     Attributes:
         name: its name in records and on the command line.
-        key_space: K, the number of keys it works with.
+        key_space: K, the number of possible keys.
         needs_keys: whether every record must have a key.
-        secret: the office's secret, for record keys made from ids and for noise by coordinates.
+        secret: the office's secret, for record keys derived from ids and for noise by coordinates.
         version: the version label of keys and coordinates.
-        spsn: whether a statistic gets its noise once and shows it in every table.
-        perturbs_zeros: whether an empty cell may be published as something else; lots then hold empty cells too.
+        spsn: whether a statistic has the same noise in every table.
+        perturbs_zeros: whether an empty cell may be published as a non-zero value; batches then include empty cells.
     """
 
     @property
@@ -79,30 +79,30 @@ class Mechanism(Protocol):
     def perturbs_zeros(self) -> bool: ...  # noqa: D102
 
     def ready_for(self, output: StaticOutput) -> Self:
-        """Return the mechanism for one output: a privacy budget is split over its tables."""
+        """Return the mechanism for one output, e.g. with a privacy budget split over its tables."""
 
-    def publish(self, lot: NoiseBatch) -> Ints:
-        """Return what is published for these cells."""
+    def publish(self, batch: NoiseBatch) -> Ints:
+        """Return the published values of these cells."""
 
     def described(self) -> dict[str, Any]:
-        """Return the fields of a record that tell how the noise was made."""
+        """Return the fields of a record that describe the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismFlags:
-    """What a command line says about a mechanism and its noise.
+    """The command-line flags of a mechanism and its noise.
 
     Attributes:
-        secret: reads the office's secret; called only where it is needed, or where there may be one.
+        secret: a function that reads the office's secret; called only if the mechanism can use one.
         law: the noise distribution.
-        ptable: a file with a p-table instead.
-        key_mode: of cell keys.
-        version_label: of keys and coordinates.
+        ptable: a file with a p-table, instead of a noise distribution.
+        key_mode: the mode of cell keys, `mixed` or `plain`.
+        version_label: the version label of keys and coordinates.
         budget: a file that splits a privacy budget over tables.
-        spsn: whether the same noise is shown in every table, where that is a choice.
-        perturb_zeros: whether empty cells get noise too.
-        from_ids: whether record keys are made from ids.
-        parameters: of the distribution, those that were given.
+        spsn: whether a statistic has the same noise in every table, for mechanisms that allow both.
+        perturb_zeros: whether empty cells are also perturbed.
+        from_ids: whether record keys are derived from ids.
+        parameters: the parameters of the distribution that were given.
     """
 
     secret: Callable[[], bytes | None]
@@ -118,7 +118,7 @@ class MechanismFlags:
 
     @property
     def version(self) -> str:
-        """Return the version label, 1 if none was given."""
+        """Return the version label; 1 if none was given."""
         return "1" if self.version_label is None else self.version_label
 
     def noise(self) -> NoiseByCount:
@@ -130,17 +130,17 @@ class MechanismFlags:
         return noise_by_count(noise_named(self.law, ptable=self.ptable, perturb_zeros=zeros or None, **self.parameters))
 
     def office_secret(self, *, needed: bool) -> bytes | None:
-        """Return the office's secret, or refuse its absence where it is needed."""
+        """Return the office's secret; raise SecretError if it is needed and missing."""
         secret = self.secret()
         if secret is None and needed:
             raise SecretError(
-                "The secret is missing: give --secret-file or set DISCREET_SECRET. `discreet keys new FILE` makes one."
+                "The secret is missing. Give --secret-file or set DISCREET_SECRET. Create: `discreet keys new FILE`."
             )
         return secret
 
 
 class DescribedMechanism(Protocol):
-    """What the record of a release says about a mechanism that can be repeated."""
+    """The fields of a release record that describe a reproducible mechanism."""
 
     @property
     def noise(self) -> NoiseByCount: ...  # noqa: D102
@@ -155,17 +155,17 @@ class DescribedMechanism(Protocol):
 
 
 class RegisteredMechanism:
-    """What is known of a kind of mechanism by its name alone, as records and commands need it.
+    """The class attributes of a mechanism that records and commands look up by its name.
 
     Attributes:
-        name: in records and on the command line.
+        name: the name in records and on the command line.
         needs_keys: whether every record must have a key.
-        shares_noise: what `spsn` always is; None where it is a choice.
-        same_noise_by: what two cells of one noise have in common: `participants`, `coordinates`, or `nothing`.
-        repeatable: whether the noise depends on the data and the secret alone.
-        laws: the names of the only distributions it can have, empty if it can have any.
-        flags: flags of the command line that it uses, of those that not every mechanism does.
-        public_method: what the public may know of it beside that it adds noise.
+        shares_noise: the fixed value of `spsn`; None if the user can choose it.
+        same_noise_by: the property that cells with the same noise share: `participants`, `coordinates`, or `nothing`.
+        repeatable: whether the noise depends only on the data and the secret.
+        laws: the names of the noise distributions that the mechanism supports; empty if it supports all.
+        flags: the mechanism-specific command-line flags that it uses.
+        public_method: a public description of the method, appended to the statement that noise is added.
     """
 
     name: ClassVar[str]
@@ -177,20 +177,20 @@ class RegisteredMechanism:
     flags: ClassVar[tuple[str, ...]] = ()
     public_method: ClassVar[str] = ""
 
-    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - only a budget looks at the output
+    def ready_for(self, output: StaticOutput) -> Self:  # noqa: ARG002 - only a budget uses the output
         """Return itself."""
         return self
 
     @classmethod
-    def from_flags(cls, flags: MechanismFlags) -> Mechanism:  # noqa: ARG003 - a mechanism of one's own may have none
-        """Return the mechanism that flags ask for."""
-        what = f"The mechanism {cls.name} takes no flags. Make it in Python, and pass it to discreet.protect."
+    def from_flags(cls, flags: MechanismFlags) -> Mechanism:  # noqa: ARG003 - a user-defined mechanism may have no flags
+        """Return the mechanism specified by command-line flags."""
+        what = f"The mechanism {cls.name} has no flags. Create it in Python and pass it to discreet.protect."
         raise ParameterError(what, parameter="mechanism")
 
     @classmethod
     def from_record(cls, record: DescribedMechanism, secret: bytes | None) -> Mechanism:  # noqa: ARG003
-        """Return the mechanism of a record, the inverse of `described`; for those that can be repeated."""
-        raise InternalError(f"The mechanism {cls.name} cannot be repeated.")
+        """Return the mechanism described by a record, the inverse of `described`; for reproducible mechanisms."""
+        raise InternalError(f"The mechanism {cls.name} is not reproducible.")
 
 
 class CountNoiseMechanism(RegisteredMechanism):
@@ -200,7 +200,7 @@ class CountNoiseMechanism(RegisteredMechanism):
 
     Attributes:
         noise: a p-table, or one distribution for every count from 1 on.
-        perturb_zeros: whether one distribution gives empty cells noise too; a p-table defines that itself.
+        perturb_zeros: whether a distribution also perturbs empty cells; a p-table defines this itself.
     """
 
     noise: NoiseByCount | Noise
@@ -209,24 +209,24 @@ class CountNoiseMechanism(RegisteredMechanism):
     def __post_init__(self) -> None:
         noise = noise_by_count(self.noise, perturb_zeros=self.perturb_zeros)
         if not noise.varies_by_count and isinstance(noise.large, MaxEntropy):
-            # A record has the same name for it as for the p-table, under which small counts have other noise.
+            # A record uses the same name for the p-table, in which small counts have other distributions.
             raise ParameterError(
-                "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy("
-                f"variance={noise.large.variance:g}, bound={noise.large.bound}), which gives small counts theirs.",
+                "MaxEntropy is the noise distribution of large counts only. Use PTable.max_entropy("
+                f"variance={noise.large.variance:g}, bound={noise.large.bound}), which also defines small counts.",
                 parameter="noise",
             )
         object.__setattr__(self, "noise", noise)
-        # A p-table defines that itself; None, so that `dataclasses.replace` can put another p-table in its place.
+        # A p-table defines this itself. None lets `dataclasses.replace` substitute another p-table.
         object.__setattr__(self, "perturb_zeros", None if noise.varies_by_count else noise.perturbs_zeros)
 
     @property
     def by_count(self) -> NoiseByCount:
-        """Return the noise of every true count."""
+        """Return the noise distribution by true count."""
         return noise_by_count(self.noise)
 
     @property
     def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else."""
+        """Return whether a true 0 may be published as a non-zero value."""
         return self.by_count.perturbs_zeros
 
 
@@ -236,4 +236,4 @@ MECHANISMS: Registry[type[RegisteredMechanism]] = Registry(
     order=("cell-key", "coordinates", "fresh", "eps-dp", "exact"),
     base=RegisteredMechanism,
 )
-"""All output mechanisms by name; those of users register like ours."""
+"""All output mechanisms by name; users register their own in the same way."""

@@ -1,4 +1,4 @@
-"""The mechanism that was asked for by name, with its noise."""
+"""Create a mechanism and its noise from its name and command-line flags."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def mechanism_named(
     perturb_zeros: bool | None = None,
     from_ids: bool = False,
     ready_keys: bool = False,
-    **parameters: Any,  # noqa: ANN401 - those of the distribution
+    **parameters: Any,  # noqa: ANN401 - the parameters of the distribution
 ) -> Mechanism:
-    """Return a registered mechanism, or refuse flags that it would ignore; MechanismFlags tells what each flag is.
+    """Return a registered mechanism; raise ParameterError for flags that it would ignore.
 
-    Keys that the data bring along (`ready_keys`) have no version label.
+    MechanismFlags documents the flags. Ready-made keys in the data (`ready_keys`) have no version label.
     """
     kind = MECHANISMS.get(name)
     _check_spsn(kind, spsn=spsn)
@@ -47,20 +47,20 @@ def mechanism_named(
         from_ids=from_ids,
         parameters=parameters,
     )
-    # True counts take any flag: they are made beside a release with the same command.
+    # True counts accept every flag: the curator makes them with the same command as the release.
     if kind.laws != ("none",):
         _check_used(kind, flags)
         if version is not None and ready_keys:
             raise ParameterError(
-                "Ready-made keys (--key) are what they are: --version-label changes nothing in them. Leave it out; for "
-                "other noise make other keys.",
+                "--version-label has no effect on ready-made keys (--key). Leave it out. To redraw the noise, create "
+                "other keys.",
                 parameter="version_label",
             )
     return kind.from_flags(flags)
 
 
 def _check_used(kind: type[RegisteredMechanism], flags: MechanismFlags) -> None:
-    """Refuse flags that a mechanism would ignore."""
+    """Raise ParameterError for flags that a mechanism would ignore."""
     for flag in ("budget", "key_mode", "version_label", "perturb_zeros"):
         if getattr(flags, flag) in {None, False} or flag in kind.flags:
             continue

@@ -1,8 +1,9 @@
-"""A privacy budget and how it is split over the tables of an output.
+"""A privacy budget and its split over the tables of an output.
 
-Evenly: every count that a person changes spends the same, epsilon / Delta. By weights or table by table: table t spends
-epsilon_t, the m_t statistics it shows epsilon_t / m_t each; a statistic that several tables share and that gets its
-noise once spends what all of them allow it, so that the sum over statistics is the sum over tables.
+Even split: every count that one person changes spends the same share, epsilon / Delta. Split by weights or by table:
+table t spends epsilon_t, and each of its m_t statistics spends epsilon_t / m_t. A statistic that several tables share
+with the same noise spends the sum of its shares in these tables. The sum over statistics then equals the sum over
+tables.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ WEIGHT, EPSILON = "weight", "epsilon"
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent on a whole output.
+    """The privacy budget of a whole output.
 
     Attributes:
-        epsilon: in all; None if every table says what it spends.
-        weights: by id or pattern of tables, their shares of epsilon; evenly over all counts if left out.
-        per_table: by id or pattern of tables, the epsilon each spends.
+        epsilon: the epsilon of the whole output; None if `per_table` is given.
+        weights: the relative shares of epsilon by table id or pattern; an even split over all counts if empty.
+        per_table: the epsilon of each table by table id or pattern.
     """
 
     epsilon: float | None = None
@@ -46,19 +47,19 @@ class Budget:
     def __post_init__(self) -> None:
         if self.per_table and (self.epsilon is not None or self.weights):
             raise ParameterError(
-                "If every table says what epsilon it spends, the whole is their sum: leave out --epsilon and weights.",
+                "The total epsilon is the sum of the epsilons of the tables. Leave out --epsilon and weights.",
                 parameter=EPSILON,
             )
         if not self.per_table and self.epsilon is None:
-            raise ParameterError("A budget needs --epsilon, or an epsilon for every table.", parameter=EPSILON)
+            raise ParameterError("The budget is missing. Give --epsilon, or an epsilon per table.", parameter=EPSILON)
         for what, value in ((EPSILON, self.epsilon), *self.weights.items(), *self.per_table.items()):
             if value is not None and not 0 < value < float("inf"):
                 raise ParameterError.outside("privacy budget", what, value, "a positive number")
 
     def split(self, output: StaticOutput, *, spsn: bool) -> dict[tuple[str, PopulationStatistic], float]:
-        """Return the epsilon of every count that gets noise, by table and statistic.
+        """Return the epsilon of every perturbed count, by table and statistic.
 
-        With the same noise everywhere, every table that shows a statistic is given the same epsilon for it.
+        With consistent noise (SPSN), a statistic has the same epsilon in every table that shows it.
         """
         if not self.weights and not self.per_table:
             each = _rounded_down(Fraction(self.epsilon or 0) / output.sensitivity(spsn=spsn))
@@ -90,13 +91,13 @@ class Budget:
 
 
 def _rounded_down(epsilon: Fraction) -> float:
-    """Return the double that is not above it: together counts spend the budget, and never a bit more."""
+    """Return the largest double that is at most epsilon, so that the counts never exceed the budget together."""
     nearest = float(epsilon)
     return math.nextafter(nearest, 0) if Fraction(nearest) > epsilon else nearest
 
 
 def _by_table(given: Mapping[str, float], output: StaticOutput) -> dict[str, float]:
-    """Return the entry of every table: its own, else that of the first pattern that fits."""
+    """Return the entry of every table: by its id, otherwise by the first pattern that matches."""
     for pattern in given:
         if not any(matches(table, pattern) for table in output.statistics):
             raise UnknownNameError.among("table in the budget", pattern, list(output.statistics))
@@ -106,7 +107,7 @@ def _by_table(given: Mapping[str, float], output: StaticOutput) -> dict[str, flo
         chosen = next((name for name in fits if name in given), None)
         if chosen is None:
             raise ParameterError(
-                f"The budget says nothing of table {table}. Add a line for it, or one with the pattern *.",
+                f"The budget has no entry for table {table}. Add a line for it, or a line with the pattern *.",
                 parameter="budget",
             )
         found[table] = given[chosen]
@@ -119,26 +120,27 @@ def read_budget(path: Path, epsilon: float | None) -> Budget:
         text = read_named(path).decode("utf-8-sig")
         lines = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or "it is no CSV text"
+        why = getattr(error, "strerror", None) or "not a CSV text"
         raise ParameterError(f"{path} cannot be read ({why}). Give a CSV file.", parameter="budget") from error
     columns = {name for line in lines for name in line}
     kind = next((name for name in (WEIGHT, EPSILON) if {"table", name} == columns), None)
     if kind is None:
         raise ParameterError(
-            f"{path} must have the columns table and weight, or table and epsilon, and a line per table or pattern.",
+            f"{path} has the wrong columns. It needs table and weight, or table and epsilon, and one line per table or "
+            "pattern.",
             parameter="budget",
         )
     twice = next((name for name, times in Counter(line["table"] for line in lines).items() if times > 1), None)
     if twice is not None:
-        raise ParameterError(f"{path} has two lines for {twice}. Leave one out.", parameter="budget")
+        raise ParameterError(f"{path} has two lines for {twice}. Remove one.", parameter="budget")
     entries = {line["table"]: _number(path, number, line[kind]) for number, line in enumerate(lines, start=2)}
     return Budget(epsilon, weights=entries) if kind == WEIGHT else Budget(epsilon, per_table=entries)
 
 
 def _number(path: Path, line: int, text: str | None) -> float:
     try:
-        # Python reads 1_0 as 10; nobody means that.
+        # Python parses 1_0 as 10; reject it instead.
         return float((text or "").replace("_", "?"))
     except ValueError as error:
-        what = f"{text!r} is no number" if text else "a number is missing"
-        raise ParameterError(f"{path}, line {line}: {what}. Write one, such as 0.5.", parameter="budget") from error
+        what = f"{text!r} is not a number" if text else "the number is missing"
+        raise ParameterError(f"{path}, line {line}: {what}. Write a number such as 0.5.", parameter="budget") from error

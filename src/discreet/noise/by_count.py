@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from discreet.noise.ptable_settings import PTableSettings
 
 NEGLIGIBLE = 1e-12
-"""Probability beyond which the tail of an unbounded law is cut."""
+"""Tail probability at which an unbounded distribution is truncated."""
 
 CENTRED = 1e-9
-"""A mean that is rounding alone."""
+"""Largest absolute mean that counts as rounding error."""
 
 
 RARE = 1e-3
-"""Probability beyond which values of an unbounded distribution are not the likeliest ones of any published count."""
+"""Probability below which values of an unbounded distribution are not searched for the most revealing count."""
 
 
 class NoiseByCount(Protocol):
-    """Which noise each true count gets: a `PTable`, or a `SameNoise`.
+    """The noise distribution of each true count: a `PTable`, or a `SameNoise`.
 
     Attributes:
-        label: what it is, in messages.
-        varies_by_count: whether small counts have noise distributions of their own.
-        rows: the distributions of the true counts 0, 1, 2, ..; None is no noise.
-        repeat: how many of the last rows serve larger counts in turn.
+        label: the name in messages.
+        varies_by_count: whether small counts have different noise distributions.
+        rows: the distributions of the true counts 0, 1, 2, ..; None for no noise.
+        repeat: the number of last rows that apply to larger counts in turn.
         large: the distribution of large counts.
-        bound: the largest absolute noise of any count, infinite if there is none.
+        bound: the largest absolute noise of any count; infinite if it is unbounded.
         key_space: the number of keys K of plain keys.
-        perturbs_zeros: whether an empty cell may be published as something else.
+        perturbs_zeros: whether an empty cell may be published as another number than 0.
         smallest_published: the smallest count above 0 that can be published.
         is_deterministic: whether every count is always changed in the same way.
         rounds: whether it is a rounding rule.
-        settings: what a p-table was solved from, where that is known.
+        settings: the settings of a solved p-table; None if they are not known.
     """
 
     @property
@@ -77,7 +77,7 @@ class NoiseByCount(Protocol):
     def settings(self) -> PTableSettings | None: ...  # noqa: D102
 
     def row(self, count: int) -> Noise | None:
-        """Return the distribution of one true count, None where it has no noise."""
+        """Return the distribution of one true count; None if it has no noise."""
 
     def draw(
         self, counts: Ints, keys: NDArray[np.unsignedinteger], *, mode: str = "mixed", secret: bytes | None = None
@@ -87,17 +87,17 @@ class NoiseByCount(Protocol):
     def draw_words(self, counts: Ints, words: Words) -> Ints:
         """Return the noise of true counts from words that are uniform on 64 bits."""
 
-    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:
-        """Return the published count above 0 that reveals most about its true count, and the posterior of that one."""
+    def most_revealing_count(self, *, plain: bool = False) -> tuple[int, float]:
+        """Return the published count above 0 with the largest posterior of one true count, and this posterior."""
 
 
 @dataclass(frozen=True)
 class SameNoise:
-    """One noise distribution for all counts from 1 on, and for empty cells where these get noise.
+    """One noise distribution for all counts from 1 on, and for empty cells if these are perturbed.
 
     Attributes:
-        distribution: of every count that gets noise.
-        perturbs_zeros: whether empty cells get noise too.
+        distribution: the distribution of every count with noise.
+        perturbs_zeros: whether empty cells have noise too.
     """
 
     distribution: Noise
@@ -114,7 +114,7 @@ class SameNoise:
     @property
     def label(self) -> str:
         """Return the distribution by its name."""
-        return f"law {self.distribution.name}"
+        return f"noise distribution {self.distribution.name}"
 
     @property
     def rows(self) -> tuple[Noise | None, Noise]:
@@ -128,7 +128,7 @@ class SameNoise:
 
     @property
     def bound(self) -> float:
-        """Return the largest absolute noise, infinite if there is none."""
+        """Return the largest absolute noise; infinite if it is unbounded."""
         return self.distribution.bound
 
     def row(self, count: int) -> Noise | None:
@@ -150,10 +150,10 @@ class SameNoise:
         drawn = self.distribution.draw(words, WORDS)
         return drawn if self.perturbs_zeros else np.where(counts > 0, drawn, 0)
 
-    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:  # noqa: ARG002 - one call for all noise
-        """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
+    def most_revealing_count(self, *, plain: bool = False) -> tuple[int, float]:  # noqa: ARG002 - one call for all noise
+        """Return the published count above 0 with the largest posterior of one true count, and this posterior.
 
-        Under a flat prior this is max P(x) / sum P(x) over x <= y - i, for the least true count i with noise.
+        Under a flat prior this is max P(x) / sum P(x) over x <= y - i, for the smallest true count i with noise.
         """
         law = self.distribution
         edge = int(law.bound) if math.isfinite(law.bound) else max(law.reach(RARE), 1)
@@ -167,12 +167,12 @@ class SameNoise:
 
 
 def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool | None = None) -> NoiseByCount:
-    """Return noise by true count, from that or from one distribution for all counts.
+    """Return noise by true count, from noise by true count or from one distribution for all counts.
 
     Args:
         noise: a p-table, or a distribution.
-        perturb_zeros: whether a distribution gives empty cells noise too; a p-table defines that itself. As it is, or
-            not, if left out.
+        perturb_zeros: whether empty cells have noise from a distribution too; a p-table defines this itself. None keeps
+            the present choice, and means no noise for a distribution.
     """
     if isinstance(noise, Noise):
         return SameNoise(noise, bool(perturb_zeros))
@@ -183,7 +183,7 @@ def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool | None = 
         raise ParameterError.outside("mechanism", "noise", noise, wanted)
     if perturb_zeros and not noise.perturbs_zeros:
         raise ParameterError(
-            "This p-table leaves zeros as they are. Make it with perturb_zeros, or leave perturb_zeros out.",
+            "This p-table does not perturb zeros. Make it with perturb_zeros, or omit perturb_zeros here.",
             parameter="perturb_zeros",
         )
     return noise
@@ -191,15 +191,15 @@ def noise_by_count(noise: NoiseByCount | Noise, *, perturb_zeros: bool | None = 
 
 @dataclass(frozen=True, eq=False)
 class TransitionMatrix:
-    """The law of noise by true count.
+    """The noise distributions by true count.
 
     Attributes:
         laws: by row, the probabilities of noise -reach .. reach.
-        non_negative: whether what would have been negative is published as 0.
-        repeat: how many of the last laws take turns for large counts.
-        variance: of the noise of a large count.
-        bound: the largest absolute noise of any count, infinite if there is none.
-        settings: what the p-table was solved from, where it is known.
+        non_negative: whether negative results are published as 0.
+        repeat: the number of last rows that apply to large counts in turn.
+        variance: the variance of the noise of a large count.
+        bound: the largest absolute noise of any count; infinite if it is unbounded.
+        settings: the settings of the p-table; None if they are not known.
     """
 
     laws: tuple[Floats, ...]
@@ -211,12 +211,12 @@ class TransitionMatrix:
 
     @property
     def reach(self) -> int:
-        """Return the largest noise that is considered."""
+        """Return the largest absolute noise in the matrix."""
         return len(self.laws[0]) // 2
 
     @property
     def large(self) -> PTableRow:
-        """Return the law of large counts: the last one, or the mean of those that take turns."""
+        """Return the distribution of large counts: the last row, or the mean of the rows that apply in turn."""
         noise = range(-self.reach, self.reach + 1)
         law = np.mean(self.laws[-self.repeat :], axis=0)
         return PTableRow(len(self.laws) - 1, tuple(noise), tuple(law.tolist()))
@@ -232,9 +232,9 @@ class TransitionMatrix:
         return self.large.mean
 
     def centred(self, published: Floats) -> Floats:
-        """Return published values without the mean noise of large counts, as an attacker who knows the law does.
+        """Return published values minus the mean noise of large counts, which an attacker may know.
 
-        Where empty cells have no noise a published 0 stays as it is.
+        If empty cells have no noise, a published 0 stays unchanged.
         """
         if abs(self.mean) < CENTRED:
             return published
@@ -242,11 +242,11 @@ class TransitionMatrix:
 
     @property
     def zeros_are_noisy(self) -> bool:
-        """Say whether an empty cell may be published as something else."""
+        """Return whether an empty cell may be published as another number than 0."""
         return bool(self.laws[0][self.reach] < 1)
 
     def rows(self, counts: Ints) -> Ints:
-        """Return the number of the law that serves each true count."""
+        """Return the index of the row that applies to each true count."""
         last = len(self.laws) - 1
         if self.repeat == 1:
             return np.minimum(counts, last)
@@ -254,7 +254,7 @@ class TransitionMatrix:
         return np.where(counts <= last, counts, first + (counts - first) % self.repeat)
 
     def chance(self, counts: Ints, published: Ints) -> Floats:
-        """Return P(published | true count), for arrays that fit each other."""
+        """Return P(published | true count), for arrays that can be broadcast."""
         counts, published = np.broadcast_arrays(counts, published)
         noise = published - counts
         inside = (np.abs(noise) <= self.reach) & (counts >= 0)
@@ -267,7 +267,7 @@ class TransitionMatrix:
         return found
 
     def publish(self, counts: Ints, random: np.random.Generator) -> Ints:
-        """Return true counts with fresh noise of this law, each with its own."""
+        """Return true counts with independent noise from this matrix."""
         row = self.rows(counts)
         uniform = random.random(counts.shape)
         noise = np.empty(counts.shape, dtype=np.int64)
@@ -298,17 +298,17 @@ class TransitionMatrix:
 
 
 AnyLaw: TypeAlias = "TransitionMatrix | NoiseByCount | Noise"
-"""What users may give for noise; `transition_matrix` takes each."""
+"""The accepted types of noise; `transition_matrix` converts each of them."""
 
 
 def transition_matrix(noise: AnyLaw | None, *, zeros: bool = False, non_negative: bool = False) -> TransitionMatrix:
     """Return the probabilities of noise for every true count.
 
     Args:
-        noise: a p-table, or a distribution, which is then the same for all counts; None is no noise at all. What is by
-            count already stays as it is.
-        zeros: whether a distribution gives empty cells noise too; a p-table defines that itself.
-        non_negative: whether what would be negative is published as 0.
+        noise: a p-table, or a distribution, which then applies to all counts; None for no noise. A transition matrix is
+            returned unchanged.
+        zeros: whether empty cells have noise from a distribution too; a p-table defines this itself.
+        non_negative: whether negative results are published as 0.
 
     >>> from discreet.noise.ptable import PTable
     >>> transition_matrix(PTable.max_entropy(variance=2, bound=5)).variance_of(np.array([0, 1, 7])).round(3).tolist()
@@ -320,8 +320,8 @@ def transition_matrix(noise: AnyLaw | None, *, zeros: bool = False, non_negative
         return noise
     made = SameNoise(noise, zeros) if isinstance(noise, Noise) else noise
     reach = max(_reach(law) if law else 0 for law in made.rows)
-    noises = np.arange(-reach, reach + 1)
-    laws = [law.pmf(noises) if law else (noises == 0).astype(float) for law in made.rows]
+    values = np.arange(-reach, reach + 1)
+    laws = [law.pmf(values) if law else (values == 0).astype(float) for law in made.rows]
     return TransitionMatrix(
         tuple(law / law.sum() for law in laws),
         made.large.variance,
@@ -333,5 +333,5 @@ def transition_matrix(noise: AnyLaw | None, *, zeros: bool = False, non_negative
 
 
 def _reach(law: Noise) -> int:
-    """Return the largest noise worth considering; a bounded law may have none at 0."""
+    """Return the bound, or for unbounded noise the largest value that is not negligible."""
     return int(law.bound) if math.isfinite(law.bound) else law.reach(NEGLIGIBLE)

@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
 
 FROM_FILE = "p-table"
-"""What stands for a distribution in a record where a p-table was given whole."""
+"""The name of the distribution in a record that contains the whole p-table."""
 EXAMPLES = {"variance": "3", "bound": "5", "epsilon": "0.5", "scale": "2", "sigma": "1.5"}
-"""A usual value of every parameter that one of our distributions cannot do without."""
+"""A typical value of every required parameter."""
 
 
 def distribution_names() -> tuple[str, ...]:
-    """Return the distributions that flags can ask for; that of another cut at a bound is for Python and records."""
+    """Return the distributions that flags accept; `truncated` is only for Python and records."""
     return tuple(name for name in DISTRIBUTIONS.names() if name != Truncated.name)
 
 
 def described_noise(noise: NoiseByCount | Noise) -> dict[str, Any]:
-    """Return noise by name and parameters for a record; a p-table that was not solved here is written out whole."""
+    """Return noise by name and parameters for a record; a p-table without settings is written in full."""
     if isinstance(noise, PTable):
         if noise.settings:
             return {"law": MaxEntropy.name, "parameters": asdict(noise.settings)}
         return {"law": FROM_FILE, "parameters": {}, "ptable_text": PTableToml().write(noise, Path("record.json"))}
     law = noise_by_count(noise).large
     if isinstance(noise, SameNoise) and isinstance(law, MaxEntropy):
-        what = "MaxEntropy is the distribution of large counts alone. Use PTable.max_entropy."
+        what = "MaxEntropy is the distribution of large counts only. Use PTable.max_entropy."
         raise ParameterError(what, parameter="noise")
     if isinstance(law, Truncated):
         return {"law": law.name, "parameters": {"of": described_noise(law.law), "bound": law.bound}}
@@ -60,11 +60,11 @@ def noise_described(
     """Return the noise that a record describes, the inverse of `described_noise`.
 
     Args:
-        law: the name of the distribution, `max-entropy` for a p-table that is solved.
+        law: the name of the distribution; `max-entropy` for a solved p-table.
         given: its parameters; for max-entropy the settings of the p-table.
-        ptable_text: for the law `p-table`, the table whole.
-        key_space: K of a p-table that is solved.
-        perturb_zeros: whether a distribution gives empty cells noise too.
+        ptable_text: for the name `p-table`, the whole p-table as text.
+        key_space: K of a solved p-table.
+        perturb_zeros: whether empty cells have noise from a distribution too.
     """
     if law == FROM_FILE:
         return PTableToml().read(ptable_text or "", Path("record.json"))
@@ -79,12 +79,13 @@ def _distribution(law: str, given: dict[str, Any]) -> Noise:
         inner = given.get("of")
         if not isinstance(inner, dict) or not isinstance(inner.get("parameters"), dict):
             raise ParameterError(
-                "The law truncated needs `of`, the law that is cut, with its `law` and its `parameters`.",
+                "The noise distribution truncated needs `of`: the distribution to truncate, with its `law` and its "
+                "`parameters`.",
                 parameter="of",
             )
         of = str(inner.get("law"))
         if of not in DISTRIBUTIONS.names():
-            raise UnknownNameError.among("law that is truncated", of, DISTRIBUTIONS.names())
+            raise UnknownNameError.among("noise distribution to truncate", of, DISTRIBUTIONS.names())
         return Truncated(_distribution(of, inner["parameters"]), given.get("bound", 0))
     kind = DISTRIBUTIONS.get(law)
     _check_parameters(law, kind, given)
@@ -92,20 +93,20 @@ def _distribution(law: str, given: dict[str, Any]) -> Noise:
 
 
 def _check_parameters(law: str, taker: type, given: dict[str, Any], ways: Sequence[str] = ()) -> None:
-    """Refuse parameters that a distribution does not know, and a distribution without those it needs."""
+    """Raise an error for unknown parameters of a distribution, and for missing required ones."""
     known = [entry.name for entry in fields(taker)]
     unknown = next((name for name in given if name not in known), None)
     also = ["delta"] if law in PROMISED and ways else []
     if unknown is not None:
-        # What the caller has no name for, a flag that does not exist, is no way out.
+        # Parameters without a flag are not suggested to a caller of flags.
         able = [name for name in known if name in ways] or known
-        raise UnknownNameError.among(f"parameter of the law {law}", unknown, [*able, *also])
+        raise UnknownNameError.among(f"parameter of the noise distribution {law}", unknown, [*able, *also])
     missing = [name for name in required(taker) if name not in given]
     if missing:
         usual = {name: f"{each.typical[0]:g}" for name, each in parameters(taker).items()} | EXAMPLES
         example = " ".join(f"--{name} {usual.get(name, 'VALUE')}" for name in required(taker))
         instead = " (or --delta, which finds the bound)" if also and "bound" in missing else ""
-        what = f"The law {law} needs --{' and --'.join(missing)}{instead}. Example: {example}"
+        what = f"The noise distribution {law} needs --{' and --'.join(missing)}{instead}. Example: {example}"
         raise ParameterError(what, parameter=missing[0])
 
 
@@ -119,19 +120,19 @@ def noise_named(
     """Return a p-table or a distribution.
 
     Args:
-        law: a name; `max-entropy`, a p-table, by default, or `geometric` where epsilon is given.
-        ptable: a file with a p-table instead.
-        key_space: K of a p-table that is solved here.
-        flags: parameters of the distribution by name, None where not given.
+        law: the name of a distribution; by default `max-entropy`, a p-table, or `geometric` if epsilon is given.
+        ptable: the file of a p-table, used instead.
+        key_space: K of a solved p-table.
+        flags: the parameters of the distribution by name; None for the default.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if ptable is not None:
-        _refuse_beside_file(law, given)
+        _check_only_file(law, given)
         return read_ptable(ptable)
     _check_one_kind(law, given)
     name = law or ("geometric" if "epsilon" in given else MaxEntropy.name)
     if name not in distribution_names():
-        raise UnknownNameError.among("law", name, distribution_names())
+        raise UnknownNameError.among("noise distribution", name, distribution_names())
     if name in PROMISED and "delta" in given:
         return _promised(name, given)
     taker = PTableSettings if name == MaxEntropy.name else DISTRIBUTIONS.get(name)
@@ -144,38 +145,42 @@ def noise_named(
 
 
 def _check_one_kind(law: str | None, given: dict[str, Any]) -> None:
-    """Refuse parameters of two laws where none is named: it would be told as a mistake in a law nobody asked for."""
+    """Raise an error for parameters of two distributions without a name, instead of one about the default."""
     if law is not None or "epsilon" not in given:
         return
     if "delta" in given:
-        what = "--epsilon with --delta is for a truncated law. Name it: --law truncated-laplace or truncated-gaussian"
+        what = (
+            "--epsilon with --delta needs a truncated noise distribution. Give --law truncated-laplace or "
+            "truncated-gaussian."
+        )
         raise ParameterError(what, parameter="law")
     other = next((name for name in ("variance", "bound", "threshold") if name in given), None)
     if other:
         raise ParameterError(
-            f"--epsilon is for the law geometric, --{other} for a p-table. Give one of the two, or name the --law.",
+            f"--epsilon is for the noise distribution geometric, --{other} for a p-table. Give one of the two, or give "
+            "--law.",
             parameter=other,
         )
 
 
 def _promised(name: str, given: dict[str, Any]) -> Noise:
-    """Return a truncated law by epsilon and delta, which then say its bound."""
+    """Return a truncated distribution by epsilon and delta, which determine its bound."""
     if set(given) != {"epsilon", "delta"}:
         other = next((parameter for parameter in given if parameter not in {"epsilon", "delta"}), None)
         what = f"--{other} cannot be given too" if other else "--epsilon is missing"
         raise ParameterError(
-            f"The law {name} by --delta takes --epsilon and --delta and finds its bound; {what}. "
+            f"The noise distribution {name} with --delta takes --epsilon and --delta and computes its bound; {what}. "
             "Example: --epsilon 0.5 --delta 0.008",
             parameter=other or "epsilon",
         )
     return PROMISED[name](given["epsilon"], given["delta"])
 
 
-def _refuse_beside_file(law: str | None, given: dict[str, Any]) -> None:
+def _check_only_file(law: str | None, given: dict[str, Any]) -> None:
     other = [name for name in (("law",) if law else ()) + tuple(given) if given.get(name, True) is not False]
     if other:
         raise ParameterError(
-            f"A p-table from a file says its noise itself; --{other[0].replace('_', '-')} cannot be given too. "
-            "Leave one out.",
+            f"A p-table from a file defines the noise; --{other[0].replace('_', '-')} cannot be given too. Omit one of "
+            "them.",
             parameter=other[0],
         )

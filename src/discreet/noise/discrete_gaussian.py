@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 class DiscreteGaussian(Noise):
     """Whole-number noise with P(x) proportional to exp(-x^2 / 2 sigma^2); unbounded.
 
-    Its variance is at most sigma^2, and equal to it but for a vanishing part
-    when sigma is above 1.
+    Its variance is at most sigma^2, and nearly equal to it if sigma is above 1.
     """
 
     name: ClassVar[str] = "discrete-gaussian"
@@ -39,7 +38,7 @@ class DiscreteGaussian(Noise):
     def _table(self) -> ProbabilityTable:
         if self.sigma > WIDEST:
             raise ParameterError.outside("DiscreteGaussian", "sigma", self.sigma, f"at most {WIDEST} to be tabulated")
-        # Beyond 40 sigma the probability is below 1e-347 and not a double any more.
+        # Beyond 40 sigma the probability is below 1e-347, which a double cannot represent.
         x = np.arange(-int(40 * self.sigma) - 1, int(40 * self.sigma) + 2)
         log_weight = -((x / self.sigma) ** 2) / 2
         return ProbabilityTable(x, log_weight - np.log(np.exp(log_weight).sum()))
@@ -60,6 +59,6 @@ class DiscreteGaussian(Noise):
         return self._table.variance
 
     def sample_exact(self, size: int, bits: BitSource = SYSTEM_BITS) -> Ints:
-        """Return draws from the very law, by rational arithmetic: the slow audit path."""
+        """Return draws from the exact distribution by rational arithmetic: the slow path for audits."""
         variance = Fraction(self.sigma) ** 2
         return np.array([exact_discrete_gaussian(variance, bits) for _ in range(size)], dtype=np.int64)

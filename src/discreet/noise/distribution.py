@@ -33,7 +33,7 @@ WORDS = 2**64
 """The grid of a sample: one 64-bit word per draw."""
 
 WIDEST = 2**22
-"""The most values of a law that are tabulated for keyed draws and samples."""
+"""Maximum number of values of a distribution that are tabulated for keyed draws and samples."""
 
 ORDER = (
     "max-entropy",
@@ -49,13 +49,13 @@ ORDER = (
 
 
 class Noise(ABC):
-    """The law of one noise term on the whole numbers, centred at 0.
+    """The distribution of one noise term on the whole numbers, centred at 0.
 
     Attributes:
-        name: the law's name on the command line.
-        bound: the largest absolute noise, infinite for an unbounded law.
-        mean: 0, but for a row of a p-table that is not centred.
-        variance: the law's variance.
+        name: the name of the distribution on the command line.
+        bound: the largest absolute noise; infinite for an unbounded distribution.
+        mean: 0, except for a row of a p-table that is not centred.
+        variance: the variance.
     """
 
     name: ClassVar[str]
@@ -63,11 +63,11 @@ class Noise(ABC):
     mean: float = 0.0
 
     if TYPE_CHECKING:
-        # Declared for the type checker alone: a law whose variance is a parameter
+        # Declared for the type checker only: a distribution with its variance as a parameter
         # keeps it as a field, which a property of the base class would shadow.
         @property
         def variance(self) -> float:
-            """Return the variance of the law."""
+            """Return the variance of the distribution."""
 
     def __post_init__(self) -> None:
         for name, declared in parameters(type(self)).items():
@@ -100,7 +100,7 @@ class Noise(ABC):
         return high
 
     def _edge(self, level: Floats) -> int:
-        """Return a symmetric bracket of the quantiles asked for."""
+        """Return a symmetric bracket of the requested quantiles."""
         if math.isfinite(self.bound):
             return int(self.bound)
         edge = 1
@@ -109,7 +109,7 @@ class Noise(ABC):
         return edge
 
     def reach(self, resolution: float) -> int:
-        """Return the largest x with P(X = x) at least `resolution`, by bisection on the falling side."""
+        """Return the largest x with P(X = x) at least `resolution`, by bisection on the decreasing side."""
         if self.pmf(0) < resolution:
             return 0
         low, high = 0, 1
@@ -121,27 +121,27 @@ class Noise(ABC):
         return low
 
     def rounded(self, key_space: int) -> RoundedRow:
-        """Return the law on a grid of `key_space` keys: whole weights, mean exactly 0.
+        """Return the distribution on a grid of `key_space` keys: integer weights, mean exactly 0.
 
-        An unbounded law loses what lies beyond half a grid step: a keyed draw
-        of it is not differentially private. Use `sample_exact` where that is
-        promised, or add the lost mass to delta.
+        An unbounded distribution loses the tail with probabilities below half a
+        grid step: a keyed draw from it is not differentially private. Use
+        `sample_exact` if that is guaranteed, or add the lost mass to delta.
         """
         check_key_space(key_space, largest=WORDS)
         edge = int(self.bound) if math.isfinite(self.bound) else self.reach(0.5 / key_space)
         if edge > WIDEST:
             raise ParameterError(
-                f"{type(self).__name__}: too wide to draw from; beyond ±{WIDEST} values are not tabulated.",
+                f"{type(self).__name__}: too wide to draw from; values beyond ±{WIDEST} are not tabulated.",
                 parameter="key_space",
             )
         positive = np.arange(1, edge + 1)
         return round_symmetric(float(self.pmf(0)), self.pmf(positive), key_space)
 
     def draw(self, keys: ArrayLike, key_space: int = 2**32) -> Ints:
-        """Return the noise that belongs to each key: the inverse of the rounded law.
+        """Return the noise of each key: the inverse of the rounded distribution.
 
-        The smallest noise takes the lowest keys. Keys are whole numbers from 0
-        to key_space - 1; uniform keys give the rounded law.
+        The smallest noise has the lowest keys. Keys are whole numbers from 0 to
+        key_space - 1; uniform keys give the rounded distribution.
         """
         return in_chunks(_lookup(self, key_space), np.array(0), keys_in_space(keys, key_space))
 
@@ -149,8 +149,8 @@ class Noise(ABC):
         """Return independent draws, each from one 64-bit word of the bit source.
 
         The default source is the operating system's cryptographic generator.
-        For repeatable research pass `SeededBits(seed)`; neither ever stands in
-        for the other.
+        For reproducible research pass `SeededBits(seed)`; neither source replaces
+        the other implicitly.
         """
         if size < 0:
             raise ParameterError.outside("sample", "size", size, "zero or a positive whole number")
@@ -158,14 +158,14 @@ class Noise(ABC):
 
     @classmethod
     def describe(cls) -> str:
-        """Return the law and its parameters as help text."""
+        """Return the distribution and its parameters as help text."""
         lines = [(cls.__doc__ or "").split("\n", 1)[0]]
         lines += [f"  {name}: {declared.help()}" for name, declared in parameters(cls).items()]
         return "\n".join(lines)
 
 
-DISTRIBUTIONS: Registry[type[Noise]] = Registry("discreet.noise", "law", order=ORDER)
-"""All noise distributions by name; those of users register like ours."""
+DISTRIBUTIONS: Registry[type[Noise]] = Registry("discreet.noise", "noise distribution", order=ORDER)
+"""All noise distributions by name; users can register their own."""
 
 
 @lru_cache(maxsize=64)
@@ -174,7 +174,7 @@ def _lookup(law: Noise, key_space: int) -> Lookup:
 
 
 class TabulatedNoise(Noise):
-    """A law with finite support, known by its table of values and log-probabilities."""
+    """A distribution with finite support, given by a table of values and log-probabilities."""
 
     @property
     @abstractmethod
@@ -192,13 +192,13 @@ class TabulatedNoise(Noise):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ProbabilityTable:
-    """Values in rising order and the logarithms of their probabilities."""
+    """Values in ascending order and the logarithms of their probabilities."""
 
     values: Ints
     log_probability: Floats
 
     def log_pmf(self, x: Ints) -> Floats:
-        """Return the log-probability of x, -inf where x is no value of the table."""
+        """Return the log-probability of x; -inf if the table does not contain x."""
         place = np.searchsorted(self.values, x).clip(max=len(self.values) - 1)
         found: Floats = np.where(self.values[place] == x, self.log_probability[place], -np.inf)
         return found

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 200
 CONVERGED = 4e-15
-"""Gap between moments and targets at which no digit is left to gain (features are scaled to 1)."""
+"""Gap between moments and targets at double precision (features are scaled to 1)."""
 ACCEPTABLE = 1e-10
 """Gap above which a row counts as unsolved."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowProblem:
-    """One row: the values it may add, and what is asked of their probabilities.
+    """One row: its values, and the constraints on their probabilities.
 
     A ceiling, one upper bound per value, is not combined with `monotone`.
     """
@@ -52,20 +52,20 @@ class RowProblem:
 
     @property
     def plain(self) -> bool:
-        """Say whether no inequality but the variance is asked for."""
+        """Return whether the variance is the only inequality."""
         return self.floor == 0 and self.stay == 0 and not self.monotone and self.ceiling is None
 
 
 @dataclass(frozen=True, eq=False)
 class RowSolution:
-    """The law of one row."""
+    """The distribution of one row."""
 
     probability: Floats
     log_probability: Floats
 
 
 def solve(problems: Sequence[RowProblem]) -> list[RowSolution]:
-    """Return the maximum-entropy law of every row; all rows must be feasible."""
+    """Return the maximum-entropy distribution of every row; all rows must be feasible."""
     batch = _Batch(problems)
     return batch.solutions(batch.newton())
 
@@ -79,7 +79,7 @@ class _Batch:
         self.capped = np.array([not problem.equality for problem in problems])
         self.sizes = [len(problem.values) for problem in problems]
         values = np.zeros((len(problems), max(self.sizes)))
-        # Padding has log-weight -inf, so that it never gains probability.
+        # Padding has log-weight -inf and therefore probability 0.
         self.padding = np.full(values.shape, -np.inf)
         for row, problem in enumerate(problems):
             values[row, : self.sizes[row]] = problem.values
@@ -93,12 +93,12 @@ class _Batch:
         self.target[:, 2] = [problem.variance for problem in problems] / self.scale**2
 
     def newton(self) -> Floats:
-        """Return the minimiser (c, a, b) of every row's dual, b <= 0 where the variance is only a bound."""
+        """Return the minimiser (c, a, b) of every row's dual; b <= 0 if the variance is an upper limit."""
         state = self._state(self._start())
         best = np.inf
         for _ in range(MOST_STEPS):
             gradient = state.moments - self.target
-            # Where b has reached 0 and the variance is below V, the bound is slack: b stays.
+            # If b has reached 0 and the variance is below V, the constraint is slack: b stays.
             slack = self.capped & (state.theta[:, 2] >= 0) & (gradient[:, 2] <= 0)
             gradient[slack, 2] = 0.0
             gap = np.abs(gradient).max()
@@ -106,9 +106,9 @@ class _Batch:
                 break
             best = min(best, gap)
             room = np.where(self.capped, -state.theta[:, 2], np.inf)
-            # Where bounds hold most values the dual is nearly linear: damping in proportion to the gap
+            # If most values are at their bounds the dual is nearly linear: damping in proportion to the gap
             # keeps steps finite and fades out as they converge. A plain dual is strictly convex.
-            # A row that is held by its bounds altogether has no curvature left: the least damping stays.
+            # A row with all values at their bounds has no curvature: the minimum damping stays.
             damping = 1e-14 if self.plain else np.maximum(1e-3 * np.abs(gradient).max(axis=1), 1e-100)
             state = self._search(state, gradient, _newton_step(state.hessian, gradient, slack, room, damping))
         if not gap <= ACCEPTABLE:
@@ -119,8 +119,8 @@ class _Batch:
     def _start(self) -> Floats:
         """Return the parameters of a Gaussian of variance V on each row.
 
-        A variance far below 1 is made by rare steps of one, p(1) near V / 2, where
-        the Gaussian's own exponent would underflow: the flatter of the two is taken.
+        For a variance far below 1 the exponent of a Gaussian would underflow, and p(1) is
+        near V / 2: the function uses the flatter of the two.
         """
         theta = np.zeros_like(self.target)
         variance = self.target[:, 2] * self.scale**2
@@ -137,10 +137,10 @@ class _Batch:
         return e / total[:, None], top + np.log(total)
 
     def _search(self, state: _State, gradient: Floats, step: Floats) -> _State:
-        """Return the point along the step where each row's dual has fallen enough.
+        """Return the point along the step at which each row's dual has decreased sufficiently.
 
-        The step is halved until it has (the dual is convex, so it will), or
-        until its change is below rounding.
+        The step is halved until it has (which convexity guarantees), or until its
+        change is below the rounding error.
         """
         length = np.ones((len(step), 1))
         tolerance = 1e-13 * (1 + np.abs(state.dual))
@@ -169,7 +169,7 @@ class _Batch:
             surprise = np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0)
             dual = (np.where(p > 0, s * p, 0.0) - surprise + p).sum(axis=1) - (theta * self.target).sum(axis=1)
             h = np.swapaxes(weight[:, :, None] * pooled, 1, 2) @ pooled
-        # A dual that overflowed must not look lower than where the search came from.
+        # A dual that overflowed must not appear lower than at the start of the search.
         dual = np.where(np.isfinite(dual), dual, np.inf)
         return _State(theta, dual, moments, (h[:, 0, 0], h[:, 0, 1], h[:, 0, 2], h[:, 1, 1], h[:, 1, 2], h[:, 2, 2]))
 
@@ -187,7 +187,7 @@ class _Batch:
         return p, weight, pooled
 
     def solutions(self, theta: Floats) -> list[RowSolution]:
-        """Return the laws at theta; a plain law keeps its logarithm where p underflows."""
+        """Return the distributions at theta; a plain one keeps its logarithm if p underflows."""
         s = (self.features @ theta[:, :, None])[:, :, 0]
         found = []
         for row, problem in enumerate(self.problems):
@@ -236,7 +236,7 @@ def _newton_step(
 def _best(s: Floats, problem: RowProblem) -> tuple[Floats, Flags, NDArray[np.intp]]:
     """Return the p that maximises sum(s p - p log p + p) under the row's inequalities.
 
-    Also says which p move with s, and which block each belongs to.
+    Also return which p move with s, and which block each belongs to.
     """
     zero = int(np.searchsorted(problem.values, 0))
     stays = zero < len(s) and problem.values[zero] == 0
@@ -247,7 +247,7 @@ def _best(s: Floats, problem: RowProblem) -> tuple[Floats, Flags, NDArray[np.int
         p = np.exp(level)
     moving = np.ones(len(s), dtype=bool)
     if stays and p[zero] < problem.stay:
-        # The lower bound at 0 is active: 0 leaves its block, the rest may not rise above it.
+        # The lower bound at 0 is active: 0 leaves its block, the rest may not exceed it.
         if problem.monotone:
             level[:zero], block[:zero] = _isotonic(s[:zero])
             block[zero] = zero
@@ -264,7 +264,7 @@ def _best(s: Floats, problem: RowProblem) -> tuple[Floats, Flags, NDArray[np.int
 
 
 def _isotonic(s: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the rising sequence nearest to s in least squares, and its blocks (pool adjacent violators)."""
+    """Return the increasing sequence nearest to s in least squares, and its blocks (pool adjacent violators)."""
     means: list[float] = []
     counts: list[int] = []
     for value in s:

@@ -37,8 +37,8 @@ def bernoulli(p: Fraction, bits: BitSource) -> bool:
 def bernoulli_exp(rate: Fraction, bits: BitSource) -> bool:
     """Return True with probability exp(-rate), rate >= 0.
 
-    exp(-g) for g <= 1 is the alternating series read off a run of Bernoulli(g / k);
-    larger rates are split into whole factors exp(-1) and a rest.
+    exp(-g) for g <= 1 is an alternating series, sampled by a run of Bernoulli(g / k);
+    larger rates are split into factors exp(-1) and a remainder.
     """
     while rate > 1:
         if not bernoulli_exp(Fraction(1), bits):
@@ -54,7 +54,7 @@ def exact_geometric(rate: Fraction, bits: BitSource) -> int:
     """Return x with probability proportional to exp(-rate |x|), rate > 0."""
     numerator, denominator = rate.numerator, rate.denominator
     while True:
-        # u + t * n has the one-sided law at rate 1/t; the integer part by s is the law at s/t.
+        # u + t * n has the one-sided distribution at rate 1/t; its integer part by s has the one at s/t.
         remainder = bits.below(denominator)
         if not bernoulli_exp(Fraction(remainder, denominator), bits):
             continue
@@ -69,7 +69,7 @@ def exact_geometric(rate: Fraction, bits: BitSource) -> int:
 
 def exact_discrete_gaussian(variance: Fraction, bits: BitSource) -> int:
     """Return x with probability proportional to exp(-x^2 / (2 variance))."""
-    # floor(sigma) without a float: the whole square root of the whole part of sigma^2.
+    # floor(sigma) without a float: the integer square root of the integer part of sigma^2.
     t = math.isqrt(variance.numerator // variance.denominator) + 1
     while True:
         x = exact_geometric(Fraction(1, t), bits)
@@ -78,9 +78,9 @@ def exact_discrete_gaussian(variance: Fraction, bits: BitSource) -> int:
 
 
 GUARD_BITS = 128
-"""Bits carried beyond those of a word when all thresholds are made together."""
+"""Guard bits in addition to those of a word when all thresholds are computed together."""
 GUARD_DIGITS = 20
-"""Decimal digits beyond those asked for when a single threshold is made."""
+"""Guard digits (decimal) when a single threshold is computed."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class ExactGeometric:
     """P(x) = (1 - q) / (1 + q) q^|x| with q = exp(-rate), drawn exactly.
 
     Attributes:
-        rate: epsilon of one count.
-        word: bits of a word that are looked at first, at most 64; fewer are for tests.
+        rate: the epsilon of one count.
+        word: the number of bits that are compared first, at most 64; fewer are for tests.
     """
 
     rate: float
@@ -100,8 +100,8 @@ class ExactGeometric:
             raise ParameterError.outside("exact geometric noise", "epsilon", self.rate, "a positive number")
         if self._reach > WIDEST:
             raise ParameterError(
-                f"Exact geometric noise: epsilon of one count is {self.rate:.2g}, too small to draw from: beyond "
-                f"±{WIDEST} values are not tabulated. Spend more, or publish fewer tables.",
+                f"Exact geometric noise: the epsilon of one count, {self.rate:.2g}, is too small: values beyond "
+                f"±{WIDEST} are not tabulated. Increase the privacy budget, or publish fewer tables.",
                 parameter="epsilon",
             )
 
@@ -110,7 +110,7 @@ class ExactGeometric:
         words = bits.words(size) >> np.uint64(64 - self.word)
         place = np.searchsorted(self._thresholds, words, side="right")
         found = place.astype(np.int64) - self._reach
-        # Where a threshold begins with the same bits, or none is larger, the first word does not decide.
+        # If a threshold starts with the same bits, or none is larger, the first word does not decide.
         below = self._thresholds[np.maximum(place - 1, 0)]
         for number in np.flatnonzero((below == words) | (words == 0) | (place == len(self._thresholds))):
             found[number] = self._refined(int(words[number]), bits)
@@ -123,7 +123,7 @@ class ExactGeometric:
 
     @cached_property
     def _thresholds(self) -> Words:
-        """Return floor(F(x) 2^word) for x from -reach to reach, from powers of q in whole numbers."""
+        """Return floor(F(x) 2^word) for x from -reach to reach, from powers of q in integer arithmetic."""
         bits = self.word + GUARD_BITS
         power, one, tails = self._fixed(1, bits), 1 << bits, []
         tail = self._fixed_tail(bits)
@@ -141,7 +141,7 @@ class ExactGeometric:
 
     @staticmethod
     def _settled(tail: int, steps: int, guard: int) -> bool:
-        """Say whether the error of a tail, at most 2 units a step, cannot reach the bits that are kept."""
+        """Return whether the error of a tail, at most 2 units per step, cannot affect the bits that are kept."""
         rest, slack = tail & ((1 << guard) - 1), 2 * (steps + 3)
         return slack < rest < (1 << guard) - slack
 
@@ -157,15 +157,15 @@ class ExactGeometric:
             return int(2**bits / (1 + (-decimal.Decimal(self.rate)).exp()))
 
     def floor(self, x: int, bits: int) -> int:
-        """Return the whole part of F(x) 2^bits: F(x) = q^-x / (1 + q) below 0 and 1 - q^(x + 1) / (1 + q) from 0 on."""
+        """Return the integer part of F(x) 2^bits: F(x) = q^-x / (1 + q) below 0, 1 - q^(x + 1) / (1 + q) from 0 on."""
         steps = -x if x < 0 else x + 1
         if self.rate * steps > bits:
-            # q^steps is below 2^-bits by far: no digits are needed to see it.
+            # q^steps is far below 2^-bits: no digits are needed.
             return 0 if x < 0 else (1 << bits) - 1
         digits = math.ceil(bits * math.log10(2)) + GUARD_DIGITS
         while True:
             low, high = self._bracket(x, bits, digits)
-            # F(x) is irrational: with enough digits both ends lie between the same whole numbers.
+            # F(x) is irrational: with enough digits both ends lie between the same integers.
             if low == high:
                 return low
             digits *= 2
@@ -185,7 +185,7 @@ class ExactGeometric:
         return max(scaled[0], 0), max(scaled[1], 0)
 
     def _refined(self, word: int, bits: BitSource) -> int:
-        """Return the draw whose first bits are those of the word: more bits are drawn until they settle it."""
+        """Return the draw whose first bits are those of the word; further bits are drawn until they determine it."""
         known, number = self.word, word
         while True:
             number, known = (number << 64) | int(bits.words(1)[0]), known + 64
@@ -194,7 +194,7 @@ class ExactGeometric:
                 return found
 
     def _settled_at(self, number: int, known: int) -> int | None:
-        """Return the smallest x with u < F(x) if the known bits of u tell it, by bisection."""
+        """Return the smallest x with u < F(x) by bisection; None if the known bits of u do not determine it."""
         edge = 1
         while self.floor(-edge, known) > number or self.floor(edge, known) < number:
             edge *= 2

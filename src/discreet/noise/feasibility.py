@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_feasible(settings: PTableSettings) -> None:
-    """Raise InfeasibleError for a row that no law satisfies, those whose noise cannot average 0 first."""
+    """Raise InfeasibleError for an infeasible row; rows whose noise cannot have mean 0 are reported first."""
     rows = settings.row_problems()
     for count, problem in rows.items():
         if not _two_sided(problem):
@@ -29,7 +29,7 @@ def check_feasible(settings: PTableSettings) -> None:
     for count, problem in rows.items():
         limits = variance_limits(problem)
         if limits is None:
-            raise _no_law(settings, count)
+            raise _no_distribution(settings, count)
         low, high = limits
         if problem.variance <= low:
             raise _too_small(settings, count, low)
@@ -42,21 +42,21 @@ def _two_sided(problem: RowProblem) -> bool:
 
 
 def variance_limits(problem: RowProblem) -> tuple[float, float] | None:
-    """Return the least and the largest variance of a row with mean 0, or None if it has no law at all.
+    """Return the minimum and the maximum variance of a row with mean 0; None if no distribution exists.
 
-    Without further constraints the extremes sit on two values: on those next to
-    0 (or on 0 itself), variance |a| b for the values a < 0 < b, and on the outermost.
+    Without further constraints the extremes are attained on two values: the minimum
+    |a| b on the values a < 0 < b next to 0 (or on 0 itself), the maximum on the outermost.
     """
     values = problem.values
     if not problem.plain:
         return _limits_by_linear_program(problem)
-    # Next to 0 the least variance is |a| b; where 0 itself is allowed it is 0.
+    # The minimum variance is |a| b for the values next to 0; if 0 itself is allowed it is 0.
     low = 0.0 if (values == 0).any() else float(-values[values < 0].max() * values[values > 0].min())
     return low, float(-values[0] * values[-1])
 
 
 def _limits_by_linear_program(problem: RowProblem) -> tuple[float, float] | None:
-    """Return the limits of sum v^2 p where floor, stay or monotone are asked for."""
+    """Return the limits of sum v^2 p under constraints on floor, stay or monotone."""
     from scipy.optimize import linprog
 
     values = problem.values.astype(float)
@@ -88,44 +88,50 @@ def _limits_by_linear_program(problem: RowProblem) -> tuple[float, float] | None
 def _one_sided(settings: PTableSettings, count: int) -> InfeasibleError:
     changes = settings.changes(count).tolist()
     moves = [
-        word for word, able in (("stay", 0 in changes), ("fall", min(changes) < 0), ("rise", max(changes) > 0)) if able
+        word
+        for word, able in (
+            ("stay unchanged", 0 in changes),
+            ("decrease", min(changes) < 0),
+            ("increase", max(changes) > 0),
+        )
+        if able
     ]
     return InfeasibleError.in_row(
         count,
         f"With threshold {settings.threshold} and bound {settings.bound} a count of {count} can only "
-        f"{' or '.join(moves)}, so its noise cannot average 0.",
+        f"{' or '.join(moves)}, so that its noise cannot have mean 0.",
         _ways_out(settings),
     )
 
 
-def _no_law(settings: PTableSettings, count: int) -> InfeasibleError:
+def _no_distribution(settings: PTableSettings, count: int) -> InfeasibleError:
     return InfeasibleError.in_row(
         count,
-        f"No law with mean 0 gives every change of a count of {count} a probability of at least "
-        f"{settings.floor:g} and no change at least {settings.stay:g}.",
+        f"No distribution with mean 0 gives every change of a count of {count} a probability of at least "
+        f"{settings.floor:g} and an unchanged count at least {settings.stay:g}.",
         _ways_out(settings),
     )
 
 
 def _too_small(settings: PTableSettings, count: int, low: float) -> InfeasibleError:
     if settings.threshold and count <= settings.threshold:
-        why = f"a count of {count} must become 0 or {settings.threshold + 1} and more"
+        why = f"a count of {count} must become 0 or at least {settings.threshold + 1}"
     else:
         why = f"every change has a probability of at least {settings.floor:g}"
     return InfeasibleError.in_row(
         count,
-        f"Because {why}, its variance is above {low:g}; {settings.variance:g} was asked for.",
+        f"Because {why}, its variance is above {low:g}. The requested variance is {settings.variance:g}.",
         _ways_out(settings),
     )
 
 
 def _too_large(settings: PTableSettings, count: int, high: float) -> InfeasibleError:
     values = settings.changes(count)
-    asked = "" if _plain(settings) else " with the stay, floor or monotone shape asked for"
+    shape = "" if _plain(settings) else " with the requested stay, floor or monotone shape"
     return InfeasibleError.in_row(
         count,
-        f"A count of {count} falls by at most {-values[0]} and rises by at most {values[-1]}, so{asked} its variance "
-        f"stays below {high:g}; exactly {settings.variance:g} was asked for.",
+        f"A count of {count} decreases by at most {-values[0]} and increases by at most {values[-1]}, so that{shape} "
+        f"its variance is below {high:g}. The requested variance is exactly {settings.variance:g}.",
         _ways_out(settings),
     )
 
@@ -136,11 +142,11 @@ EASIER = {
     "monotone": "no monotone shape",
     "equality": "the variance as an upper limit (without equality)",
 }
-"""Wishes that can be given up, and the words for it."""
+"""Constraints that can be relaxed, and the words for it."""
 
 
 def _ways_out(settings: PTableSettings) -> str:
-    """Return the smallest changes of one wish that help; every one that is named leads to a feasible table."""
+    """Return the smallest changes of one constraint that help; each of them gives a feasible table."""
     ways = []
     if limits := _table_limits(settings):
         ways.append(_variance_between(*limits))
@@ -150,15 +156,15 @@ def _ways_out(settings: PTableSettings) -> str:
     threshold = _largest_threshold(settings)
     if threshold is not None:
         ways.append(f"a threshold of at most {threshold}")
-    for wish, words in EASIER.items():
-        given = getattr(settings, wish)
-        if given and _feasible(replace(settings, **{wish: type(given)(0)})):
+    for name, words in EASIER.items():
+        given = getattr(settings, name)
+        if given and _feasible(replace(settings, **{name: type(given)(0)})):
             ways.append(words)
     return f"Use {', or '.join(ways or [_two_changes(settings)])}."
 
 
 def _largest_threshold(settings: PTableSettings) -> int | None:
-    """Return the largest smaller threshold that is feasible, by bisection; None if there is none."""
+    """Return the largest smaller threshold that is feasible, by bisection; None if no threshold is."""
     low, high = -1, min(settings.threshold, settings.bound)
     while high - low > 1:
         middle = (low + high) // 2
@@ -170,7 +176,7 @@ def _largest_threshold(settings: PTableSettings) -> int | None:
 
 
 def _two_changes(settings: PTableSettings) -> str:
-    """Return what helps where no single change does."""
+    """Return two changes that help if no single change does."""
     if not _plain(settings):
         plain = replace(settings, floor=0.0, stay=0.0, monotone=False)
         first = "" if _feasible(plain) else f"{_two_changes(plain)} and "
@@ -192,7 +198,7 @@ def _feasible(settings: PTableSettings) -> bool:
 
 
 def _table_limits(settings: PTableSettings) -> tuple[float, float] | None:
-    """Return the variances between which all rows are feasible, or None if there are none."""
+    """Return the variances between which all rows are feasible; None if no variance is."""
     low, high = 0.0, math.inf
     for problem in settings.row_problems().values():
         limits = variance_limits(problem) if _two_sided(problem) else None
@@ -208,21 +214,21 @@ def _plain(settings: PTableSettings) -> bool:
 
 
 def _least_variance(settings: PTableSettings) -> float:
-    """Return the largest i (j_s + 1 - i): a count i up to the threshold becomes 0 or j_s + 1 at the nearest."""
+    """Return the largest i (j_s + 1 - i): the nearest values for a count i up to the threshold are 0 and j_s + 1."""
     return (settings.threshold + 1) ** 2 // 4 if settings.threshold else 0
 
 
 def _largest_variance(settings: PTableSettings, bound: int) -> int:
-    """Return the least |v_min| v_max of all rows: row 1 falls by 1; where zeros are perturbed row E + 1 by E - j_s."""
+    """Return the minimum of |v_min| v_max over rows: row 1 decreases by 1; if zeros are perturbed, E + 1 by E - j_s."""
     return bound * (bound - settings.threshold if settings.perturb_zeros else 1)
 
 
 def _least_bound(settings: PTableSettings, variance: float) -> int:
-    """Return the smallest bound that passes the threshold and, with equality, leaves room above a variance."""
+    """Return the smallest bound above the threshold that, with equality, also allows a variance."""
     threshold, reached = settings.threshold, math.floor(variance)
     if not settings.equality:
         return threshold + 1
     if not settings.perturb_zeros:
         return max(threshold, reached) + 1
-    # The smallest whole E with E (E - j_s) above the variance.
+    # The smallest integer E with E (E - j_s) above the variance.
     return max(threshold, (threshold + math.isqrt(threshold**2 + 4 * reached)) // 2) + 1

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @DISTRIBUTIONS.register("gaussian")
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Noise):
-    """The continuous law N(0, sigma^2), rounded to the nearest whole number.
+    """The normal distribution N(0, sigma^2), rounded to the nearest whole number.
 
-    P(x) = Phi((x + 1/2) / sigma) - Phi((x - 1/2) / sigma). The continuous law has
-    variance sigma^2; the rounded law is wider by about 1/12.
+    P(x) = Phi((x + 1/2) / sigma) - Phi((x - 1/2) / sigma). The continuous distribution has
+    variance sigma^2; rounding adds about 1/12.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -32,7 +32,7 @@ class Gaussian(Noise):
     )
 
     def log_pmf(self, x: ArrayLike) -> Floats:
-        """Return log P(X = x) as the difference of two tails on the side where they are small."""
+        """Return log P(X = x) as the difference of two tails on the side with small tails."""
         from scipy.special import log_ndtr
 
         size = np.abs(whole(x, "x"))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class TwoSidedGeometric(Noise):
     """Whole-number noise with P(x) = (1 - q) / (1 + q) q^|x|, q = exp(-epsilon / sensitivity).
 
-    The paper's two-tailed geometric law, which takes sensitivity 1. Variance 2 q / (1 - q)^2.
+    The two-tailed geometric distribution of Bach (2020), with sensitivity 1. Variance 2 q / (1 - q)^2.
     """
 
     name: ClassVar[str] = "geometric"
@@ -40,7 +40,7 @@ class TwoSidedGeometric(Noise):
 
     @property
     def rate(self) -> float:
-        """Return epsilon / sensitivity, the fall of the log-probability per step."""
+        """Return epsilon / sensitivity, the decrease of the log-probability per step."""
         return self.epsilon / self.sensitivity
 
     def log_pmf(self, x: ArrayLike) -> Floats:
@@ -62,6 +62,6 @@ class TwoSidedGeometric(Noise):
         return 2 * math.exp(-self.rate) / math.expm1(-self.rate) ** 2
 
     def sample_exact(self, size: int, bits: BitSource = SYSTEM_BITS) -> Ints:
-        """Return draws from the very law, by rational arithmetic: the slow audit path."""
+        """Return draws from the exact distribution by rational arithmetic: the slow path for audits."""
         rate = Fraction(self.epsilon) / Fraction(self.sensitivity)
         return np.array([exact_geometric(rate, bits) for _ in range(size)], dtype=np.int64)

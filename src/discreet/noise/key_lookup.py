@@ -33,7 +33,7 @@ ALL_BITS = (1 << 64) - 1
 
 
 def keys_in_space(keys: ArrayLike, key_space: int) -> NDArray[np.unsignedinteger]:
-    """Return keys as unsigned whole numbers, or refuse what lies outside 0 .. key_space - 1."""
+    """Return keys as unsigned whole numbers, or raise an error for keys outside 0 .. key_space - 1."""
     array = np.asarray(keys)
     if not array.size:
         return np.zeros(array.shape, dtype=np.uint64)
@@ -44,14 +44,14 @@ def keys_in_space(keys: ArrayLike, key_space: int) -> NDArray[np.unsignedinteger
     if array.size and int(array.max()) >= key_space:
         raise ParameterError(
             f"keys must be below the key space of {key_space}; at least one is not. "
-            "Reduce cell keys modulo the key space, or use the p-table that belongs to them.",
+            "Reduce cell keys modulo the key space, or use the p-table with their key space.",
             parameter="keys",
         )
     return array.astype(f"u{array.dtype.itemsize}", copy=False)
 
 
 def in_chunks(function: Callable[..., NDArray[np.signedinteger]], *arrays: NDArray[np.integer]) -> Ints:
-    """Return a function of whole arrays, computed piece by piece so that what lies between stays in the cache."""
+    """Return a function of whole arrays, computed in chunks so that intermediate arrays stay in the cache."""
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     flat = [np.broadcast_to(array, shape).ravel() for array in arrays]
     result = np.empty(len(flat[0]), dtype=np.int64)
@@ -102,7 +102,7 @@ class Lookup:
 
 
 def _pieces(row: RoundedRow) -> tuple[Words, Ints]:
-    """Return the last key and the noise of every piece that holds a key."""
+    """Return the last key and the noise of every piece with at least one key."""
     held = np.array([weight > 0 for weight in row.weights])
     # Sums modulo 2^64: an exclusive upper key of 2^64 becomes 0, and the key below it the last one.
     weights = np.array([weight & ALL_BITS for weight in row.weights], dtype=np.uint64)
@@ -111,17 +111,17 @@ def _pieces(row: RoundedRow) -> tuple[Words, Ints]:
 
 SHORTEST_SECRET = 16
 OF_CELLS = np.uint64(1 << 63)
-"""Marks the second half of a block made from coordinates: that of a key is 0."""
+"""Mark in the second half of a block made from coordinates; the second half of a key's block is 0."""
 
 
 class SecretAsGiven(bytes):
-    """A secret to which the whitespace around it belongs: some releases were made with all bytes of its file."""
+    """A secret that includes the whitespace around it: some releases were made with all bytes of its file."""
 
     __slots__ = ()
 
 
 def bare_secret(secret: bytes) -> bytes:
-    r"""Return a secret without the whitespace around it: the line end of its file does not belong to it.
+    r"""Return a secret without the whitespace around it, such as the line end of its file.
 
     >>> bare_secret(b"a secret of the office\n")
     b'a secret of the office'
@@ -130,22 +130,22 @@ def bare_secret(secret: bytes) -> bytes:
 
 
 def secret_material(secret: bytes) -> bytes:
-    """Return M = BLAKE2b_64(secret), from which all keys are derived; whitespace around the secret does not count."""
+    """Return M = BLAKE2b_64(secret), from which all keys are derived; whitespace around the secret is ignored."""
     return hashlib.blake2b(bare_secret(secret), digest_size=64).digest()
 
 
 class KeyMixer:
     """AES-128 of the key as one block; the first 64 bits of the result are the mixed key.
 
-    The cipher key is derived from the office's secret by keyed BLAKE2b, so the
-    secret itself serves no other purpose here and cannot be read off.
+    The cipher key is derived from the office's secret by keyed BLAKE2b, so that the
+    secret itself cannot be recovered from it.
     """
 
     def __init__(self, secret: bytes | None) -> None:
         if not secret:
             raise SecretError(
-                "Mixed keys need the office's secret and none was given. "
-                "Pass the secret, or choose plain keys where another tool's noise must be reproduced."
+                "Mixed keys require the office's secret, but none was given. "
+                "Give the secret, or choose plain keys to reproduce the noise of another tool."
             )
         if not isinstance(secret, bytes):
             raise SecretError("The secret must be bytes, as read from its file.")
@@ -155,13 +155,13 @@ class KeyMixer:
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())  # noqa: S305 - single blocks as a PRF, not a message
 
     def __call__(self, keys: NDArray[np.unsignedinteger]) -> Words:
-        """Return the mixed keys, uniform on 64 bits for whoever lacks the secret."""
+        """Return the mixed keys, uniform on 64 bits for anyone without the secret."""
         block = np.zeros((len(keys), 2), dtype="<u8")
         block[:, 0] = keys
         return self._mixed(block)
 
     def of_cells(self, coordinates: Words, counts: Ints) -> Words:
-        """Return a word per cell from the word of its coordinates and its count; never that of a key."""
+        """Return a word per cell from the word of its coordinates and its count, distinct from the words of keys."""
         block = np.empty((len(coordinates), 2), dtype="<u8")
         block[:, 0] = coordinates
         block[:, 1] = counts.astype(np.uint64) | OF_CELLS

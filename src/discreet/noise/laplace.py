@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 @DISTRIBUTIONS.register("laplace")
 @dataclass(frozen=True, kw_only=True)
 class Laplace(Noise):
-    """The continuous law with density exp(-|y|/b) / 2b, rounded to the nearest whole number.
+    """The Laplace distribution with density exp(-|y|/b) / 2b, rounded to the nearest whole number.
 
     P(0) = 1 - exp(-1/2b) and P(x) = exp(-|x|/b) sinh(1/2b) elsewhere. Rounding a
-    differentially private number keeps the promise: b = sensitivity / epsilon.
-    The paper's continuous law has variance 2 b^2; the rounded law is a little wider.
+    differentially private number keeps the guarantee: b = sensitivity / epsilon.
+    The continuous distribution has variance 2 b^2; the rounded one is slightly wider.
     """
 
     name: ClassVar[str] = "laplace"
@@ -51,5 +51,5 @@ class Laplace(Noise):
     def variance(self) -> float:
         """Return 2 sinh(1/2b) q (1 + q) / (1 - q)^3 with q = exp(-1/b)."""
         q = math.exp(-1 / self.scale)
-        # sinh(1/2b) = (1 - q) / (2 sqrt q) takes one factor of the denominator away.
+        # sinh(1/2b) = (1 - q) / (2 sqrt q) cancels one factor of the denominator.
         return math.sqrt(q) * (1 + q) / math.expm1(-1 / self.scale) ** 2

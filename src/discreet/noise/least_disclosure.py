@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from discreet.noise.dual import RowProblem
 
 LEEWAY = 1e-3
-"""How far above the least odds of a true 1 the law of largest entropy may lie, relatively."""
+"""Relative tolerance above the minimum odds of a true 1 for the maximum-entropy distribution."""
 
 
 def least_disclosure_laws(problems: dict[int, RowProblem]) -> list[Floats]:
-    """Return the law of every row: the one for 1s with the least posterior, the others of largest entropy."""
+    """Return the distribution of every row: minimum posterior for the row of 1s, maximum entropy for the others."""
     laws = dict(zip(problems, (found.probability for found in solve(list(problems.values()))), strict=True))
     row = problems[1]
     others = crowd(problems, laws)
@@ -40,16 +40,16 @@ def least_disclosure_laws(problems: dict[int, RowProblem]) -> list[Floats]:
 
 
 def crowd(problems: dict[int, RowProblem], laws: dict[int, Floats]) -> Floats:
-    """Return c(y), the chances to become y = 1 + v summed over all true counts but 1, per value v of row 1.
+    """Return c(y), the probabilities of y = 1 + v summed over all true counts except 1, per value v of row 1.
 
-    The last row serves its own count and every larger one.
+    The last row applies to its own count and all larger ones.
     """
     last = max(problems)
     published = 1 + problems[1].values
     total = np.zeros(len(published))
     for count, problem in problems.items():
         if count == last:
-            # A change v leads to y from the count y - v, if that count is served by this row.
+            # A change v leads to y from the count y - v, if this row applies to that count.
             reached = published[:, None] - problem.values[None, :] >= count
         elif count != 1:
             reached = published[:, None] - problem.values[None, :] == count
@@ -60,7 +60,7 @@ def crowd(problems: dict[int, RowProblem], laws: dict[int, Floats]) -> Floats:
 
 
 def least_odds(row: RowProblem, others: Floats) -> float:
-    """Return the least r with p(1 -> y) <= r c(y) for all y >= 1: a linear program in p and r."""
+    """Return the minimum r with p(1 -> y) <= r c(y) for all y >= 1: a linear program in p and r."""
     from scipy.optimize import linprog
 
     values = row.values.astype(float)

@@ -15,7 +15,7 @@ from discreet.noise.dual import RowProblem, solve
 from discreet.noise.parameters import parameter, positive, positive_whole
 
 ROUNDING = 1e-9
-"""Relative error of a variance that was computed."""
+"""Relative tolerance on a computed variance."""
 
 
 @DISTRIBUTIONS.register("max-entropy")
@@ -23,8 +23,8 @@ ROUNDING = 1e-9
 class MaxEntropy(TabulatedNoise):
     """P(x) proportional to exp(-lambda x^2) on -E..E, lambda set so that the variance is V.
 
-    The least informative law with this variance and bound; a discrete Gaussian
-    cut at E. V above E (E + 1) / 3, the uniform law's variance, makes lambda negative.
+    The least informative distribution with this variance and bound: a discrete Gaussian
+    truncated at E. V above E (E + 1) / 3, the variance of uniform noise, makes lambda negative.
     """
 
     name: ClassVar[str] = "max-entropy"
@@ -40,14 +40,14 @@ class MaxEntropy(TabulatedNoise):
 
     @cached_property
     def table(self) -> ProbabilityTable:
-        """Return the law, solved once."""
+        """Return the distribution (cached)."""
         values = np.arange(-self.bound, self.bound + 1)
         (row,) = solve([RowProblem(values, self.variance, equality=True)])
         return ProbabilityTable(values, row.log_probability)
 
     @property
     def lam(self) -> float:
-        """Return lambda, the fall of the log-probability from 0 to 1."""
+        """Return lambda, the decrease of the log-probability from 0 to 1."""
         centre = self.bound
         return float(self.table.log_probability[centre] - self.table.log_probability[centre + 1])
 

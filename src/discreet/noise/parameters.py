@@ -48,13 +48,13 @@ share = Domain("at least 0 and below 1", lambda value: _is_number(value) and 0 <
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a parameter before it has a value.
+    """The declaration of a parameter.
 
     Attributes:
         symbol: the letter used in the formulas.
         domain: the allowed values.
-        typical: a range that offices use; tests take its ends.
-        power: noise stretched by a factor f has this parameter times f**power.
+        typical: a typical range; tests use its ends.
+        power: the exponent of scaling: noise scaled by a factor f has this parameter times f**power.
         meaning: a phrase for help and documentation.
     """
 
@@ -89,18 +89,18 @@ def parameter(
     power: float,
     meaning: str,
     default: Any = dataclasses.MISSING,  # noqa: ANN401 - dataclasses.field takes any default
-) -> Any:  # noqa: ANN401 - the field's type is the annotation beside it
+) -> Any:  # noqa: ANN401 - the field's type is its annotation
     """Declare a parameter as a dataclass field."""
     declared = Parameter(symbol, domain, typical, power, meaning)
     return dataclasses.field(default=default, metadata={"parameter": declared})
 
 
 def parameters(law: type) -> dict[str, Parameter]:
-    """Return the declared parameters of a law by name, in order of declaration."""
+    """Return the declared parameters of a distribution by name, in order of declaration."""
     fields = dataclasses.fields(law)
     return {field.name: field.metadata["parameter"] for field in fields if "parameter" in field.metadata}
 
 
 def required(law: type) -> list[str]:
-    """Return the names of the declared parameters that have no default."""
+    """Return the names of the declared parameters without a default."""
     return [field.name for field in dataclasses.fields(law) if field.default is dataclasses.MISSING]

@@ -21,6 +21,7 @@ from discreet.noise.key_lookup import KeyMixer, Lookup, in_chunks, keys_in_space
 from discreet.noise.least_disclosure import least_disclosure_laws
 from discreet.noise.ptable_settings import PTableSettings
 from discreet.noise.rounded import RoundedRow, check_key_space, round_centred
+from discreet.results import NotebookView
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,20 +31,20 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints, Words
 
 KEY_SPACE = 2**32
-"""The key space of our own keys: 32 bits."""
+"""The default key space: 32 bits."""
 
 KEY_MODES = ("mixed", "plain")
 
 
 @dataclass(frozen=True)
 class PTableRow(TabulatedNoise):
-    """The law of the noise of one true count.
+    """The noise distribution of one true count.
 
     Attributes:
         count: the true count.
         values: the noise of every piece, in the order of the keys.
         probabilities: the probability of every piece before rounding.
-        pieces: the whole weights a file gave, or None where rounding makes them.
+        pieces: the integer weights of a file; None if they result from rounding.
     """
 
     name: ClassVar[str] = "p-table row"
@@ -54,7 +55,7 @@ class PTableRow(TabulatedNoise):
 
     @cached_property
     def table(self) -> ProbabilityTable:
-        """Return the law by value; pieces of one value are joined."""
+        """Return the distribution by value; pieces of one value are combined."""
         values, place = np.unique(self.values, return_inverse=True)
         with np.errstate(divide="ignore"):
             return ProbabilityTable(values, np.log(np.bincount(place, self.probabilities)))
@@ -66,7 +67,7 @@ class PTableRow(TabulatedNoise):
 
     @property
     def second_moment(self) -> float:
-        """Return the mean squared noise before rounding, sum of v^2 p: variance and squared mean together."""
+        """Return the mean squared noise before rounding, sum of v^2 p: variance plus squared mean."""
         return float(np.dot(np.square(self.values), self.probabilities))
 
     @property
@@ -78,17 +79,17 @@ class PTableRow(TabulatedNoise):
 
     @property
     def is_deterministic(self) -> bool:
-        """Say whether every key gives the same noise, as rounding does."""
+        """Return whether every key gives the same noise, as in rounding."""
         return len({value for value, p in zip(self.values, self.probabilities, strict=True) if p > 0}) == 1
 
     @property
-    def bound(self) -> int:  # type: ignore[override]  # a property here, a constant in unbounded laws
+    def bound(self) -> int:  # type: ignore[override]  # a property here, a constant in unbounded distributions
         """Return the largest absolute noise before rounding."""
         return max(abs(value) for value in self.values)
 
     @property
     def stay(self) -> float:
-        """Return the probability that the count stays as it is."""
+        """Return the probability that the count is unchanged."""
         return float(self.pmf(0))
 
     def rounded(self, key_space: int) -> RoundedRow:
@@ -100,27 +101,27 @@ class PTableRow(TabulatedNoise):
         )
 
     def mean_on_grid(self, key_space: int) -> int:
-        """Return the sum of the noise over all keys to aim at.
+        """Return the target for the sum of the noise over all keys.
 
-        That is 0 for every law that is centred but for the rounding it has been
-        through; a deterministic rule, such as rounding to base 5, keeps its mean.
+        The target is 0 for every distribution that is centred apart from rounding; a
+        deterministic rule, such as rounding to base 5, keeps its mean.
         """
         grid = self.pieces.key_space if self.pieces else key_space
-        # However fine the grid, a solved row is centred only as far as doubles go.
+        # A solved row is centred only to double precision, on any grid.
         if abs(self.mean) <= len(self.values) * self.bound * max(1 / grid, ACCEPTABLE):
             return 0
         return round(self.mean * key_space)
 
 
 @dataclass(frozen=True)
-class PTable:
-    """One law of noise per true count.
+class PTable(NotebookView):
+    """One noise distribution per true count.
 
     Attributes:
-        rows: the laws for counts 0, 1, 2, ..
+        rows: the distributions of the counts 0, 1, 2, ..
         key_space: the number of keys K; a key is a whole number from 0 to K - 1.
-        repeat: how many of the last rows serve larger counts in turn; 1 means the last row alone.
-        settings: what was asked for, or None for a table read from a file that does not say.
+        repeat: the number of last rows that apply to larger counts in turn; 1 for only the last row.
+        settings: the constraints and the objective; None for a table from a file that does not contain them.
 
     >>> ptable = PTable.max_entropy(variance=2, bound=5)
     >>> [round(row.variance, 3) for row in ptable.rows]
@@ -158,10 +159,10 @@ class PTable:
         perturb_zeros: bool = False,
         key_space: int = KEY_SPACE,
     ) -> Self:
-        """Return the p-table whose rows have the largest entropy within the constraints.
+        """Return the p-table whose rows have maximum entropy under the constraints.
 
-        See PTableSettings for the arguments. Raises InfeasibleError, with the row
-        and the smallest change that helps, before anything is solved.
+        See PTableSettings for the arguments. Infeasible constraints raise
+        InfeasibleError, with the row and the smallest change that helps.
         """
         settings = PTableSettings(
             variance=variance,
@@ -202,7 +203,7 @@ class PTable:
 
     @classmethod
     def solve(cls, settings: PTableSettings, key_space: int = KEY_SPACE) -> Self:
-        """Return the p-table that the settings ask for."""
+        """Return the p-table of the settings."""
         check_key_space(key_space)
         return cls(_solved(settings), key_space, settings=settings)
 
@@ -213,7 +214,7 @@ class PTable:
 
     @cached_property
     def large(self) -> PTableRow:
-        """Return the law of large counts: the last row, or the mean of those that take turns."""
+        """Return the distribution of large counts: the last row, or the mean of the rows that apply in turn."""
         if self.repeat == 1:
             return self.rows[-1]
         share: dict[int, float] = {}
@@ -224,14 +225,14 @@ class PTable:
 
     @property
     def is_deterministic(self) -> bool:
-        """Say whether every count is always changed in the same way: there is no random noise."""
+        """Return whether every count is always changed in the same way, without random noise."""
         return all(row.is_deterministic for row in self.rows)
 
     @cached_property
     def rounds(self) -> bool:
-        """Say whether the table is a rounding rule: deterministic, and some positive counts are published as one.
+        """Return whether the table is a rounding rule: deterministic, and several positive counts become the same.
 
-        A deterministic table that keeps all counts apart, such as a constant shift, hides nothing.
+        A deterministic table that maps all counts to different numbers, such as a constant shift, does not protect.
 
         >>> to_five = [PTableRow(n, (round(n / 5) * 5 - n,), (1.0,)) for n in range(10)]
         >>> PTable(tuple(to_five), repeat=5).rounds, PTable(tuple(to_five[:1])).rounds
@@ -245,12 +246,12 @@ class PTable:
 
     @property
     def perturbs_zeros(self) -> bool:
-        """Say whether a true 0 may be published as something else."""
+        """Return whether a true 0 may be published as another number."""
         return self.rows[0].bound > 0
 
     @property
     def smallest_published(self) -> int:
-        """Return the smallest count above 0 that can be published: a threshold leaves out the first ones.
+        """Return the smallest count above 0 that can be published; a threshold excludes the smallest ones.
 
         >>> PTable.max_entropy(variance=3, bound=5, threshold=2).smallest_published
         3
@@ -265,15 +266,15 @@ class PTable:
 
     @cached_property
     def rounded(self) -> tuple[RoundedRow, ...]:
-        """Return the rows on the table's own key space: the law that is used in plain mode."""
+        """Return the rows on the table's own key space, which plain keys use."""
         return tuple(row.rounded(self.key_space) for row in self.rows)
 
     def on_grid(self, key_space: int) -> Self:
-        """Return the same laws with another key space."""
+        """Return the same distributions with another key space."""
         return replace(self, key_space=key_space)
 
     def shortfalls(self) -> dict[int, float]:
-        """Return, by count, how much variance is missing to what was asked for."""
+        """Return, by count, the difference between the requested and the attained variance, if positive."""
         if not self.settings:
             return {}
         wanted, found = self.settings.variance, self.rows[0 if self.perturbs_zeros else 1 :]
@@ -293,7 +294,7 @@ class PTable:
         return self.rows[int(self.row_numbers([count])[0])] if count or self.perturbs_zeros else None
 
     def row_numbers(self, counts: ArrayLike) -> Ints:
-        """Return the number of the row that serves each true count."""
+        """Return the index of the row that applies to each true count."""
         return self._row_numbers(_counts(counts))
 
     def _row_numbers(self, counts: Ints) -> Ints:
@@ -306,11 +307,11 @@ class PTable:
     def draw(self, counts: ArrayLike, keys: ArrayLike, *, mode: str = "mixed", secret: bytes | None = None) -> Ints:
         """Return the noise of cells with these true counts and cell keys.
 
-        `mixed` (the default) passes every key through a keyed pseudo-random
-        function to 64 bits first, so that the noise of a total tells nothing of
-        the noise of its parts; it needs the secret. `plain` looks the key up as
-        it is, in the table's own key space, and so reproduces R cellKey and the
-        cell key tools of the ONS cell by cell.
+        `mixed` (the default) first applies a keyed pseudo-random function with 64
+        bits to every key, so that the noise of a total reveals nothing about the
+        noise of its parts; it needs the secret. `plain` looks up the key directly,
+        in the table's own key space, and so reproduces R cellKey and the cell key
+        tools of the ONS cell by cell.
         """
         if mode not in KEY_MODES:
             raise UnknownNameError.among("key mode", mode, KEY_MODES)
@@ -322,19 +323,19 @@ class PTable:
         return in_chunks(lambda n, key: lookup(self._row_numbers(n), mixer(key)), _counts(counts), words)
 
     def draw_words(self, counts: ArrayLike, words: Words) -> Ints:
-        """Return the noise of counts from words that are uniform on 64 bits, such as keys that are mixed already."""
+        """Return the noise of counts from words that are uniform on 64 bits, such as mixed keys."""
         return in_chunks(lambda n, word: self._mixed_lookup(self._row_numbers(n), word), _counts(counts), words)
 
-    def surest_count(self, *, plain: bool = False) -> tuple[int, float]:
-        """Return the published count above 0 that reveals most about its true count, and the posterior of that one.
+    def most_revealing_count(self, *, plain: bool = False) -> tuple[int, float]:
+        """Return the published count above 0 with the largest posterior of one true count, and this posterior.
 
-        The posterior of i is p(i -> y) / sum_k p(k -> y), the sum over all true counts k. Those beyond the last row
-        are served by it, or by the last ones in turn, so that nothing new comes after one turn.
+        The posterior of i is p(i -> y) / sum_k p(k -> y), the sum over all true counts k. The last row, or the last
+        ones in turn, apply to all larger counts, so that one turn covers all cases.
 
         Args:
             plain: whether plain keys of the table's own key space draw the noise, instead of words of 64 bits.
 
-        >>> PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,)))).surest_count()
+        >>> PTable((PTableRow(0, (0,), (1.0,)), PTableRow(1, (2,), (1.0,)))).most_revealing_count()
         (3, 1.0)
         """
         change = np.arange(-self.bound, self.bound + 1)
@@ -364,7 +365,7 @@ class PTable:
 
 @lru_cache(maxsize=64)
 def _solved(settings: PTableSettings) -> tuple[PTableRow, ...]:
-    """Return the rows that settings ask for; they are kept, since one run asks for the same ones again and again."""
+    """Return the rows of the settings; cached, since one run needs the same rows repeatedly."""
     check_feasible(settings)
     problems = settings.row_problems()
     if settings.objective == "entropy":
@@ -380,7 +381,7 @@ def _solved(settings: PTableSettings) -> tuple[PTableRow, ...]:
 
 
 def _counts(counts: ArrayLike) -> Ints:
-    """Return true counts as whole numbers, or refuse negative ones."""
+    """Return true counts as whole numbers, or raise an error for negative ones."""
     number = whole(counts, "counts")
     if number.size and number.min() < 0:
         raise ParameterError("counts must not be negative; at least one is.", parameter="counts")

@@ -19,18 +19,18 @@ OBJECTIVES = ("entropy", "least-disclosure")
 
 @dataclass(frozen=True, kw_only=True)
 class PTableSettings:
-    """The wishes behind a p-table.
+    """The constraints and the objective of a p-table.
 
     Attributes:
-        variance: V, upper limit of every row's variance, or its value with `equality`.
-        bound: E, largest absolute noise (D in the R package ptable).
-        threshold: j_s, largest positive count that may not be published.
-        stay: least probability that a count stays as it is (pstay in ptable).
-        floor: least probability of every allowed change (1e-8 in ptable).
-        equality: whether the variance must be V exactly (optim = 4 in ptable).
-        monotone: whether probabilities must rise up to a change of 0 (mono in ptable).
-        perturb_zeros: whether empty cells get noise too; counts may then become negative.
-        objective: "entropy" or "least-disclosure".
+        variance: V, the upper limit of every row's variance, or its value with `equality`.
+        bound: E, the largest absolute noise (D in the R package ptable).
+        threshold: j_s, the largest positive count that is never published.
+        stay: the minimum probability of an unchanged count (pstay in ptable).
+        floor: the minimum probability of every allowed change (1e-8 in ptable).
+        equality: whether the variance must be exactly V (optim = 4 in ptable).
+        monotone: whether probabilities must increase up to a change of 0 (mono in ptable).
+        perturb_zeros: whether empty cells have noise too; counts may then become negative.
+        objective: `entropy` or `least-disclosure`.
     """
 
     variance: float = parameter("V", domain=positive_variance, typical=(0.5, 4.0), power=2, meaning="noise variance")
@@ -44,10 +44,10 @@ class PTableSettings:
         default=0,
     )
     stay: float = parameter(
-        "p(0)", domain=share, typical=(0.0, 0.5), power=0, meaning="least probability of no change", default=0.0
+        "p(0)", domain=share, typical=(0.0, 0.5), power=0, meaning="minimum probability of no change", default=0.0
     )
     floor: float = parameter(
-        "p_min", domain=share, typical=(0.0, 1e-8), power=0, meaning="least probability of every change", default=0.0
+        "p_min", domain=share, typical=(0.0, 1e-8), power=0, meaning="minimum probability of every change", default=0.0
     )
     equality: bool = False
     monotone: bool = False
@@ -63,20 +63,20 @@ class PTableSettings:
         if self.objective == "least-disclosure" and extra:
             raise ParameterError(
                 f"p-table: {' and '.join(extra)} cannot be combined with the objective least-disclosure. "
-                "Leave out one or the other.",
+                "Omit one of them.",
                 parameter=extra[0],
             )
 
         if self.objective == "least-disclosure" and self.bound < 2:
             raise ParameterError(
-                "p-table: the objective least-disclosure needs a bound of at least 2; with bound 1 the row of "
-                "true 1s serves every larger count too.",
+                "p-table: the objective least-disclosure needs a bound of at least 2. With bound 1 the row of true 1s "
+                "also applies to all larger counts.",
                 parameter="bound",
             )
 
     @property
     def last_row(self) -> int:
-        """Return the count whose row serves every larger count: E, or E + j_s + 1 with a threshold."""
+        """Return the count whose row applies to all larger counts: E, or E + j_s + 1 with a threshold."""
         return self.bound if self.threshold == 0 else self.bound + self.threshold + 1
 
     @property
@@ -85,7 +85,7 @@ class PTableSettings:
         return 0 if self.perturb_zeros else 1
 
     def changes(self, count: int) -> Ints:
-        """Return the changes v a count may undergo: to max(i - E, 0) .. i + E without 1 .. j_s."""
+        """Return the allowed changes v of a count: to max(i - E, 0) .. i + E without 1 .. j_s."""
         lowest = count - self.bound if self.perturb_zeros else max(count - self.bound, 0)
         target = np.arange(lowest, count + self.bound + 1)
         return target[(target < 1) | (target > self.threshold)] - count

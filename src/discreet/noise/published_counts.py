@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.noise.ptable import PTable
 
 NEGLIGIBLE = 1e-12
-"""Tail probability from which on the sum is not continued."""
+"""Tail probability at which the sum ends."""
 
 
 def cut_bias(law: Noise | None, count: int) -> float:
@@ -45,24 +45,24 @@ NEARLY_CERTAIN = 0.99
 
 
 def check_disclosure(noise: NoiseByCount, *, plain: bool = False) -> None:
-    """Refuse noise under which some published count above 0 reveals its true count.
+    """Raise an error for noise under which a published count above 0 discloses its true count.
 
     Args:
-        noise: by true count.
+        noise: the noise by true count.
         plain: whether plain keys of the p-table's own key space draw the noise, instead of words of 64 bits.
     """
-    published, posterior = noise.surest_count(plain=plain)
+    published, posterior = noise.most_revealing_count(plain=plain)
     if posterior > NEARLY_CERTAIN:
         raise ParameterError(
             f"The {noise.label} does not protect: a published {published} has one true count with probability "
-            f"{posterior:.4g} (limit {NEARLY_CERTAIN}), if every true count is equally likely beforehand. Choose more "
-            "noise, or give --allow-disclosure to publish nonetheless.",
+            f"{posterior:.4g} under a flat prior (limit: {NEARLY_CERTAIN}). Choose more noise, or give "
+            "--allow-disclosure to publish nonetheless.",
             parameter="allow_disclosure",
         )
 
 
 def posteriors_of_one(ptable: PTable, least: int = 1) -> dict[int, float]:
-    """Return P(true 1 | published y) by published y from `least` on, every true count equally likely beforehand.
+    """Return P(true 1 | published y) by published y from `least` on, under a flat prior.
 
     P(1 | y) = p(1 -> y) / sum_i p(i -> y), the sum over all true counts i.
     """
@@ -79,44 +79,44 @@ def posteriors_of_one(ptable: PTable, least: int = 1) -> dict[int, float]:
 
 
 def posterior_of_one(ptable: PTable) -> Result | None:
-    """Return the largest posterior of a true 1 as a result, or None if no true 1 is ever published as 1 or more."""
+    """Return the largest posterior of a true 1 as a result; None if a true 1 is never published as 1 or more."""
     posteriors = posteriors_of_one(ptable, least=0)
     shown = {y: posterior for y, posterior in posteriors.items() if y >= 1}
     if not shown:
         return None
     published, posterior = max(shown.items(), key=lambda item: item[1])
-    zero = f"; a published 0 was one with probability {posteriors[0]:.3f}" if posteriors.get(0, 0) > 0 else ""
+    zero = f" P(true = 1 given published = 0) = {posteriors[0]:.3f}." if posteriors.get(0, 0) > 0 else ""
     return Result(
         name="posterior_of_one",
         equation="P(1 | y) = p(1 -> y) / sum_i p(i -> y)",
         value=posterior,
         unit="1",
-        sentence=f"A published {published} was a true 1 with probability {posterior:.3f} if every true count was "
-        f"equally likely beforehand, and no other published count above 0 more often{zero}.",
+        sentence=f"P(true = 1 given published = {published}) = {posterior:.3f} under a flat prior, the maximum over "
+        f"published counts above 0.{zero}",
         worst=f"published {published}",
         assumptions=(
             "flat prior: every true count equally likely",
-            "the worst of published counts from 1 on",
-            "the attacker sees this one count and no margin",
-            "law before rounding to keys",
+            "maximum over published counts from 1 on",
+            "the attacker uses this one count and no margin",
+            "noise distribution before rounding to keys",
         ),
     )
 
 
 USUAL = 0.95
-"""The share that is asked for where nothing else is said: 19 of 20."""
+"""The default probability of a range: 19 of 20."""
 
 
 @dataclass(frozen=True)
 class PublishedRange:
-    """The published counts that one true count leads to, but for rare ones.
+    """The range of published counts of one true count with a requested probability.
 
     Attributes:
         count: the true count.
         low: the smallest published count of the range.
-        high: the largest.
-        probability: that the published count lies within.
-        share: what was asked for.
+        high: the largest published count of the range.
+        probability: the probability that the published count lies in the range.
+        share: the requested probability.
     """
 
     count: int
@@ -126,15 +126,15 @@ class PublishedRange:
     share: float
 
     @property
-    def asked(self) -> str:
-        """Return the share that was asked for, as in `19 of 20`."""
+    def share_words(self) -> str:
+        """Return the requested probability in words, as in `19 of 20`."""
         share = Fraction(self.share).limit_denominator(100)
         return f"{share.numerator} of {share.denominator}"
 
     @property
     def words(self) -> str:
-        """Return how often the range holds, as in `at least 19 of 20 cases (0.959)`."""
-        return f"at least {self.asked} cases ({self.probability:.3f})"
+        """Return the probability of the range in words, as in `at least 19 of 20 cases (0.959)`."""
+        return f"at least {self.share_words} cases ({self.probability:.3f})"
 
     def result(self) -> Result:
         """Return the range as a result."""
@@ -145,12 +145,12 @@ class PublishedRange:
             value=self.probability,
             unit="1",
             sentence=f"A count of {self.count} is published as {where} in {self.words}.",
-            assumptions=("law before rounding to keys",),
+            assumptions=("noise distribution before rounding to keys",),
         )
 
 
 def published_range(ptable: PTable, count: int, share: float = USUAL) -> PublishedRange:
-    """Return the shortest range of published counts with at least this probability; of several the likeliest.
+    """Return the shortest range of published counts with at least this probability; among several the likeliest.
 
     >>> from discreet.noise.ptable import PTable
     >>> published_range(PTable.max_entropy(variance=3, bound=5), 12).result().sentence
@@ -171,32 +171,32 @@ def published_range(ptable: PTable, count: int, share: float = USUAL) -> Publish
 
 
 RAREST = 1e-4
-"""Published counts at the ends that are rarer than this are left out."""
+"""Published counts at the ends with a smaller probability are omitted."""
 EQUALLY = 1e-9
-"""Chances that differ by less, by rounding alone, are equal."""
+"""Tolerance below which probabilities count as equal."""
 
 
 @dataclass(frozen=True)
 class PublishedCounts:
-    """The law of what is published for one true count.
+    """The distribution of the published count for one true count.
 
     Attributes:
-        usual: the shortest range that holds as often as is asked for; where two are equally likely, both together.
-        published: published counts, but for rare ones at the ends.
-        chances: of each.
-        stays: the chance that the true count is published.
-        vanishes: the chance that 0 or less is published.
+        usual: the shortest range with the requested probability; if two are equally likely, their union.
+        published: the published counts, except rare ones at the ends.
+        chances: the probability of each.
+        stays: the probability that the count is unchanged.
+        lost: the probability that 0 or less is published.
     """
 
     usual: PublishedRange
     published: tuple[int, ...]
     chances: tuple[float, ...]
     stays: float
-    vanishes: float
+    lost: float
 
 
 def published_counts(law: TransitionMatrix, count: int, share: float = USUAL) -> PublishedCounts:
-    """Return what a true count is published as.
+    """Return the distribution of the published count for a true count.
 
     >>> from discreet.noise.by_count import transition_matrix
     >>> from discreet.noise.ptable import PTable
@@ -220,9 +220,9 @@ def published_counts(law: TransitionMatrix, count: int, share: float = USUAL) ->
 
 
 def _shortest(total: np.ndarray, share: float) -> tuple[int, int, float]:
-    """Return first and last place of the shortest stretch with that much probability; equally likely ones together.
+    """Return the first and the last position of the shortest range with a probability; ties are merged.
 
-    A law that is the same on both sides then has a range that is.
+    A symmetric distribution therefore has a symmetric range.
     """
     for width in range(1, len(total)):
         within = total[width:] - total[:-width]

@@ -1,7 +1,7 @@
-"""Where random bits come from: the operating system, or a seed for research.
+"""Sources of random bits: the operating system, or a seed for research.
 
-A publication uses `SystemBits`. `SeededBits` makes runs repeatable and is not
-secret. There is no default seed and no fall-back from one to the other.
+A publication uses `SystemBits`. `SeededBits` makes runs reproducible and is not
+secret. The package has no default seed and no fall-back from one source to the other.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SystemBits:
 
 @dataclass(frozen=True)
 class SeededBits:
-    """Repeatable bits for research (PCG64); never for a publication.
+    """Reproducible bits for research (PCG64), not for a publication.
 
     >>> SeededBits(7).words(2) == SeededBits(7).words(2)
     array([ True,  True])
@@ -69,7 +69,7 @@ class SeededBits:
 
 
 def _below(limit: int, draw: Callable[[int], int]) -> int:
-    """Return a uniform number below the limit from whole bytes, rejecting what overshoots."""
+    """Return a uniform number below the limit from whole bytes by rejection."""
     bits = (limit - 1).bit_length()
     size = -(-bits // 8)
     excess = 8 * size - bits

@@ -1,19 +1,19 @@
-"""Noise with a rival bound, and noise smoothed by an estimation error: what attackers compare.
+"""Noise with a rival bound, and noise smoothed by an estimation error, for likelihood attacks.
 
-An attacker who looks for the bound compares the noise of large counts with the same noise under another bound. Only the
-bound is to differ. Mean and variance are kept, and so is the shape:
+A likelihood attacker compares the noise of large counts with the same noise under another bound. Only the bound
+differs; mean, variance and shape are kept:
 
-- A p-table that carries its settings is solved again with the other bound and every other constraint (stay, floor,
-  monotone). Objective and threshold concern small counts only.
-- A row of unknown origin is continued at both ends. The logarithm of its probabilities goes on with its last second
-  difference, as a parabola does, but never rises. A smaller bound cuts the row. Of all distributions with the row's
-  mean and variance, the result is the nearest to this in relative entropy: the probabilities are multiplied by
-  exp(a v + b v^2). For a Gaussian shape both ways give the maximum-entropy distribution.
+- A p-table with its settings is solved again with the other bound and all other constraints (stay, floor, monotone).
+  Objective and threshold concern small counts only.
+- A row of unknown origin is continued at both ends. The logarithm of its probabilities continues with its last second
+  difference, as a parabola, but never increases. A smaller bound truncates the row. Among all distributions with the
+  row's mean and variance, the result is the nearest to this in relative entropy: the probabilities are multiplied by
+  exp(a v + b v^2). For a Gaussian shape both methods give the maximum-entropy distribution.
 
-A comparison with a distribution of another shape would find the shape, not the bound.
+A comparison with a distribution of another shape would identify the shape instead of the bound.
 
-Residuals show noise with an independent Gaussian error. The density of x + N(0, v) under a noise distribution p is
-f(e) = sum_x p(x) phi((e - x) / sqrt(v)) / sqrt(v). Two noise distributions with densities f and g differ by the
+Residuals contain the noise with an independent Gaussian error. The density of x + N(0, v) under a noise distribution p
+is f(e) = sum_x p(x) phi((e - x) / sqrt(v)) / sqrt(v). Two noise distributions with densities f and g differ by the
 Bhattacharyya exponent -log of the integral of sqrt(f g).
 """
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from discreet.noise.ptable_settings import PTableSettings
 
 REACHED = 1e-6
-"""Relative difference of variances up to which a distribution counts as having the variance of another."""
+"""Relative tolerance up to which two variances count as equal."""
 CONVERGED = 1e-12
-"""Difference of moments, relative to the square of the bound, at which the search ends."""
+"""Tolerance on the moments, relative to the square of the bound, at which the search ends."""
 MOST_STEPS = 200
 
 
@@ -51,8 +51,7 @@ def rival(noise: AnyLaw, bound: int) -> Noise | None:
         bound: the largest absolute noise of the result.
 
     Returns:
-        The distribution, or None where there is none: for noise without a bound, for rounding, and where the variance
-        is larger than the bound allows.
+        The distribution; None for unbounded noise, for rounding, and if the variance is larger than the bound allows.
 
     >>> from discreet.noise.ptable import PTable
     >>> found = rival(PTable.max_entropy(variance=2, bound=5, stay=0.6), 6)
@@ -71,8 +70,8 @@ def rival(noise: AnyLaw, bound: int) -> Noise | None:
 
 def _max_entropy(variance: float, bound: int) -> MaxEntropy | None:
     """Return the maximum-entropy distribution, up to the uniform one."""
-    room = bound * (bound + 1) / 3
-    return MaxEntropy(variance=min(variance, room), bound=bound) if variance <= room * (1 + REACHED) else None
+    largest = bound * (bound + 1) / 3
+    return MaxEntropy(variance=min(variance, largest), bound=bound) if variance <= largest * (1 + REACHED) else None
 
 
 def _solved(law: Noise, settings: PTableSettings, bound: int) -> Noise | None:
@@ -89,7 +88,7 @@ def _solved(law: Noise, settings: PTableSettings, bound: int) -> Noise | None:
 
 
 def _continued(law: Noise, bound: int) -> PTableRow | None:
-    """Return the nearest distribution to the continued or cut one that has the mean and the variance."""
+    """Return the distribution with the same mean and variance that is nearest to the continued or truncated one."""
     x = np.arange(-int(law.bound), int(law.bound) + 1)
     log = law.log_pmf(x)
     possible = np.flatnonzero(np.isfinite(log))
@@ -106,7 +105,7 @@ def _continued(law: Noise, bound: int) -> PTableRow | None:
 
 
 def _beyond(log: Floats, steps: int) -> Floats:
-    """Return the logarithms beyond the last one: a parabola through the last three that never rises."""
+    """Return the logarithms beyond the last one: a parabola through the last three that never increases."""
     last = log[-3:][::-1]
     last = last[np.logical_and.accumulate(np.isfinite(last))]
     fall = last[0] - last[1] if len(last) > 1 else 0.0
@@ -117,7 +116,7 @@ def _beyond(log: Floats, steps: int) -> Floats:
 
 
 def _tilted(x: Ints, log: Floats, mean: float, variance: float) -> Floats | None:
-    """Return p proportional to exp(log + a x + b x^2) with this mean and variance, or None where none is found.
+    """Return p proportional to exp(log + a x + b x^2) with this mean and variance; None if the search fails.
 
     Newton's method on the convex function log(sum exp(log + a u + b u^2)) - a E[u] - b E[u^2], u = x scaled to 1.
     """
@@ -153,34 +152,34 @@ def _row(values: Ints, probabilities: Floats) -> PTableRow:
 
 
 POINTS = 6
-"""Points of the grid in a standard deviation of the error, or in 1 where that is less."""
+"""Number of grid points per standard deviation of the error, or per unit if that is smaller."""
 REACH = 8.0
-"""Standard deviations of the error that the grid reaches beyond the noise."""
+"""Number of standard deviations of the error by which the grid extends beyond the noise."""
 SMALLEST = 0.01
-"""The smallest variance of an error: whole numbers seen with less can be told apart for certain."""
+"""Minimum variance of an error: with a smaller one, whole numbers can be distinguished with certainty."""
 
 UNEXPLAINED = 1e-12
-"""Probability of a point of the grid under any distribution: no single value decides for certain."""
+"""Minimum probability of a grid point under any distribution, so that no single value decides with certainty."""
 
 
 def bhattacharyya(law: Floats, other: Floats, variance: float) -> float:
-    """Return the Bhattacharyya exponent of two noise distributions that are seen with a Gaussian error.
+    """Return the Bhattacharyya exponent of two noise distributions observed with a Gaussian error.
 
     Args:
         law: the probabilities of -E .. E.
-        other: the same of another distribution, whose E may differ.
-        variance: of the error, 0 where there is none.
+        other: the probabilities of another distribution, whose E may differ.
+        variance: the variance of the error; 0 for no error.
 
     >>> round(bhattacharyya(np.array([0.1, 0.8, 0.1]), np.array([0.2, 0.6, 0.2]), 0), 6)
     0.024638
     """
     _, f, g = _densities(law, other, variance)
-    # 1 - sum sqrt(f g) cancels; half the squared distance of the roots does not.
+    # 1 - sum sqrt(f g) loses digits; half the squared distance of the roots does not.
     return -math.log1p(-float(np.square(np.sqrt(f) - np.sqrt(g)).sum()) / 2)
 
 
 def log_ratios(law: Floats, other: Floats, variance: float, seen: Floats) -> Floats:
-    """Return log f - log g of values that are seen with a Gaussian error; 0 far beyond the noise of both."""
+    """Return log f - log g of values observed with a Gaussian error; 0 far beyond the noise of both."""
     points, f, g = _densities(law, other, variance)
     found: Floats = np.interp(seen, points, np.log(f + UNEXPLAINED) - np.log(g + UNEXPLAINED), left=0.0, right=0.0)
     return found

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
 
 LARGEST_KEY_SPACE = 2**62
-"""The largest key space a p-table may carry: bounds and their sums stay within signed 64 bits."""
+"""Maximum key space of a p-table, with which bounds and their sums stay within signed 64 bits."""
 
 
 def check_key_space(key_space: int, largest: int = LARGEST_KEY_SPACE) -> None:
-    """Raise ParameterError unless the key space is a whole number from 2 to the largest."""
+    """Raise ParameterError unless the key space is a whole number from 2 to the maximum."""
     if isinstance(key_space, bool) or not isinstance(key_space, int) or not 2 <= key_space <= largest:
         wanted = f"a whole number from 2 to 2**{largest.bit_length() - 1}"
         raise ParameterError.outside("key_space", "key_space", key_space, wanted, "2**32, or 10**8 for cellKey")
@@ -35,10 +35,10 @@ def check_key_space(key_space: int, largest: int = LARGEST_KEY_SPACE) -> None:
 
 @dataclass(frozen=True)
 class RoundedRow:
-    """Pieces of the key space and the noise each stands for.
+    """Pieces of the key space and the noise of each.
 
-    Piece k holds the next `weights[k]` keys, from 0 on, and adds `values[k]`. A
-    value may have several pieces, as in tables whose intervals were shuffled.
+    Piece k contains the next `weights[k]` keys, from 0 on, and adds `values[k]`. A
+    value may have several pieces, as in tables with shuffled intervals.
     """
 
     values: tuple[int, ...]
@@ -55,7 +55,7 @@ class RoundedRow:
         return tuple(accumulate(self.weights))
 
     def law(self) -> dict[int, Fraction]:
-        """Return the exact probability of every noise that occurs."""
+        """Return the exact probability of every noise value that occurs."""
         total, found = self.key_space, dict[int, Fraction]()
         for value, weight in sorted(zip(self.values, self.weights, strict=True)):
             if weight:
@@ -73,15 +73,15 @@ class RoundedRow:
 
     @property
     def bound(self) -> int:
-        """Return the largest absolute noise that some key draws."""
+        """Return the largest absolute noise of any key."""
         return max(abs(value) for value in self.law())
 
 
 def round_symmetric(centre: float, positive: Floats, key_space: int) -> RoundedRow:
-    """Return a symmetric law, given at 0 and at 1, 2, .., as whole weights that mirror each other.
+    """Return a symmetric distribution, given at 0 and at 1, 2, .., as symmetric integer weights.
 
-    Each half gets floor(p K), and the largest remainders one key more, until both
-    halves together leave 0 the number nearest to its own share.
+    Each half gets floor(p K), and the largest remainders one more key, until the
+    number of keys of 0 is nearest to its share.
     """
     exact = _shares(positive, key_space)
     half = np.floor(exact).astype(np.uint64)
@@ -95,25 +95,25 @@ def round_symmetric(centre: float, positive: Floats, key_space: int) -> RoundedR
 
 
 def _shares(probability: Floats, key_space: int) -> NDArray[Any]:
-    """Return every p K exactly: a double times a power of two is a double."""
+    """Return every p K exactly; a double times a power of two is a double."""
     if key_space & (key_space - 1):
         return np.array([Fraction(p) * key_space for p in probability.tolist()], dtype=object)
     return probability * float(key_space)
 
 
 def round_centred(values: Ints, probability: Floats, key_space: int, mean: int = 0) -> RoundedRow:
-    """Return a law as whole weights with sum K and exact mean 0 (or sum of noise over all keys `mean`).
+    """Return a distribution as integer weights with sum K and exact mean 0 (or sum of noise over all keys `mean`).
 
-    Shares are rounded by largest remainder; what is then missing in the mean is
-    mended by moving single keys between two values, the move that costs least in
-    squared error first.
+    Shares are rounded by largest remainder. The remaining error of the mean is
+    corrected by moving single keys between two values, the move with the smallest
+    increase of the squared error first.
     """
     noise = values.tolist()
     exact = [Fraction(p) * key_space for p in probability.tolist()]
     weight = [int(share) for share in exact]
     for k in sorted(range(len(weight)), key=lambda k: weight[k] - exact[k])[: max(key_space - sum(weight), 0)]:
         weight[k] += 1
-    # Doubles are coarser than a fine grid: what they leave goes to the likeliest value.
+    # Doubles are coarser than a fine grid: the likeliest value gets the remaining keys.
     likeliest = max(range(len(weight)), key=lambda k: weight[k])
     left = key_space - sum(weight)
     weight[likeliest] += left
@@ -125,7 +125,7 @@ def round_centred(values: Ints, probability: Floats, key_space: int, mean: int =
 
 
 def _move_in_bulk(noise: list[int], weight: list[int], gap: int) -> None:
-    """Move keys between the two likeliest values while the mean is off by more than single moves mend."""
+    """Move keys between the two likeliest values if the error of the mean is too large for single moves."""
     if abs(gap) <= 4 * len(noise) * (max(noise) - min(noise)):
         return
     a = max(range(len(noise)), key=lambda k: weight[k])
@@ -142,10 +142,10 @@ def _mend_mean(noise: Ints, exact: list[Fraction], weight: list[int], mean: int)
     gap = int((noise * held).sum()) - mean
     step = noise[:, None] - noise[None, :]
     while gap:
-        # Taking a key from v_a to v_b moves the sum by v_b - v_a and adds 2 (1 - e_a + e_b) to the squared error.
+        # Moving a key from v_a to v_b changes the sum by v_b - v_a and adds 2 (1 - e_a + e_b) to the squared error.
         useful = (np.sign(step) == np.sign(gap)) & (np.abs(step) <= abs(gap)) & (held > 0)[:, None]
         cost = np.where(useful, (1 - error[:, None] + error[None, :]) / np.maximum(np.abs(step), 1), np.inf)
-        # A value keeps its last key, and so its place in the law, if any other move serves.
+        # A value keeps its last key, and so a positive probability, if any other move is possible.
         cost[held == 1] += len(noise)
         a, b = np.unravel_index(int(cost.argmin()), cost.shape)
         if not useful[a, b]:
@@ -162,8 +162,8 @@ def _mend_mean(noise: Ints, exact: list[Fraction], weight: list[int], mean: int)
 
 
 def _detour(noise: Ints, held: NDArray[np.object_], gap: int) -> list[tuple[int, int]]:
-    """Return the fewest moves, some up and some down, that close a gap smaller than every single move."""
-    # Where several moves have one step, the value with most keys gives.
+    """Return the smallest number of moves in both directions that close a gap smaller than every single move."""
+    # If several moves have the same step, the value with the most keys gives.
     givers = sorted(np.flatnonzero(held > 0).tolist(), key=lambda a: held[a])
     moves = {int(noise[a] - noise[b]): (a, b) for a in givers for b in range(len(noise)) if noise[a] != noise[b]}
     paths: dict[int, list[tuple[int, int]]] = {gap: []}
@@ -177,5 +177,5 @@ def _detour(noise: Ints, held: NDArray[np.object_], gap: int) -> list[tuple[int,
             if left - step not in paths and abs(left - step) <= max(moves):
                 paths[left - step] = [*paths[left], move]
                 queue.append(left - step)
-    wanted = "large enough to hold every row with mean 0"
+    wanted = "large enough to represent every row with mean 0"
     raise ParameterError.outside("key_space", "key_space", int(held.sum()), wanted, "2**32")

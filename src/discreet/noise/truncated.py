@@ -1,7 +1,7 @@
-"""Truncated noise: any distribution cut off at a bound, and the smallest bound for a requested (epsilon, delta).
+"""Truncated noise: any distribution truncated at a bound, and the smallest bound for a requested (epsilon, delta).
 
 The truncated two-sided geometric distribution is the truncated Laplace distribution of Rinott and others on the
-integers; the truncated Gaussian is a discrete Gaussian cut at a bound. Rinott, O'Keefe, Shlomo and Skinner,
+integers; the truncated Gaussian is a discrete Gaussian truncated at a bound. Rinott, O'Keefe, Shlomo and Skinner,
 "Confidentiality and Differential Privacy in the Dissemination of Frequency Tables" (2018), call the probability of the
 outermost value delta: beyond it a count and its neighbour can be distinguished with certainty. The guarantee is for one
 count, for one person more or less, and only where every count has this distribution, zeros included.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @DISTRIBUTIONS.register("truncated")
 @dataclass(frozen=True)
 class Truncated(TabulatedNoise):
-    """A law given that its absolute value is at most the bound: P(x) / P(|X| <= E)."""
+    """A distribution conditional on an absolute value of at most the bound: P(x) / P(|X| <= E)."""
 
     name: ClassVar[str] = "truncated"
     law: Noise
@@ -37,7 +37,7 @@ class Truncated(TabulatedNoise):
 
     @cached_property
     def table(self) -> ProbabilityTable:
-        """Return the cut law, renormalised in the logarithm."""
+        """Return the truncated distribution, normalised in the logarithm."""
         values = np.arange(-self.bound, self.bound + 1)
         log_weight = self.law.log_pmf(values)
         log_weight = log_weight - log_weight.max()
@@ -52,15 +52,15 @@ class Truncated(TabulatedNoise):
 @DISTRIBUTIONS.register("truncated-gaussian")
 @dataclass(frozen=True, kw_only=True)
 class TruncatedGaussian(TabulatedNoise):
-    """P(x) proportional to exp(-x^2 / (2 sigma^2)) on -E..E: the maximum-entropy law, told by sigma instead of V.
+    """P(x) proportional to exp(-x^2 / (2 sigma^2)) on -E..E: maximum entropy, with the parameter sigma instead of V.
 
-    A count and its neighbour differ by a factor of at most exp(epsilon), epsilon = (2 E - 1) / (2 sigma^2), but
-    for the outermost value: delta(epsilon) = P(E).
+    The probabilities of a count and its neighbour differ by a factor of at most exp(epsilon), with epsilon =
+    (2 E - 1) / (2 sigma^2), except for the outermost value: delta(epsilon) = P(E).
     """
 
     name: ClassVar[str] = "truncated-gaussian"
     sigma: float = parameter(
-        "σ", domain=positive, typical=(1.0, 5.0), power=1, meaning="standard deviation before the cut"
+        "σ", domain=positive, typical=(1.0, 5.0), power=1, meaning="standard deviation before truncation"
     )
     bound: int = parameter("E", domain=positive_whole, typical=(5, 12), power=1, meaning="largest absolute noise")
 
@@ -80,13 +80,13 @@ class TruncatedGaussian(TabulatedNoise):
 class TruncatedLaplace(TabulatedNoise):
     """P(x) proportional to exp(-epsilon |x|) on -E..E.
 
-    A count and its neighbour differ by a factor of at most exp(epsilon), but for the outermost value:
-    delta(epsilon) = P(E).
+    The probabilities of a count and its neighbour differ by a factor of at most exp(epsilon), except for the outermost
+    value: delta(epsilon) = P(E).
     """
 
     name: ClassVar[str] = "truncated-laplace"
     epsilon: float = parameter(
-        "ε", domain=positive, typical=(0.5, 1.5), power=-1, meaning="fall of the log-probability by a step"
+        "ε", domain=positive, typical=(0.5, 1.5), power=-1, meaning="decrease of the log-probability per step"
     )
     bound: int = parameter("E", domain=positive_whole, typical=(5, 12), power=1, meaning="largest absolute noise")
 
@@ -104,11 +104,11 @@ class TruncatedLaplace(TabulatedNoise):
 _Law = TypeVar("_Law", TruncatedLaplace, TruncatedGaussian)
 
 WIDEST_BOUND = 1 << 20
-"""The largest bound that is tried."""
+"""Largest bound of the search."""
 
 
 def truncated_laplace_for(epsilon: float, delta: float) -> TruncatedLaplace:
-    """Return the truncated Laplace law with P(E) <= delta for the smallest E.
+    """Return the truncated Laplace distribution with P(E) <= delta for the smallest E.
 
     >>> truncated_laplace_for(0.5, 8e-3).bound, truncated_laplace_for(1.5, 2e-5).bound
     (7, 7)
@@ -117,7 +117,9 @@ def truncated_laplace_for(epsilon: float, delta: float) -> TruncatedLaplace:
 
 
 def truncated_gaussian_for(epsilon: float, delta: float) -> TruncatedGaussian:
-    """Return the truncated Gaussian law with P(E) <= delta for the smallest E, where sigma^2 = (2 E - 1) / (2 epsilon).
+    """Return the truncated Gaussian distribution with P(E) <= delta for the smallest E.
+
+    Its sigma^2 is (2 E - 1) / (2 epsilon).
 
     >>> truncated_gaussian_for(0.5, 8e-3).bound, truncated_gaussian_for(1.5, 2e-5).bound
     (10, 12)
@@ -133,21 +135,23 @@ PROMISED: dict[str, Callable[[float, float], Noise]] = {
     TruncatedLaplace.name: truncated_laplace_for,
     TruncatedGaussian.name: truncated_gaussian_for,
 }
-"""The laws that can be asked for by epsilon and delta."""
+"""The distributions that can be given by epsilon and delta."""
 
 
 def _smallest(law: Callable[[int], _Law], epsilon: float, delta: float) -> _Law:
-    """Return the law with the smallest bound whose outermost probability is at most delta; it falls with the bound."""
+    """Return the distribution with the smallest bound at which the outermost probability is at most delta."""
     for name, value, allowed in (("epsilon", epsilon, 0 < epsilon < math.inf), ("delta", delta, 0 < delta < 1)):
         if not allowed:
             words = "a positive number" if name == "epsilon" else "above 0 and below 1"
-            raise ParameterError.outside("truncated law", name, value, words, "0.5 to 1.5" if name == "epsilon" else "")
+            raise ParameterError.outside(
+                "truncated noise", name, value, words, "0.5 to 1.5" if name == "epsilon" else ""
+            )
     high = 1
     while law(high).pmf(high) > delta:
         high *= 2
         if high > WIDEST_BOUND:
             raise ParameterError(
-                f"No bound up to {WIDEST_BOUND} keeps epsilon {epsilon:g} with delta {delta:g}. Choose larger ones.",
+                f"No bound up to {WIDEST_BOUND} gives epsilon {epsilon:g} with delta {delta:g}. Choose larger values.",
                 parameter="delta",
             )
     low = high // 2

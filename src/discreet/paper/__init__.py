@@ -1,1 +1,4 @@
-"""The paper again: every number and figure of Bach (2020) from our own formulas, programme and lists of areas."""
+"""Reproduction of Bach (2020): its numbers and figures from formulas, the table programme and lists of areas.
+
+The paper is F. Bach, "Differential privacy and noisy confidentiality concepts for European population statistics".
+"""

@@ -1,11 +1,10 @@
-"""Panels of the paper: bars and curves.
+"""Panels of the figures with bars and curves, and the figure itself.
 
-Bars by size: the number in every bin, as expected and in one draw; and bars by name.
+Bars show the number in every bin, expected and in one draw, or a value by name. Curves have their names next to a point
+and marks at selected values.
 
-Curves that are named beside a point, with marks at values that matter.
-
-A figure of the paper: panels with their data, for a page, for print and as numbers. On a page the panels stand below
-each other; in files for print they stand side by side, under their message.
+A figure consists of panels with their data, for a page, for print and as CSV. On a page the panels are stacked; in
+files for print they are side by side below the title.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ DASHES: dict[str, list[float]] = {"-": [1, 0], "--": [6, 4], ":": [1.5, 3]}
 
 
 def axis(kind: type[Axis], field: str, title: str, ends: tuple[float, float], *, log: bool = False) -> Axis:
-    """Return an axis from one value to another, logarithmic if asked for."""
+    """Return an axis from one value to another, optionally logarithmic."""
     scale = {"domain": list(ends), "nice": False, "padding": 0, "type": "log" if log else "linear"}
     made: Axis = kind(f"{field}:Q", title=title, scale=scale)
     return made.axis(values=log_ticks(*ends), labelExpr=PLAIN) if log else made.axis(tickCount=6)
 
 
 def named_colours(names: dict[str, str], **look: Any) -> dict[str, Any]:  # noqa: ANN401 - of a legend
-    """Return scale and legend of a channel: every name with its colour, also where nothing has it."""
+    """Return scale and legend of a channel: every name with its colour, also names without data."""
     scale = {"domain": list(names), "range": list(names.values())}
     return {"scale": scale, "legend": {"title": None, "labelLimit": 0, "labelFontSize": 12, "labelColor": DARK, **look}}
 
 
 @dataclass(frozen=True)
 class Series:
-    """One kind of thing that is counted in every bin.
+    """One series of bars.
 
     Attributes:
-        label: its name.
-        heights: of the bars, one per bin.
-        colour: of the bars.
-        drawn: the same in one draw, as a line; nothing if there is none.
-        outline: whether only its outline is drawn, over what is behind.
+        label: the name of the series.
+        heights: the heights of the bars, one per bin.
+        colour: the colour of the bars.
+        drawn: the values in one draw, shown as a line; empty without a draw.
+        outline: whether to draw only the outline, over the other series.
     """
 
     label: str
@@ -71,14 +70,14 @@ class Bars:
     """Bars over bins.
 
     Attributes:
-        title: of the panel.
-        edges: limits of the bins, one more than there are bins.
-        series: what is counted, the largest first.
-        x_label: with its unit.
-        y_label: the same.
-        log_x: whether the bins go by ratio.
-        log_y: whether the heights do.
-        least: the smallest height that is shown where these go by ratio.
+        title: the title of the panel.
+        edges: the limits of the bins, one more than bins.
+        series: the series, the largest first.
+        x_label: the title of the x axis, with unit.
+        y_label: the title of the y axis, with unit.
+        log_x: whether the x axis is logarithmic.
+        log_y: whether the y axis is logarithmic.
+        least: the smallest height on a logarithmic axis.
     """
 
     title: str
@@ -96,7 +95,7 @@ class Bars:
         return ("series", f"{self.x_label}, from", f"{self.x_label}, to", self.y_label, "in one draw")
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give every bin of every series."""
+        """Yield every bin of every series."""
         for each in self.series:
             drawn = each.drawn or (None,) * len(each.heights)
             yield from zip(
@@ -128,7 +127,7 @@ class Bars:
         return layered(layers)
 
     def _draw_of(self, series: Series, x: alt.X, y: alt.Y, low: float) -> alt.Chart:
-        """Return one draw as a line, which leaves the panel where there is nothing."""
+        """Return one draw as a line, which leaves the panel at empty bins."""
         import altair as alt
 
         middles = [(begin + end) / 2 for begin, end in zip(self.edges[:-1], self.edges[1:], strict=True)]
@@ -143,11 +142,11 @@ class NamedBars:
     """Bars with names.
 
     Attributes:
-        title: of the panel.
-        names: from top to bottom.
-        values: one per name.
-        name_label: what the names are.
-        value_label: with its unit.
+        title: the title of the panel.
+        names: the names from top to bottom.
+        values: the values, one per name.
+        name_label: the title of the names.
+        value_label: the title of the values, with unit.
     """
 
     title: str
@@ -162,21 +161,21 @@ class NamedBars:
         return (self.name_label, self.value_label)
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give every bar."""
+        """Yield every bar."""
         yield from zip(self.names, self.values, strict=True)
 
     def chart(self) -> alt.LayerChart:
-        """Return the bars with their values beside them."""
+        """Return the bars with their values next to them."""
         import altair as alt
 
         data = rows(
-            {"name": name, "value": value, "told": f"{value:,.0f}"}
+            {"name": name, "value": value, "label": f"{value:,.0f}"}
             for name, value in zip(self.names, self.values, strict=True)
         )
         x = axis(alt.X, "value", self.value_label, (0.0, 1.15 * max(self.values)))
         y = alt.Y("name:N", sort=list(self.names), title=self.name_label).axis(ticks=False, labelFontSize=11)
         bars = alt.Chart(data).mark_bar(color=GREY).encode(x=x, y=y)
-        return layered([bars, words("told", x, y, data, dx=4, fontSize=11)])
+        return layered([bars, words("label", x, y, data, dx=4, fontSize=11)])
 
 
 @dataclass(frozen=True)
@@ -184,12 +183,12 @@ class Curve:
     """One curve.
 
     Attributes:
-        label: its name, written at a point of it.
-        y: one for every x.
-        colour: of the line.
+        label: the name, shown at a point of the curve.
+        y: the values, one for every x.
+        colour: the colour of the line.
         style: `-`, `--` or `:`.
-        at: where along the curve the name stands, as a share of its points.
-        above: whether the name stands to the upper right of that point, or to its lower left.
+        at: the position of the name along the curve, as a share of its points.
+        above: whether the name is at the upper right of this point; otherwise at its lower left.
     """
 
     label: str
@@ -202,13 +201,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mark:
-    """A straight line across: a value that matters.
+    """A straight line that marks a value.
 
     Attributes:
-        value: where.
-        label: what it is.
-        vertical: whether it stands at an x, or lies at a y.
-        colour: of the line.
+        value: the marked value.
+        label: the label of the line.
+        vertical: whether the line is vertical at an x; otherwise it is horizontal at a y.
+        colour: the colour of the line.
         style: `-`, `--` or `:`.
     """
 
@@ -221,18 +220,18 @@ class Mark:
 
 @dataclass(frozen=True)
 class Curves:
-    """Some curves over one axis.
+    """Curves over one axis.
 
     Attributes:
-        title: of the panel.
-        x: of all curves.
-        curves: with their names.
-        x_label: with its unit.
-        y_label: the same.
-        marks: values that matter.
-        log_x: whether x goes by ratio.
-        log_y: whether y does.
-        y_limits: least and largest y that are shown; all if left out.
+        title: the title of the panel.
+        x: the x values of all curves.
+        curves: the curves with their names.
+        x_label: the title of the x axis, with unit.
+        y_label: the title of the y axis, with unit.
+        marks: the marked values.
+        log_x: whether the x axis is logarithmic.
+        log_y: whether the y axis is logarithmic.
+        y_limits: the smallest and the largest y; by default those of the curves.
     """
 
     title: str
@@ -251,7 +250,7 @@ class Curves:
         return ("series", self.x_label, self.y_label)
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give every curve, then the marks."""
+        """Yield every curve, then the marks."""
         for curve in self.curves:
             for x, y in zip(self.x, curve.y, strict=True):
                 yield (curve.label, x, y)
@@ -264,7 +263,7 @@ class Curves:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Return the least and the largest y that are shown."""
+        """Return the smallest and the largest y of the panel."""
         every = [y for curve in self.curves for y in curve.y]
         return self.y_limits or (min(every), max(every))
 
@@ -295,7 +294,7 @@ class Curves:
         return words("label", x, y, label, fontWeight="bold", **where)
 
     def _mark_labels(self, x: alt.X, y: alt.Y) -> Iterator[alt.LayerChart]:
-        """Give the labels of marks: along upright ones from below; at the right end of flat ones, the lowest below."""
+        """Yield the labels of marks: along vertical ones from below; at the right end of horizontal ones."""
         flat = sorted((mark for mark in self.marks if mark.label and not mark.vertical), key=lambda mark: mark.value)
         for number, mark in enumerate(flat):
             at = rows([{"y": mark.value, "label": mark.label}])
@@ -308,7 +307,7 @@ class Curves:
 
 
 BLUE, YELLOW, ORANGE = "#0072b2", "#e6b800", "#d55e00"
-"""Distinct for people with any colour vision (Okabe and Ito)."""
+"""Colours that are distinct with any colour vision (Okabe and Ito)."""
 INK = "#1c1e21"
 
 
@@ -317,17 +316,17 @@ class Panel(Protocol):
 
     @property
     def title(self) -> str:
-        """Return what it shows, in a few words; nothing if the figure says it."""
+        """Return the title of the panel; empty if the title of the figure suffices."""
 
     @property
     def head(self) -> tuple[str, ...]:
         """Return the names of the columns of its data, with units."""
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give its data."""
+        """Yield the rows of its data."""
 
     def chart(self) -> alt.LayerChart:
-        """Return it drawn, without title and size."""
+        """Return the chart without title and size."""
 
 
 @dataclass(frozen=True)
@@ -335,13 +334,13 @@ class PaperFigure:
     """One figure.
 
     Attributes:
-        name: of its files.
-        title: the message.
-        caption: what is drawn, and which figure of the paper it is.
-        alternative: the same in words for those who cannot see it, with the most important numbers.
-        panels: its drawings.
-        height: of one panel between its axes, in pixels.
-        columns: how many panels stand side by side in print.
+        name: the name of its files.
+        title: the title, which states the main result.
+        caption: the content, and the number of the figure in the paper.
+        alternative: the text alternative with the most important numbers.
+        panels: the panels.
+        height: the height of one panel between its axes, in pixels.
+        columns: the number of panels side by side in print.
     """
 
     name: str
@@ -357,7 +356,7 @@ class PaperFigure:
         return self._specified(min(self.columns, len(self.panels)))
 
     def page_svg(self) -> str:
-        """Return the drawing for a page, panels below each other."""
+        """Return the drawing for a page, with stacked panels."""
         return inline_svg(self._specified(1), self.name, self.alternative)
 
     def _specified(self, columns: int) -> Spec:

@@ -1,12 +1,8 @@
-"""All figures of the paper.
+"""All figures of the paper with their titles and captions, in the order of the page.
 
-The figures of the paper on small areas as they are shown: sizes, distortions, and the accuracy of totals.
-
-The figures of the paper on risk as they are shown: the bound, averaging, and redundancy.
-
-The parameter space as it is shown: what all constraints leave of variance, bound and epsilon, with every edge.
-
-The figures of the paper: which data are drawn by what, in the order of the page.
+The figures on small areas show sizes, distortions and the accuracy of totals. The figures on risk show bound
+disclosure, averaging and redundancy. The figure of the parameter space shows the feasible variance, bound and epsilon
+with every constraint.
 """
 
 from __future__ import annotations
@@ -35,10 +31,10 @@ if TYPE_CHECKING:
 
 EPSILON = "epsilon of one count"
 SHADES = {0.2: BLUE, 0.5: YELLOW, 1.0: ORANGE}
-"""Of relative errors, as in the paper."""
+"""Colours of relative errors, as in the paper."""
 CURVES = {"Malta": BLUE, "France": ORANGE, "EU-27": GREY}
 PLACES = {"Malta": (0.45, False), "France": (0.3, True), "EU-27": (0.6, True)}
-"""Where along a curve its name stands, and whether above it."""
+"""The position of the name along a curve, and whether it is above the curve."""
 
 
 def area_sizes(found: AreaSizes) -> PaperFigure:
@@ -59,10 +55,10 @@ def area_sizes(found: AreaSizes) -> PaperFigure:
     listed = "; ".join(f"{name}: {many:,}" for name, many in found.by_country.items())
     return PaperFigure(
         "area-sizes",
-        f"{areas:,} populated areas have less than 500 residents, {found.by_country[first]:,} of them in {first}",
+        f"{areas:,} populated areas have fewer than 500 residents, {found.by_country[first]:,} of them in {first}",
         "Figure 3 of the paper: local administrative units below 500 residents, by residents and by country. Edition "
-        "2016 of the EU-28; the paper has the census of 2011 without Slovenia.",
-        f"Bars: how many areas have 1 to 20, 21 to 40, .. residents, and how many each country has. {listed}.",
+        "2016 of the EU-28; the paper uses the census of 2011 without Slovenia.",
+        f"Bars: the number of areas with 1 to 20, 21 to 40, .. residents, and the number by country. {listed}.",
         (by_size, by_country),
         height=300,
     )
@@ -76,13 +72,14 @@ def distortions(found: tuple[tuple[Distortions, ...], TailCurves]) -> PaperFigur
     lost, small = (float(worst.drawn[1.0].sum()), float(worst.expected[1.0].sum()))
     return PaperFigure(
         "distortions",
-        f"At epsilon {worst.epsilon:g} about {small:,.0f} counts below 500 are more than 100 % off",
-        "Figure 4 of the paper: how many counts of women, men or residents, and how many areas with all three off the "
-        "same way, are off by more than 20, 50 and 100 %. Bars: for single counts the paper's estimate at the upper "
-        "limit of every bin, for areas the exact expectation; lines: one draw of noise. Last: the chance of large "
-        "noise; dotted, 1 over the number of areas with at most E residents; dashed, the epsilons of the US census.",
-        f"Bars by size of count, five panels, and one of curves. At epsilon {worst.epsilon:g} one draw has {lost:,.0f} "
-        f"counts more than 100 % off, and {small:,.0f} are expected. "
+        f"At epsilon {worst.epsilon:g} about {small:,.0f} counts below 500 have an error above 100 %",
+        "Figure 4 of the paper: the number of counts of women, men or residents with an error above 20, 50 and 100 %, "
+        "and the number of areas with such errors of all three in the same direction. Bars: for single counts the "
+        "paper's estimate at the upper limit of every bin, for areas the exact expectation. Lines: one draw of noise. "
+        "Last panel: the probability of large noise; dotted, 1 over the number of areas with at most E residents; "
+        "dashed, the epsilons of the US census.",
+        f"Five panels of bars by size of count, and one of curves. At epsilon {worst.epsilon:g} one draw has "
+        f"{lost:,.0f} counts with an error above 100 %; the expected number is {small:,.0f}. "
         + " ".join(_distortion_words(each) for each in counted),
         (*panels, _tail_panel(tails)),
         height=160,
@@ -90,13 +87,13 @@ def distortions(found: tuple[tuple[Distortions, ...], TailCurves]) -> PaperFigur
 
 
 def _distortion_panel(found: Distortions) -> Bars:
-    what = "areas, all three counts the same way" if found.broadband else "single counts"
+    what = "areas, all three errors in one direction" if found.broadband else "single counts"
     return Bars(
         f"epsilon {found.epsilon:g}: {what}",
         (0.0, *map(float, found.limits)),
         tuple(
             Series(
-                f"over {share:.0%} off",
+                f"error above {share:.0%}",
                 tuple(heights.tolist()),
                 SHADES[share],
                 tuple(map(float, found.drawn[share])),
@@ -111,21 +108,21 @@ def _distortion_panel(found: Distortions) -> Bars:
 
 def _distortion_words(found: Distortions) -> str:
     what = "areas" if found.broadband else "counts"
-    told = ", ".join(f"{share:.0%}: {expected.sum():,.0f}" for share, expected in found.expected.items())
-    return f"Epsilon {found.epsilon:g}, expected {what} off by more than {told}."
+    listed = ", ".join(f"{share:.0%}: {expected.sum():,.0f}" for share, expected in found.expected.items())
+    return f"Epsilon {found.epsilon:g}, expected number of {what} with an error above {listed}."
 
 
 def _tail_panel(found: TailCurves) -> Curves:
     shades = dict(zip(found.chances, (ORANGE, YELLOW, BLUE), strict=True))
     return Curves(
-        "the chance of noise beyond E, exp(-epsilon E)",
+        "probability of noise beyond E, exp(-epsilon E)",
         tuple(found.epsilons.tolist()),
         tuple(
             Curve(f"E = {error}", tuple(values.tolist()), shades[error], at=0.9, above=False)
             for error, values in found.chances.items()
         ),
         EPSILON,
-        "chance",
+        "probability",
         tuple(
             Mark(share, f"1 / {1 / share:,.0f}", vertical=False, colour=shades[error], style=":")
             for error, share in found.one_of.items()
@@ -139,14 +136,16 @@ def _tail_panel(found: TailCurves) -> Curves:
 
 def accuracy(found: AccuracyCurves) -> PaperFigure:
     """Return figure 5."""
-    told = "; ".join(f"{name}, {found.areas[name]:,} areas: {epsilon:.3f}" for name, epsilon in found.accurate.items())
+    listed = "; ".join(
+        f"{name}, {found.areas[name]:,} areas: {epsilon:.3f}" for name, epsilon in found.accurate.items()
+    )
     return PaperFigure(
         "accuracy",
-        f"To keep every total within 20 persons takes an epsilon of {found.accurate['Malta']:.2f} in Malta "
+        f"An error of at most 20 persons in every total needs an epsilon of {found.accurate['Malta']:.2f} in Malta "
         f"and {found.accurate['France']:.2f} in France",
-        "Figure 5 of the paper: the least epsilon of one count at which no total of a country's areas is more than E "
-        "off, at 68 %: log(t / (1 - alpha)) / E.",
-        f"Three falling lines on logarithmic axes. At E = 20: {told}.",
+        "Figure 5 of the paper: the minimum epsilon of one count at which all totals of a country's areas have an "
+        "error of at most E, with probability 68 %: log(t / (1 - alpha)) / E.",
+        f"Three falling lines on logarithmic axes. At E = 20: {listed}.",
         (
             Curves(
                 "",
@@ -158,7 +157,7 @@ def accuracy(found: AccuracyCurves) -> PaperFigure:
                     for name, values in found.epsilon.items()
                 ),
                 "largest error E of a total, persons",
-                "least epsilon of one count",
+                "minimum epsilon of one count",
                 (Mark(20, "E = 20"),),
                 log_x=True,
                 log_y=True,
@@ -168,20 +167,20 @@ def accuracy(found: AccuracyCurves) -> PaperFigure:
     )
 
 
-VARIANCE = "variance V of one noise, persons squared"
+VARIANCE = "variance V of one noise term, persons squared"
 BOUND = "bound E, persons"
 
 RATIO = "k / t^2"
 COUNTRY = {"DE": "Germany", "MT": "Malta"}
 MOST_SETS = 1e16
-"""More sets than this are all the same: nobody publishes so many."""
-WEIGHERS = {"gap": "who waits for an extreme gap", "likelihood": "who weighs every gap"}
-TOLD = range(5, 11)
-"""Bounds whose limits are told in words."""
+"""Numbers of sets above this are shown alike, since no output has so many."""
+BOUND_ATTACKERS = {"gap": "an attacker who waits for an extreme gap", "likelihood": "a likelihood attacker"}
+LISTED_BOUNDS = range(5, 11)
+"""Bounds whose limits are listed in the text."""
 
 
 def power(number: float) -> str:
-    """Return a large number as it is printed in the paper.
+    """Return a large number in the format of the paper.
 
     >>> power(28_000_000), power(1e16)
     ('2.8e7', '1e16')
@@ -191,7 +190,7 @@ def power(number: float) -> str:
 
 
 def bound_map(found: BoundMap) -> PaperFigure:
-    """Return figure 1, or the same for who weighs every gap."""
+    """Return figure 1, or the same for the likelihood attacker."""
     optimal = found.attacker != "gap"
     example = found.needed[found.bounds.index(5), found.variances.index(2.0)]
     lines = [
@@ -202,16 +201,21 @@ def bound_map(found: BoundMap) -> PaperFigure:
     ]
     limits = "; ".join(
         f"{COUNTRY[country]}: "
-        + ", ".join(f"E {e}: V {v:.2f}" for e, v in zip(found.bounds, values, strict=True) if e in TOLD)
+        + ", ".join(f"E {e}: V {v:.2f}" for e, v in zip(found.bounds, values, strict=True) if e in LISTED_BOUNDS)
         for country, values in found.limits.items()
     )
-    second = " The same under the optimal attack: she knows the law and weighs E against E + 1." if optimal else ""
+    second = (
+        " Here for the optimal attack: the attacker knows the noise distribution and compares the likelihoods of E and "
+        "E + 1."
+        if optimal
+        else ""
+    )
     return PaperFigure(
         "bound-map-optimal" if optimal else "bound-map",
-        f"At V = 2 and E = 5 it takes {example:,.0f} sets to find the bound for one {WEIGHERS[found.attacker]}",
-        "Figure 1 of the paper: sets of women, men and total needed to find the bound at 68 %. Left of a line the "
-        f"sets that a country publishes (as the paper counts them) do not suffice.{second}",
-        f"Heat map over variance and bound. Largest variance that keeps the bound hidden, by bound. {limits}.",
+        f"At V = 2 and E = 5 {BOUND_ATTACKERS[found.attacker]} needs {example:,.0f} sets to identify the bound",
+        "Figure 1 of the paper: sets of women, men and total needed to identify the bound at 68 %. Left of a line the "
+        f"sets that a country publishes (as counted in the paper) do not suffice.{second}",
+        f"Heat map over variance and bound. Largest variance at which the bound is not disclosed, by bound. {limits}.",
         (
             HeatMap(
                 "",
@@ -240,21 +244,21 @@ def averaging_maps(maps: tuple[AveragingMap, ...], *, optimal: bool = False) -> 
         for label, ratio in each.levels.items()
     )
     title = (
-        f"To be right in 68 % of cases at most takes V = {variance.meets(variance.decisive):.2f} with shared noise, "
-        f"or epsilon = {epsilon.meets(epsilon.decisive):.2f} with new noise in every table"
+        f"A success rate of at most 68 % needs V = {variance.meets(variance.decisive):.2f} with consistent noise, "
+        f"or epsilon = {epsilon.meets(epsilon.decisive):.2f} with independent noise in every table"
     )
     second = (
-        " The dotted ratios are those of the programme, for averages and for the best linear estimate from all cells, "
-        "levels of one category merged with the total."
+        " The dotted ratios are those of the programme, for averages and for the optimal linear estimate from all "
+        "cells, with levels of one category merged with the total."
         if optimal
-        else " The dotted ratios are the smallest that the paper found."
+        else " The dotted ratios are the smallest in the paper."
     )
     return PaperFigure(
         "averaging-map-optimal" if optimal else "averaging-map",
-        title + (", against the best estimate" if optimal else ""),
-        "Figure 2 of the paper: how often an average of ratio k / t^2 is right. Solid: 68 % for Gaussian sums; "
-        f"dashed: 68 % by Chebyshev's inequality, which any law exceeds.{second}",
-        f"Two heat maps over the noise and the ratio. Where each ratio meets 68 %: {limits}.",
+        title + (", against the optimal estimate" if optimal else ""),
+        "Figure 2 of the paper: the success rate of an average of ratio k / t^2. Solid: 68 % for Gaussian sums; "
+        f"dashed: 68 % by Chebyshev's inequality, which every distribution exceeds.{second}",
+        f"Two heat maps over the noise and the ratio. The parameter at which each ratio reaches 68 %: {limits}.",
         panels,
         height=MAP_HEIGHT,
     )
@@ -275,30 +279,31 @@ def _averaging_panel(found: AveragingMap) -> HeatMap:
         found.success,
         VARIANCE if is_variance else EPSILON,
         RATIO,
-        "chance that the average is right",
+        "success rate of the average",
         tuple(lines),
         log_y=True,
     )
 
 
 def ratios(found: tuple[Ratios, ...]) -> PaperFigure:
-    """Return figure 7, or the same for the best linear estimate."""
+    """Return figure 7, or the same for the optimal linear estimate."""
     optimal = found[0].attacker == "optimal"
     panels = [panel for each in found for panel in _ratio_panels(each)]
     words = " ".join(
         f"Rule {each.rule}: {len(each.with_spsn):,} statistics; with SPSN the smallest is {each.with_spsn.min():.4f}, "
         f"{each.share(1):.0%} are 1, {each.share(0.75):.0%} are 0.75; without, the smallest is "
-        f"{each.without.min():.4f}. {len(each.gains):,} have more than one table."
+        f"{each.without.min():.4f}. {len(each.gains):,} differ with and without SPSN."
         for each in found
     )
     gain = max(each.gains.max() for each in found)
-    what = "best linear estimate" if optimal else "average"
+    what = "optimal linear estimate" if optimal else "average"
     return PaperFigure(
         "ratios-optimal" if optimal else "ratios",
-        f"New noise in every table lowers the variance of the {what} of a statistic up to {gain:.1f} times",
-        "Figure 7 of the paper: the ratio of every statistic that is the same in all countries, with noise shared "
-        "between tables (SPSN) and without; then the quotient of both, 1 left out. Levels of one category are kept."
-        + (" Here the ratio of the best linear estimate instead of k / t^2." if optimal else ""),
+        f"Independent noise in every table lowers the variance of the {what} of a statistic by a factor of up to "
+        f"{gain:.1f}",
+        "Figure 7 of the paper: the ratio of every statistic that is the same in all countries, with consistent noise "
+        "between tables (SPSN) and without; then the quotient of both, without quotients of 1. Levels of one category "
+        "are kept." + (" Here the ratio of the optimal linear estimate instead of k / t^2." if optimal else ""),
         words,
         tuple(panels),
         height=160,
@@ -306,7 +311,7 @@ def ratios(found: tuple[Ratios, ...]) -> PaperFigure:
 
 
 def _ratio_panels(found: Ratios) -> Iterator[Bars]:
-    label = "ratio of the best estimate" if found.attacker == "optimal" else RATIO
+    label = "ratio of the optimal estimate" if found.attacker == "optimal" else RATIO
     edges, with_spsn, without = (tuple(values.tolist()) for values in found.histograms())
     both = (Series("with SPSN", with_spsn, LIGHT), Series("without SPSN", without, ACCENT, outline=True))
     title = f"rule {found.rule}, {len(found.with_spsn):,} statistics"
@@ -318,7 +323,7 @@ def _ratio_panels(found: Ratios) -> Iterator[Bars]:
 
 
 WIDEST = 12.0
-"""The largest variance that is drawn, unless averaging asks for more."""
+"""The largest variance in the plot, unless averaging needs more."""
 
 
 def space(found: Space) -> PaperFigure:
@@ -326,9 +331,9 @@ def space(found: Space) -> PaperFigure:
     left = found.strict.plane.feasible
     low, high = found.strict.line.low, found.strict.line.high
     strictly = (
-        f"Read strictly, variance and bound are left from E = {left[0].bound} and V = {left[0].low:.2f} on"
+        f"In the strict reading, bounds from E = {left[0].bound} and variances from V = {left[0].low:.2f} are feasible"
         if left
-        else "Read strictly, no variance and bound up to 10 are left"
+        else "In the strict reading, no variance and bound up to 10 are feasible"
     )
     line = f"and an epsilon of {low:.2f} to {high:.2f}" if low <= high else "and no epsilon"
     name, which, where, merged = "parameter-space", "Figure 6", "", ""
@@ -340,8 +345,9 @@ def space(found: Space) -> PaperFigure:
     return PaperFigure(
         name,
         f"{strictly}, {line}{where}",
-        f"{which} of the paper: what all constraints leave. Blue: every Member State is safe, {found.strict.basis}, "
-        f"the areas of France. Yellow: with slack, {found.relaxed.basis}, the areas of Malta.{merged}",
+        f"{which} of the paper: the settings that satisfy all constraints. Blue: the constraints hold for every Member "
+        f"State, {found.strict.basis}, the areas of France. Yellow: relaxed reading, {found.relaxed.basis}, the areas "
+        f"of Malta.{merged}",
         _space_words(found),
         (_plane(found), _line(found)),
         height=240,
@@ -349,12 +355,12 @@ def space(found: Space) -> PaperFigure:
 
 
 def _space_words(found: Space) -> str:
-    told = []
+    lines = []
     for reading in (found.strict, found.relaxed):
         rows = "; ".join(f"E {row.bound}: V {row.low:.2f} to {row.high:.2f}" for row in reading.plane.feasible)
         line = f"epsilon at least {reading.line.low:.3f}, at most {reading.line.high:.3f}"
-        told.append(f"{reading.name.capitalize()} ({reading.basis}): {rows or 'nothing'}; {line}.")
-    return " ".join(told)
+        lines.append(f"{reading.name.capitalize()} ({reading.basis}): {rows or 'infeasible'}; {line}.")
+    return " ".join(lines)
 
 
 def _plane(found: Space) -> VariancePlane:
@@ -364,17 +370,17 @@ def _plane(found: Space) -> VariancePlane:
     )
     edges = [edge for reading, style in ((found.strict, "-"), (found.relaxed, "--")) for edge in _edges(reading, style)]
     bounds = tuple(float(span.bound) for span in strict)
-    room = EdgeLine("V = E (E + 1) / 3, uniform noise", found.strict.limits("room"), bounds, GREY, ":")
-    return VariancePlane("", strict, relaxed, (*edges, room), strict[-1].bound, max(WIDEST, 1.25 * strict[0].low))
+    uniform = EdgeLine("V = E (E + 1) / 3, uniform noise", found.strict.limits("room"), bounds, GREY, ":")
+    return VariancePlane("", strict, relaxed, (*edges, uniform), strict[-1].bound, max(WIDEST, 1.25 * strict[0].low))
 
 
 def _edges(reading: ConstraintReading, style: str) -> Iterator[EdgeLine]:
-    """Give the least variance and the largest by bound, with formula and number."""
+    """Yield the minimum variance, and the maximum by bound, with formula and number."""
     bounds = tuple(float(row.bound) for row in reading.plane.rows)
-    least, upper = reading.limits("averaging")[0], reading.limits("hidden bound")
+    least, upper = reading.limits("averaging")[0], reading.limits("bound disclosure")
     averaging = f"averaging: V = 0.25 / {reading.ratio:.4g} = {least:.2f}"
     yield EdgeLine(averaging, (least, least), (0.0, bounds[-1] + 1), ACCENT, style)
-    label = f"bound hidden: m(V, E) = {power(reading.tuples)}, V = {upper[-1]:.2f} at E = {bounds[-1]:g}"
+    label = f"bound disclosure: m(V, E) = {power(reading.tuples)}, V = {upper[-1]:.2f} at E = {bounds[-1]:g}"
     yield EdgeLine(label, upper, bounds, DARK, style)
 
 
@@ -416,9 +422,9 @@ DRAWN: dict[str, Callable[..., PaperFigure]] = {
     "parameter-space-levels-paper": space,
     "parameter-space-levels-optimal": space,
 }
-"""By name of the data, what makes a figure of them."""
+"""The function that makes each figure, by the name of its data."""
 
 
 def figures_of(paper: Paper) -> tuple[PaperFigure, ...]:
-    """Return all figures whose data are there, in the order of the page."""
+    """Return all figures with data, in the order of the page."""
     return tuple(draw(paper.figures[name]) for name, draw in DRAWN.items() if name in paper.figures)

@@ -1,8 +1,7 @@
-"""Panels of the paper: heat maps and planes.
+"""Panels of the figures with heat maps and planes.
 
-A heat map with lines over it: a value over a plane of two numbers, and where it passes a limit.
-
-The plane of variance and bound: which settings every constraint leaves, read strictly and with some slack.
+A heat map shows a value over a plane of two parameters, with lines at which it reaches a limit. The plane of variance
+and bound shows the feasible settings in the strict and in the relaxed reading.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
     from discreet.paper.curve_panels import Cell
 
 COLOURS = "cividis"
-"""Even steps of brightness, also for the colour blind."""
+"""A perceptually uniform colour scheme, also for colour-blind readers."""
 SHADES = 60
-"""Colours that are told apart; neighbours of one colour are drawn as one."""
+"""Number of distinct colours; adjacent cells of one colour are drawn as one rectangle."""
 MAP_HEIGHT = 320
 """Pixels of a map between its axes."""
 EVERY = 3
-"""Of so many points of a line one is tried as the place of its label."""
+"""Step between the points of a line that are tried as the position of its label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +41,9 @@ class MapLine:
     """A line over the map.
 
     Attributes:
-        label: what it is, written beside it.
-        x: along the first axis.
-        y: along the second.
+        label: the label next to the line.
+        x: the x values.
+        y: the y values.
         style: `-`, `--` or `:`.
     """
 
@@ -59,17 +58,17 @@ class HeatMap:
     """A heat map.
 
     Attributes:
-        title: of the panel.
-        x: centres of the columns.
-        y: centres of the rows.
-        values: by row and column; not a number where there is nothing.
-        x_label: with its unit.
-        y_label: the same.
-        value_label: what the colours mean.
-        lines: over it.
-        log_y: whether rows go by ratio.
-        log_values: whether colours go by power of ten.
-        highest: from which on the colour stays the same.
+        title: the title of the panel.
+        x: the centres of the columns.
+        y: the centres of the rows.
+        values: the values by row and column; NaN for empty cells.
+        x_label: the title of the x axis, with unit.
+        y_label: the title of the y axis, with unit.
+        value_label: the title of the colour scale.
+        lines: the lines over the map.
+        log_y: whether the y axis is logarithmic.
+        log_values: whether the colour scale is logarithmic.
+        highest: the value above which the colour stays the same; None for no limit.
     """
 
     title: str
@@ -90,7 +89,7 @@ class HeatMap:
         return ("series", self.x_label, self.y_label, self.value_label)
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give the map row by row, then its lines."""
+        """Yield the map row by row, then its lines."""
         for y, row in zip(self.y, self.values.tolist(), strict=True):
             for x, value in zip(self.x, row, strict=True):
                 yield ("map", x, y, value if np.isfinite(value) else None)
@@ -125,7 +124,7 @@ class HeatMap:
         )
 
     def _cells(self, shown: Floats, across: Sequence[float], up: Sequence[float]) -> Iterator[dict[str, float]]:
-        """Give the map as rectangles, each as wide as its colour reaches."""
+        """Yield the map as rectangles; adjacent cells of one colour form one rectangle."""
         scaled = np.log10(shown) if self.log_values else shown
         least, most = float(np.nanmin(scaled)), float(np.nanmax(scaled))
         shades = np.round((scaled - least) / ((most - least) or 1.0) * SHADES)
@@ -143,7 +142,7 @@ class HeatMap:
                     }
 
     def _names(self) -> Iterator[Label]:
-        """Give the labels of lines that cross the map, where no line and no other label is in the way."""
+        """Yield the labels of lines that cross the map, at positions free of lines and other labels."""
         up = math.log if self.log_y else float
         inside = {
             line.label: [
@@ -166,7 +165,7 @@ def _side(label: Label) -> dict[str, Any]:
 
 
 def _edges(centres: Sequence[float], *, log: bool = False) -> list[float]:
-    """Return the limits of cells around their centres, one more than there are cells.
+    """Return the limits of cells from their centres, one more than cells.
 
     >>> _edges((1.0, 2.0, 4.0))
     [0.5, 1.5, 3.0, 5.0]
@@ -179,7 +178,7 @@ def _edges(centres: Sequence[float], *, log: bool = False) -> list[float]:
 
 
 def _over(line: MapLine, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
-    """Give a line that is seen on every colour: dark over white."""
+    """Yield a line that is visible on every colour: dark over white."""
     import altair as alt
 
     points = zip(line.x, line.y, strict=True)
@@ -194,12 +193,12 @@ STRICT, RELAXED = "strict", "relaxed"
 
 @dataclass(frozen=True)
 class Span:
-    """What one bound leaves.
+    """The feasible variances at one bound.
 
     Attributes:
         bound: E.
-        low: the least variance.
-        high: the largest; below the least, nothing is left.
+        low: the minimum variance.
+        high: the maximum variance; the bound is infeasible if it is below the minimum.
     """
 
     bound: int
@@ -212,10 +211,10 @@ class EdgeLine:
     """A constraint as a line.
 
     Attributes:
-        label: its formula with its number.
-        variance: that it gives at every bound.
+        label: the formula with its value.
+        variance: the limit at every bound.
         bound: the bounds.
-        colour: of the line.
+        colour: the colour of the line.
         style: `-`, `--` or `:`.
     """
 
@@ -231,14 +230,14 @@ class VariancePlane:
     """Variance against bound.
 
     Attributes:
-        title: of the panel.
-        strict: what is left by bound.
-        relaxed: the same with some slack.
+        title: the title of the panel.
+        strict: the feasible variances by bound in the strict reading.
+        relaxed: the feasible variances by bound in the relaxed reading.
         edges: the constraints as lines.
         most_bound: the largest bound that users accept.
-        widest: the largest variance shown.
-        x_label: with its unit.
-        y_label: the same.
+        widest: the largest variance of the panel.
+        x_label: the title of the x axis, with unit.
+        y_label: the title of the y axis, with unit.
     """
 
     title: str
@@ -247,16 +246,16 @@ class VariancePlane:
     edges: tuple[EdgeLine, ...]
     most_bound: int
     widest: float
-    x_label: str = "variance V of one noise, persons squared"
+    x_label: str = "variance V of one noise term, persons squared"
     y_label: str = "bound E, persons"
 
     @property
     def head(self) -> tuple[str, ...]:
         """Return the columns of the data."""
-        return ("series", self.y_label, f"{self.x_label}, least", f"{self.x_label}, largest")
+        return ("series", self.y_label, f"{self.x_label}, minimum", f"{self.x_label}, maximum")
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give what every bound leaves, then the edges."""
+        """Yield the feasible variances of every bound, then the edges."""
         for name, spans in self._readings():
             for span in spans:
                 yield (name, span.bound, span.low, span.high)
@@ -269,7 +268,7 @@ class VariancePlane:
         import altair as alt
 
         left = {name: any(span.low <= span.high for span in spans) for name, spans in self._readings()}
-        called = {name: name if some else f"{name}: nothing is left" for name, some in left.items()}
+        called = {name: name if some else f"{name}: infeasible" for name, some in left.items()}
         x = axis(alt.X, "x", self.x_label, (0.0, self.widest))
         y = axis(alt.Y, "y", self.y_label, (0.4, self.most_bound + 1.0))
         y = y.axis(values=[span.bound for span in self.strict], format="d")
@@ -302,16 +301,16 @@ class VariancePlane:
 
 @dataclass(frozen=True)
 class EpsilonLine:
-    """Epsilon of a count: the error that all totals keep to, and what averaging allows.
+    """Epsilon of a count: the error that no total exceeds, and the largest epsilon that averaging allows.
 
     Attributes:
-        title: of the panel.
-        epsilons: the first axis.
+        title: the title of the panel.
+        epsilons: the values of the x axis.
         errors: by formula, the error that no total exceeds, strict first.
         most: by formula, the largest epsilon that averaging allows, strict first.
-        accurate: the error that is accepted.
-        strict: least and largest epsilon, nothing left if the least is larger.
-        relaxed: the same.
+        accurate: the largest accepted error.
+        strict: the minimum and the maximum epsilon in the strict reading; infeasible if the minimum is larger.
+        relaxed: the minimum and the maximum epsilon in the relaxed reading.
     """
 
     title: str
@@ -330,7 +329,7 @@ class EpsilonLine:
         return ("series", self.x_label, self.y_label)
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Give the curves, the limits and what is left."""
+        """Yield the curves, the limits and the feasible ranges."""
         for name, errors in self.errors.items():
             for epsilon, error in zip(self.epsilons, errors, strict=True):
                 yield (name, epsilon, error)
@@ -377,11 +376,11 @@ class EpsilonLine:
 
 def _left(name: str, ends: tuple[float, float]) -> str:
     low, high = ends
-    return f"{name}: {low:.3f} to {high:.3f}" if low <= high else f"{name}: nothing is left"
+    return f"{name}: {low:.3f} to {high:.3f}" if low <= high else f"{name}: infeasible"
 
 
 def _areas_above(called: dict[str, str]) -> alt.Fill:
-    """Return the colours of both readings, named above: below, two legends side by side are wider than the panel."""
+    """Return the colours of both readings, with the legend above: two legends below are wider than the panel."""
     import altair as alt
 
     colours = {called[STRICT]: BLUE, called[RELAXED]: YELLOW}
@@ -389,7 +388,7 @@ def _areas_above(called: dict[str, str]) -> alt.Fill:
 
 
 def _lines_below(lines: dict[str, tuple[str, str]]) -> dict[str, alt.Stroke | alt.StrokeDash]:
-    """Return the colours and styles of lines by their formulas, named below the axes."""
+    """Return the colours and styles of lines by their formulas, with the legend below the axes."""
     import altair as alt
 
     below = {"orient": "bottom", "columns": 1, "symbolType": "stroke"}

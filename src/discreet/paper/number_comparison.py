@@ -1,8 +1,8 @@
-"""One published number beside ours, and when the two agree: within the rounding of the print, no more.
+"""Comparison of a published number with ours; the two agree if ours lies within the published rounding.
 
-What is printed is read as it stands: 0.0867 is 0.0867 give or take half a unit of its last digit, 2.8e7 is 2.75e7 to
-2.85e7, O(10^-7) is the nearest power of ten, 2 to 3 is anything from one to the other, 9/16 is exactly that. Where
-words or a formula are printed, ours is held against the number that `readings` takes them for, and counted apart.
+Printed numbers are taken literally: 0.0867 means plus or minus half a unit of its last digit, 2.8e7 means 2.75e7 to
+2.85e7, O(10^-7) the nearest power of ten, 2 to 3 any number in this range, and 9/16 exactly this fraction. For printed
+words or formulas our number is compared with the reading in `READINGS`. Such comparisons are counted separately.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PRINTED = re.compile(rf"(?:(?P<low>{NUMBER}) to )?(?P<value>{NUMBER})(?: %)?")
 ORDER = re.compile(r"O\(10\^(-?\d+)\)")
 FRACTION = re.compile(r"\d+/\d+")
 HAIR = 1e-9
-"""Relative slack of half a unit, for numbers that lie on the edge of what rounds to the print."""
+"""Relative tolerance on half a unit, for numbers at the edge of the rounding interval."""
 EXACT = 1e-14
 """Relative error of a sum of floating-point numbers."""
 
@@ -31,29 +31,29 @@ FORMULA, READING, PROGRAMME, AREAS = "formula", "reading", "programme", "areas"
 DRAW, NOT_COMPUTED = "draw", "not computed"
 BASES = {
     FORMULA: "printed in the paper and computed from its own formulas and inputs",
-    READING: "not printed as such but read by us in its formulas, sentences and figures",
+    READING: "inferred by us from its formulas, sentences and figures",
     PROGRAMME: "counted in the 2021 EU census programme, mostly under two rules of counting",
     AREAS: "counted in public lists of local administrative units",
     DRAW: "counted by the paper in its one draw of noise",
-    NOT_COMPUTED: "not to be had from what is public",
+    NOT_COMPUTED: "not computable from public data",
 }
-"""What our number rests on, in words that follow on how many there are."""
+"""The basis of our number, as a phrase after the number of cases."""
 
 
 @dataclass(frozen=True)
 class NumberComparison:
-    """A number of the paper, and what we find for it.
+    """A number of the paper with ours.
 
     Attributes:
-        id: a short name, with the variant behind a slash where there are several of ours.
-        where: where the paper has it.
-        published: as printed.
-        ours: in the unit of the print (percent where it has percent), None where it cannot be computed.
-        note: why it differs where it does, and what was assumed.
-        part: the part of the paper that it belongs to.
-        basis: what ours rests on, one of BASES.
-        likely: of a draw of noise, whether the published number is within what 19 of 20 draws show.
-        read_as: what is printed in words or as a formula, as the number that we take it for; else empty.
+        id: a short name, with the variant after a slash if we have several numbers.
+        where: the place in the paper.
+        published: the number as printed.
+        ours: our number in the published unit (percent if printed in percent); None if it cannot be computed.
+        note: the reason for a difference, and the assumptions.
+        part: the part of the paper.
+        basis: the basis of our number, one of BASES.
+        likely: for a draw of noise, whether the published number lies within the range of 19 out of 20 draws.
+        read_as: our reading of printed words or of a formula as a number; otherwise empty.
     """
 
     id: str
@@ -68,17 +68,17 @@ class NumberComparison:
 
     @property
     def agrees(self) -> bool:
-        """Say whether ours rounds to what is printed, or to what we read in it."""
+        """Return whether our number rounds to the printed number, or to our reading."""
         return self.ours is not None and rounds_to(self.ours, self.read_as or self.published)
 
     @property
     def kind(self) -> str:
-        """Return what it is counted among, one of BASES: a reading is one whatever ours rests on."""
+        """Return the group in which it is counted, one of BASES: a reading is one regardless of our basis."""
         return READING if self.read_as and self.ours is not None else self.basis
 
     @property
     def unit(self) -> str:
-        """Return the unit of the print, percent or none."""
+        """Return the published unit: percent or empty."""
         return "%" if self.published.endswith("%") else ""
 
     def to_json(self) -> dict[str, Any]:
@@ -106,12 +106,12 @@ def number(
     """Return our number for a published one.
 
     Args:
-        name: of the published number.
-        ours: in its unit.
-        note: why it differs, or what was assumed.
-        variant: which of several of ours.
-        basis: what it rests on.
-        likely: of a draw, whether the published one is no surprise.
+        name: the name of the published number.
+        ours: our number in the published unit; None if it cannot be computed.
+        note: the reason for a difference, or the assumptions.
+        variant: the name of the variant if we have several numbers.
+        basis: the basis of our number.
+        likely: for a draw of noise, whether the published number lies within the range of 19 out of 20 draws.
     """
     printed: PublishedNumber = PUBLISHED[name]
     basis = NOT_COMPUTED if ours is None else basis
@@ -125,12 +125,12 @@ def number(
 
 
 def _our_reading(read: ReadAs, text: str) -> str:
-    taken = "" if read.value == text else f", taken for {read.value}"
+    taken = "" if read.value == text else f" as {read.value}"
     return f'our reading of "{read.words}"{taken}'
 
 
 def rounds_to(ours: float, published: str) -> bool:
-    """Say whether a number lies within half a unit of the last printed digit.
+    """Return whether a number lies within half a unit of the last printed digit.
 
     >>> rounds_to(2.84e7, "2.8e7"), rounds_to(2.86e7, "2.8e7"), rounds_to(0.3, "O(10^0)")
     (True, False, False)
@@ -151,6 +151,6 @@ def rounds_to(ours: float, published: str) -> bool:
 
 
 def _half_unit(text: str) -> float:
-    """Return half a unit of the last digit that is printed."""
+    """Return half a unit of the last printed digit."""
     digits, _, power = text.partition("e")
     return 0.5 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))

@@ -1,8 +1,8 @@
-"""The second part, beyond the paper: the same limits against who makes the best of what is published.
+"""The same limits against the optimal attacker, which the paper does not treat.
 
-The paper's attacker averages representations and waits for an extreme gap. The optimal one takes the best linear
-estimate from all published cells, and weighs every gap by its likelihood. Both for every Member State, as it would be
-designed for: levels of one category are merged with the total, whose participants and noise they share.
+The paper's attacker averages representations and waits for an extreme gap. The optimal attacker computes the optimal
+linear estimate from all published cells, and the likelihood of all gaps. Both are evaluated for every Member State as
+in a design: levels of one category are merged with the total, whose participants and noise they share.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from discreet.calibration.feasible_region import FeasibleRegion
 from discreet.paper.paper_inputs import RULES
 from discreet.paper.parameter_space_part import MOST_BOUND, RATIOS
 from discreet.results import Result
-from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
+from discreet.risk.averaging import epsilon_allowed
+from discreet.verdicts import ONE_SIGMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 CALLED = {PAPER: "the paper's attacker", OPTIMAL: "the optimal attacker"}
 WIDEST = 60
-"""The largest bound that is tried."""
+"""Largest bound of the search."""
 ASSUMED = (
     "counts well above the bound",
     "errors of the estimate close to Gaussian",
@@ -36,19 +37,19 @@ ASSUMED = (
 
 @dataclass(frozen=True)
 class State:
-    """What one Member State needs, under a rule of counting and against an attacker.
+    """The noise that one Member State needs under a rule of counting and an attacker model.
 
     Attributes:
-        country: its code.
-        rule: of counting levels.
+        country: the code of the Member State.
+        rule: the rule of counting levels.
         attacker: `paper` or `optimal`.
-        statistic: the most exposed one, with SPSN.
-        ratio: its variance in units of V.
-        variance: what holds her to 68 %.
-        hidden: the largest variance that keeps a bound of 10 hidden.
-        bound: the smallest bound that leaves something, None if none up to WIDEST does.
-        epsilon: the largest epsilon of a count without SPSN.
-        tuples: sets of women, men and total.
+        statistic: the most exposed statistic, with SPSN.
+        ratio: the variance of its estimate in units of V.
+        variance: the variance that limits the attacker to 68 %.
+        hidden: the largest variance at which a bound of 10 is not disclosed.
+        bound: the smallest feasible bound; None if no bound up to WIDEST is feasible.
+        epsilon: the largest epsilon per count without SPSN.
+        tuples: the number of sets of women, men and total.
     """
 
     country: str
@@ -64,7 +65,7 @@ class State:
 
     @property
     def feasible(self) -> bool:
-        """Say whether a bound of 10 or less leaves something."""
+        """Return whether a bound of 10 or less is feasible."""
         return self.bound is not None and self.bound <= MOST_BOUND
 
 
@@ -100,26 +101,27 @@ def _state(sources: Sources, country: str, rule: str, attacker: str) -> State:
 
 
 def sentences(found: Sequence[State]) -> list[str]:
-    """Return, by rule, what the two attackers ask for, in one sentence."""
-    told = []
+    """Return, by rule, the noise needed against the two attackers, in sentences."""
+    lines = []
     for rule in RULES:
         rows = {attacker: [row for row in found if (row.rule, row.attacker) == (rule, attacker)] for attacker in CALLED}
         if not rows[PAPER]:
             continue
         needed = {attacker: max(row.variance for row in each) for attacker, each in rows.items()}
         left = {attacker: sum(row.feasible for row in each) for attacker, each in rows.items()}
-        told.append(
-            f"With the programme counted by the rule {rule}, a variance of {needed[PAPER]:.2f} holds {CALLED[PAPER]} "
-            f"to 68 % in every Member State, and {needed[OPTIMAL]:.2f} {CALLED[OPTIMAL]}. With the variance that each "
-            f"needs itself, {left[PAPER]} and {left[OPTIMAL]} of {len(rows[PAPER])} can keep a bound of {MOST_BOUND} "
-            "or less hidden from them (large counts, Gaussian errors, evenly split categories, levels of one category "
-            "merged with the total, and the bound sought in sets of women, men and total)."
+        lines.append(
+            f"With the programme counted by the rule {rule}, a variance of {needed[PAPER]:.2f} limits {CALLED[PAPER]} "
+            f"to 68 % in every Member State, and one of {needed[OPTIMAL]:.2f} limits {CALLED[OPTIMAL]}. With the "
+            f"variance that each Member State needs itself, {left[PAPER]} and {left[OPTIMAL]} of {len(rows[PAPER])} "
+            f"avoid disclosure of a bound of {MOST_BOUND} or less. Assumptions: large counts, Gaussian errors, evenly "
+            "split categories, levels of one category merged with the total, and bound disclosure from sets of women, "
+            "men and total."
         )
-    return told
+    return lines
 
 
 def results(found: Sequence[State]) -> list[Result]:
-    """Return, by rule and attacker, what is asked for in all Member States."""
+    """Return, by rule and attacker, the noise needed in all Member States."""
     return [result for rule in RULES for attacker in (PAPER, OPTIMAL) for result in _results(found, rule, attacker)]
 
 
@@ -132,8 +134,8 @@ def _results(found: Sequence[State], rule: str, attacker: str) -> Iterator[Resul
         name=f"variance_needed_{rule}_{attacker}",
         value=worst.variance,
         unit="persons squared",
-        sentence=f"Counted by the rule {rule}, {CALLED[attacker]} is held to 68 % in every Member State by a "
-        f"variance of {worst.variance:.2f} ({worst.country}); {least.country} needs {least.variance:.2f}.",
+        sentence=f"Counted by the rule {rule}, a variance of {worst.variance:.2f} ({worst.country}) limits "
+        f"{CALLED[attacker]} to 68 % in every Member State; {least.country} needs {least.variance:.2f}.",
         worst=worst.country,
         assumptions=ASSUMED,
         equation="V = 1 / (4 z^2 r)",
@@ -144,17 +146,19 @@ def _results(found: Sequence[State], rule: str, attacker: str) -> Iterator[Resul
         value=float(len(left)),
         unit="Member States",
         sentence=f"Counted by the rule {rule} and against {CALLED[attacker]}, {len(left)} of {len(rows)} Member "
-        f"States have a variance that resists averaging and keeps a bound of {MOST_BOUND} or less hidden.",
-        assumptions=(*ASSUMED, "maximum-entropy noise", "the bound sought in sets of women, men and total"),
-        equation="V_averaging <= V_hidden(E), E <= 10",
+        f"States have a variance that meets both targets, averaging and bound disclosure, at a bound of {MOST_BOUND} "
+        "or less.",
+        assumptions=(*ASSUMED, "maximum-entropy noise", "bound disclosure from sets of women, men and total"),
+        equation="V_averaging <= V_disclosure(E), E <= 10",
     )
     lowest = min(rows, key=lambda row: row.epsilon)
     yield Result(
         name=f"epsilon_allowed_{rule}_{attacker}",
         value=lowest.epsilon,
         unit="1",
-        sentence=f"Counted by the rule {rule} and with new noise in every table, {CALLED[attacker]} is held to 68 % "
-        f"by an epsilon of {lowest.epsilon:.3f} per count in every Member State ({lowest.country} decides).",
+        sentence=f"Counted by the rule {rule} and with independent noise in every table, an epsilon of "
+        f"{lowest.epsilon:.3f} per count limits {CALLED[attacker]} to 68 % in every Member State ({lowest.country} "
+        "decides).",
         worst=lowest.country,
         assumptions=ASSUMED,
         equation="eps = sqrt(2 / V), V = 1 / (4 z^2 r)",

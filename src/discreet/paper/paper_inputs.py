@@ -1,14 +1,12 @@
-"""What the paper's figures are computed from.
+"""Inputs of the reproduction of Bach (2020).
 
-The small tables on which the paper explains its counting: a histogram, and SEX x AGE with two groups of age.
+The inputs are the small tables with which the paper explains its counting (a histogram, and SEX x AGE with two groups
+of age), the counted programme of every Member State, and the areas of the EU. The counts are cached: both rules of
+counting, with and without SPSN, for 27 countries, take half a minute.
 
-What several parts of the paper share: the programme of every Member State counted, and the areas of the EU.
-
-Counted once and kept: both rules of counting, with and without SPSN, for 27 countries, take half a minute.
-
-Where numbers are compared with the paper, levels of one category are kept as levels: its t is the same for every
-country, so it seems to have done so. Where Member States are designed for, they are merged with the total, whose
-participants and noise they share, as `discreet design` does.
+For comparisons with the paper, levels of one category are kept as levels: the paper's t is the same for every country,
+so that it seems to have kept them. For designs of Member States these levels are merged with the total, whose
+participants and noise they share, as in `discreet design`.
 """
 
 from __future__ import annotations
@@ -41,23 +39,23 @@ def histogram(*topics: str) -> Programme:
 
 
 RULES = ("flat", "levels")
-"""How levels are counted, the one that understates first."""
+"""Rules of counting levels, the one with fewer representations first."""
 COUNTRIES = ("DE", "MT")
-"""The largest and the smallest output, as the paper takes them."""
+"""The countries with the largest and the smallest output in the paper."""
 KEPT = "levels of one category kept"
-"""How the programme is counted where it is compared with the paper."""
+"""The treatment of single-category levels in comparisons with the paper."""
 AREAS = "lau:2016"
-"""All local administrative units of the EU-28, with totals; sexes are drawn."""
+"""All local administrative units of the EU-28, with totals; the sexes are simulated."""
 
 
 @dataclass(frozen=True)
 class Smallest:
-    """The smallest ratio of some statistics, and where it is.
+    """The smallest ratio among statistics, with its country and statistic.
 
     Attributes:
         ratio: the variance of an estimate in units of V.
-        country: of the programme.
-        statistic: its name.
+        country: the country of the programme.
+        statistic: the name of the statistic.
     """
 
     ratio: float
@@ -67,11 +65,11 @@ class Smallest:
 
 @dataclass(eq=False)
 class Sources:
-    """Counts that are made when they are asked for, and kept.
+    """Counts of programmes, computed on first use and cached.
 
     Attributes:
-        countries: of which the programme is counted; all Member States unless told otherwise.
-        progress: told how far the counting is.
+        countries: the countries whose programme is counted; all Member States by default.
+        progress: a callback with the stage, the completed steps and the total steps.
     """
 
     countries: tuple[str, ...] = field(default_factory=lambda: tuple(member_states()))
@@ -91,9 +89,9 @@ class Sources:
         """Return the ratios of all statistics of a country.
 
         Args:
-            country: its code.
-            rule: of counting levels.
-            spsn: whether a statistic has one noise in all tables.
+            country: the code of the country.
+            rule: the rule of counting levels.
+            spsn: whether the noise is consistent between tables.
             keep_single: whether levels of one category are kept.
         """
         key = (country, rule, spsn, keep_single and self._has_single(country, rule))
@@ -103,14 +101,14 @@ class Sources:
         return self._counted[key]
 
     def _has_single(self, country: str, rule: str) -> bool:
-        """Say whether keeping levels of one category makes a difference."""
+        """Return whether keeping levels of one category makes a difference."""
         if (country, rule) not in self._single:
             kept, merged = (lattice(self.programme(country), rule, keep_single=keep) for keep in (True, False))
             self._single[country, rule] = len(kept) != len(merged)
         return self._single[country, rule]
 
     def tuples(self, country: str, rule: str, *, keep_single: bool) -> int:
-        """Return how many sets of women, men and total a country publishes."""
+        """Return the number of sets of women, men and total that a country publishes."""
         key = (country, rule, keep_single)
         if key not in self._tuples:
             found = lattice(self.programme(country), rule, keep_single=keep_single)
@@ -118,7 +116,7 @@ class Sources:
         return self._tuples[key]
 
     def count_all(self, *, keep_single: bool) -> None:
-        """Count the programme of every country, and tell how far that is."""
+        """Count the programme of every country and report the progress."""
         kinds = [(country, rule) for country in self.countries for rule in RULES]
         for done, (country, rule) in enumerate(kinds, start=1):
             for spsn in (True, False):
@@ -133,11 +131,11 @@ class Sources:
         """Return the smallest ratio of any statistic, of one country or of all.
 
         Args:
-            rule: of counting levels.
-            spsn: whether a statistic has one noise in all tables.
+            rule: the rule of counting levels.
+            spsn: whether the noise is consistent between tables.
             keep_single: whether levels of one category are kept.
             attacker: `greedy` or `optimal`.
-            country: one country; all if left out.
+            country: the code of one country; None for all.
         """
         every = []
         for each in self.countries if country is None else (country,):
@@ -148,7 +146,7 @@ class Sources:
         return min(every, key=lambda one: one.ratio)
 
     def next_smallest(self, rule: str, *, spsn: bool) -> Smallest:
-        """Return the smallest ratio of averages of another statistic than the one with the smallest."""
+        """Return the smallest greedy ratio, without the statistic that has the smallest ratio of all."""
         first = self.smallest(rule, spsn=spsn, keep_single=True).statistic
         every = []
         for each in self.countries:

@@ -1,4 +1,4 @@
-"""The paper beside ours: one page that needs nothing else, a table of all numbers, and the figures with their data."""
+"""Output of the reproduction: a self-contained page, a table of all numbers, and the figures with their data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from discreet.calibration.feasible_region import Allowed
+    from discreet.calibration.feasible_region import AllowedRange
     from discreet.paper.curve_panels import PaperFigure
     from discreet.paper.number_comparison import NumberComparison
     from discreet.paper.optimal_attacker_part import State
@@ -32,36 +32,36 @@ if TYPE_CHECKING:
 
 TEMPLATE = "paper.html"
 PAGE, NUMBERS, STATES, FIGURES = "index.html", "numbers.csv", "states.csv", "figures"
-"""What stands in the folder."""
+"""The names of files and folders in the output folder."""
 LARGE, SMALL = 1e6, 1e-3
-"""Numbers beyond these are written with a power of ten."""
+"""Numbers outside these limits are written with a power of ten."""
 COUNTED_UP_TO = 1e5
 WHOLE = 1e-9
 
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure as it stands on the page.
+    """A figure of the page.
 
     Attributes:
-        figure: with caption and files.
-        svg: the drawing, an element that can stand in a page.
+        figure: the figure with its caption.
+        svg: the drawing as an SVG element.
     """
 
     figure: PaperFigure
     svg: str
 
 
-def told(value: float | None) -> str:
-    """Return one of our numbers as it is read, with four digits.
+def formatted(value: float | None) -> str:
+    """Return one of our numbers as text with four digits.
 
-    >>> told(None), told(2.883381), told(50927326.0), told(1244.0), told(1.52e-7)
+    >>> formatted(None), formatted(2.883381), formatted(50927326.0), formatted(1244.0), formatted(1.52e-7)
     ('none', '2.883', '5.093e7', '1,244', '1.52e-7')
     """
     if value is None:
         return "none"
     if not math.isfinite(value):
-        return "endless"
+        return "infinite"
     if value and not SMALL <= abs(value) < LARGE:
         digits, _, exponent = f"{value:.3e}".partition("e")
         return f"{float(digits):g}e{int(exponent)}"
@@ -71,8 +71,8 @@ def told(value: float | None) -> str:
 
 
 def ours(number: NumberComparison) -> str:
-    """Return our number as it is read, in the unit of the print."""
-    return f"{told(number.ours)} {number.unit if number.ours is not None else ''}".rstrip()
+    """Return our number as text, in the published unit."""
+    return f"{formatted(number.ours)} {number.unit if number.ours is not None else ''}".rstrip()
 
 
 def paper_page(paper: Paper) -> str:
@@ -89,7 +89,7 @@ def _page(paper: Paper, shown: Sequence[PageFigure]) -> str:
 
 
 def _content(paper: Paper, shown: Sequence[PageFigure]) -> dict[str, Any]:
-    """Return everything that the template speaks of, by name."""
+    """Return the variables of the template."""
     first = [each for each in shown if not is_second(each.figure.name)]
     return {
         "sentences": paper.sentences(),
@@ -108,7 +108,7 @@ def _content(paper: Paper, shown: Sequence[PageFigure]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class BoundRead:
-    """What one bound leaves, read strictly and relaxed, from the published inputs."""
+    """The feasible variances at one bound, strict and relaxed, from the published inputs."""
 
     bound: int
     strict: str
@@ -116,7 +116,7 @@ class BoundRead:
 
 
 def readings(paper: Paper) -> list[BoundRead]:
-    """Return bound by bound what is left of the variance, and what binds where nothing is."""
+    """Return the feasible variances by bound, or the conflicting constraints if a bound is infeasible."""
     space = paper.figures.get("parameter-space")
     if space is None:
         return []
@@ -126,20 +126,20 @@ def readings(paper: Paper) -> list[BoundRead]:
     ]
 
 
-def _range(row: Allowed) -> str:
+def _range(row: AllowedRange) -> str:
     if row.feasible:
         return f"{row.low:.2f} ({row.low_by}) to {row.high:.2f} ({row.high_by})"
-    return f"nothing: {row.low_by} asks for {row.low:.2f}, {row.high_by} allows {row.high:.2f}"
+    return f"infeasible: {row.low_by} needs V ≥ {row.low:.2f}, {row.high_by} allows V ≤ {row.high:.2f}"
 
 
 def is_second(name: str) -> bool:
-    """Say whether a figure belongs to the second part, beyond the paper."""
+    """Return whether a figure belongs to the part on the optimal attacker, which is not in the paper."""
     return name.endswith(("-optimal", "-paper"))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A number as it stands in a table of the page; ours is None where it cannot be computed."""
+    """A row of a table of the page; `ours` is None if it cannot be computed."""
 
     id: str
     where: str
@@ -158,13 +158,13 @@ def _rows(paper: Paper, part: str) -> list[Row]:
 
 
 def pairs(states: Sequence[State], rule: str) -> Iterator[tuple[State, State]]:
-    """Give every Member State under one rule, against the paper's attacker and the optimal one."""
+    """Yield every Member State under one rule, against the paper's attacker and the optimal one."""
     rows = [state for state in states if state.rule == rule]
     yield from zip(rows[::2], rows[1::2], strict=True)
 
 
 def reasons(paper: Paper) -> list[str]:
-    """Return the numbers that should agree and do not, with the reasons: they follow from the paper, or our reading."""
+    """Return the differing numbers that follow from the paper or from our reading of it, with the reasons."""
     return [
         f"{each.where}: published {each.published}, ours {ours(each)}. {_sentence(each.note)}"
         for each in paper.apart
@@ -180,7 +180,7 @@ def _sentence(note: str) -> str:
 
 
 def check_folder(out: Path, *, replace: bool) -> None:
-    """Refuse before any work what would be overwritten or has no place, and make the folder."""
+    """Make the folder; raise an error before any work if a file exists or cannot be written."""
     if not out.absolute().parent.is_dir():
         raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
     try:
@@ -198,10 +198,10 @@ def write_paper(paper: Paper, out: Path, *, replace: bool = False, progress: Pro
     """Write the page, the table of numbers, the Member States and all figures; return the names of the files.
 
     Args:
-        paper: what was found.
+        paper: the results of the reproduction.
         out: the folder.
-        replace: whether files that are there are overwritten.
-        progress: told how far it is.
+        replace: whether to overwrite existing files.
+        progress: a callback with the stage, the completed steps and the total steps.
     """
     check_folder(out, replace=replace)
     figures, shown, names = figures_of(paper), [], []

@@ -1,8 +1,8 @@
-"""The parameter space: what all constraints leave of variance, bound and epsilon, read strictly and with some slack.
+"""The parameter space: the feasible variance, bound and epsilon under a strict and a relaxed reading.
 
-Sections 4.3 and 5 of the paper and its figure 6. Strictly, every Member State must be safe: the smallest k / t^2, the
-sets of Germany, the areas of France. Relaxed, the constraint of the most favourable country is taken instead: the
-paper's yellow regions.
+Sections 4.3 and 5 of the paper and its figure 6. In the strict reading the constraints hold for every Member State: the
+smallest k / t^2, the sets of Germany, the areas of France. In the relaxed reading the constraint of the most favourable
+country is used instead: the paper's yellow regions.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from discreet.calibration.constraints import (
     bound_disclosure_limit,
     variance_limit,
 )
-from discreet.calibration.feasible_region import Allowed, FeasibleRegion, allowed
+from discreet.calibration.feasible_region import AllowedRange, FeasibleRegion, allowed_range
 from discreet.equations.closed_form import success
 from discreet.paper.number_comparison import PROGRAMME, number
 from discreet.paper.paper_inputs import COUNTRIES, KEPT, RULES
 from discreet.paper.published_numbers import LAUS, NEXT_FRESH, SHARED, SMALLEST, SMALLEST_FRESH, TUPLES
-from discreet.risk.averaging import ONE_SIGMA, epsilon_allowed
+from discreet.risk.averaging import epsilon_allowed
+from discreet.verdicts import ONE_SIGMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,16 +39,16 @@ if TYPE_CHECKING:
     from discreet.paper.paper_inputs import Sources
 
 MOST_BOUND = 10
-"""The largest bound that the paper takes users to accept."""
+"""The largest bound that users accept according to the paper."""
 STRICT, RELAXED = "strict", "relaxed"
 PUBLISHED_INPUTS = "published"
 WORST = "the worst statistic"
 ROUNDED_SIGMA = 0.68
 """The confidence of the paper's constraint on areas."""
 MANY_AREAS = 1000
-"""Areas that most countries have more of, as the paper says."""
+"""A number of areas that most countries exceed, according to the paper."""
 RATIOS = {PAPER: "greedy", OPTIMAL: "optimal"}
-"""By attacker, the ratios she reaches."""
+"""The ratios of each attacker."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +58,10 @@ class ConstraintReading:
     Attributes:
         name: `strict` or `relaxed`.
         ratio: the ratio of averaging with SPSN.
-        tuples: sets of women, men and total.
+        tuples: the number of sets of women, men and total.
         fresh: the ratio of averaging without SPSN.
-        country: whose areas are to be accurate.
-        attacker: who averages and looks for the bound.
+        country: the country whose areas have to be accurate.
+        attacker: the attacker model.
     """
 
     name: str
@@ -90,16 +91,16 @@ class ConstraintReading:
 
     @cached_property
     def plane(self) -> FeasibleRegion:
-        """Return what is left of variance and bound."""
+        """Return the feasible region of variance and bound."""
         return FeasibleRegion(tuple(each for each in self.constraints if each.about != "epsilon"), MOST_BOUND)
 
     @property
-    def line(self) -> Allowed:
-        """Return what is left of epsilon."""
-        return allowed(self.constraints, "epsilon")
+    def line(self) -> AllowedRange:
+        """Return the feasible range of epsilon."""
+        return allowed_range(self.constraints, "epsilon")
 
     def limits(self, name: str) -> tuple[float, ...]:
-        """Return what one constraint on the variance gives, for every acceptable bound."""
+        """Return the limit of one constraint on the variance for every acceptable bound."""
         limit = next(each.limit for each in self.constraints if (each.name, each.about) == (name, "variance"))
         return tuple(limit(row.bound) for row in self.plane.rows)
 
@@ -114,9 +115,9 @@ class Space:
 
     Attributes:
         inputs: `published`, or the rule by which the programme was counted.
-        attacker: who is held off.
-        strict: every Member State is safe.
-        relaxed: the most favourable constraint of each kind.
+        attacker: the attacker model.
+        strict: the reading in which the constraints hold for every Member State.
+        relaxed: the reading with the most favourable constraint of each kind.
     """
 
     inputs: str
@@ -126,7 +127,7 @@ class Space:
 
 
 def numbers(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     space = published_space()
     yield from _band(space)
     yield from _least_variances(space)
@@ -137,45 +138,45 @@ def numbers(sources: Sources) -> Iterator[NumberComparison]:
 
 
 def _band(space: Space) -> Iterator[NumberComparison]:
-    """Give both ends as the paper argues for them: averaging from 0.3 on, distorted areas up to 0.4."""
-    note = f"sqrt(8 x {SMALLEST_FRESH}), above which the worst count is averaged away: the limit of section 3.3 again"
+    """Yield both ends as derived in the paper: averaging from 0.3 on, distorted areas up to 0.4."""
+    note = f"sqrt(8 x {SMALLEST_FRESH}), above which averaging exceeds 68 %: the same limit as in section 3.3"
     yield number("band-least", space.strict.line.high, note)
     needed = epsilon_needed(ACCURATE, MANY_AREAS, ROUNDED_SIGMA)
-    note = f"log({MANY_AREAS:,} / 0.32) / {ACCURATE}, below which most countries are distorted: as said in section 4.3"
+    note = f"log({MANY_AREAS:,} / 0.32) / {ACCURATE}, below which most countries are distorted, as in section 4.3"
     yield number("band-most", needed, note)
 
 
 def _least_variances(space: Space) -> Iterator[NumberComparison]:
     low = space.strict.plane.needed
-    yield number("variance-range", low, f"strictly, variances are left from {low:.2f} on (ratio {SMALLEST})")
+    yield number("variance-range", low, f"strict reading: variances from {low:.2f} on are feasible (ratio {SMALLEST})")
     right = success(2, SMALLEST)
     note = (
-        f"strictly, averaging asks for {low:.2f}: at V = 2 the worst count is right in {right:.1%} of cases instead of "
-        f"68 %. Relaxed (ratio {SHARED}) it asks for {space.relaxed.plane.needed:.2f}"
+        f"strict reading: averaging needs {low:.2f}; at V = 2 the most exposed count is recovered in {right:.1%} of "
+        f"cases instead of 68 %. Relaxed reading (ratio {SHARED}): {space.relaxed.plane.needed:.2f}"
     )
     yield number("least-variance", low, note)
 
 
 def _window(space: Space) -> Iterator[NumberComparison]:
-    """Give the yellow band and its middle."""
+    """Yield the yellow band and its middle."""
     strict, (low, high) = space.strict.line, (space.relaxed.line.low, space.relaxed.line.high)
     yield number("window-least", low, f"log(68 / 0.32) / {ACCURATE}, Malta; France needs {strict.low:.2f}")
     note = f"sqrt(8 x {NEXT_FRESH:.4f}), the next smallest ratio; the smallest gives {strict.high:.2f}"
     yield number("window-most", high, note)
-    note = f"the middle of {low:.3f} and {high:.3f}, both relaxed; read strictly there is no window"
+    note = f"the middle of {low:.3f} and {high:.3f}, both relaxed; the strict reading has no feasible epsilon"
     yield number("window-middle", (low + high) / 2, note)
 
 
 def _least_bounds(space: Space) -> Iterator[NumberComparison]:
     for reading, variant in ((space.strict, "strict"), (space.relaxed, "relaxed")):
         first = reading.plane.feasible[0]
-        note = f"{reading.basis}: variances of {first.low:.2f} to {first.high:.2f} are left at E = {first.bound}"
+        note = f"{reading.basis}: variances of {first.low:.2f} to {first.high:.2f} are feasible at E = {first.bound}"
         yield number("least-bound", float(first.bound), note, variant=variant)
 
 
 def _own(sources: Sources, rule: str) -> Iterator[NumberComparison]:
     strict = programme_space(sources, rule, PAPER, keep_single=True).strict
-    note = f"rule {rule}, {KEPT}: {strict.basis}, read strictly"
+    note = f"rule {rule}, {KEPT}: {strict.basis}, strict reading"
     first = strict.plane.smallest_bound()
     yield number("variance-range", strict.plane.needed, note, variant=rule, basis=PROGRAMME)
     yield number("least-bound", None if first is None else float(first), note, variant=rule, basis=PROGRAMME)
@@ -198,11 +199,11 @@ def published_space() -> Space:
 
 
 def programme_space(sources: Sources, rule: str, attacker: str, *, keep_single: bool) -> Space:
-    """Return the same for the programme as it is, under a rule of counting and an attacker.
+    """Return the parameter space of the counted programme under a rule of counting and an attacker model.
 
     Args:
         sources: the programmes.
-        rule: of counting levels.
+        rule: the rule of counting levels.
         attacker: `paper` or `optimal`.
         keep_single: whether levels of one category are kept.
     """

@@ -1,16 +1,13 @@
-"""Numbers of the paper, and how we read them.
+"""Numbers published in the paper, and our readings of its text and figures.
 
-The published numbers, as printed and with the place where they stand.
+The paper is F. Bach, "Differential privacy and noisy confidentiality concepts for European population statistics"
+(2020). The module lists the published numbers as printed, with their place in the paper. Powers of ten are written as
+2.8e7, orders of magnitude as O(10^-7), shares with their percent sign. Sections, equations, tables and figures have the
+numbers of the paper.
 
-Bach, "Differential privacy and noisy confidentiality concepts for European population statistics" (2020). Powers of ten
-are written as 2.8e7, orders of magnitude as O(10^-7), shares with their percent sign. Sections, equations, tables and
-figures have the numbers of the paper. Where the paper has words or a formula instead, `readings` says what they are
-taken for.
-
-What the paper does not print as a number of its own: the printed words, and the number that we read in them.
-
-A formula at one value, a sentence, the edge of a region in a figure, a sum of printed numbers, or a printed number that
-is taken for something else. Whether ours agrees with such a reading tells less than whether it agrees with print.
+`READINGS` lists quantities that the paper does not print as a number, with the printed words and our reading of them: a
+formula at one value, a sentence, the edge of a region in a figure, a sum of printed numbers, or a printed number with
+another meaning. Agreement with a reading is weaker evidence than agreement with a printed number.
 """
 
 from __future__ import annotations
@@ -57,11 +54,11 @@ TABLE_2 = {
 }
 """With and without SPSN: country, statistic and its smallest k / t^2."""
 SMALLEST, SMALLEST_FRESH, NEXT_FRESH, SHARED = 0.0867, 0.0118, 0.0170, 0.112
-"""Of table 2: the smallest ratio with SPSN, the smallest and the next without, and that of all countries with SPSN."""
+"""From table 2: the smallest ratio with SPSN, the two smallest without, and that of all countries with SPSN."""
 TUPLES = {"DE": 28_000_000, "MT": 710_000}
 """Sets of women, men and total in the output of Germany and of Malta."""
 LAUS = {"Malta": 68, "France": 37_000, "EU-27": 110_000}
-"""Local administrative units, as the paper has them."""
+"""Numbers of local administrative units in the paper."""
 US_GLOBAL = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Global privacy budgets of the US census."""
 US_EPSILON = ("0.025", "0.05", "0.1", "0.2", "0.4", "0.8")
@@ -80,7 +77,7 @@ NAMED = {
     ("ES", "Cidamón"): "30",
     ("HU", "Ellend"): "206",
 }
-"""Residents of the areas that the paper names, by country and name; women and men where it has no total."""
+"""Residents of the areas that the paper names, by country and name; women and men if it gives no total."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +85,9 @@ class PublishedNumber:
     """One number as printed.
 
     Attributes:
-        part: of the paper, one of PARTS.
-        where: section, equation, table or figure, and what it is.
-        text: as printed.
+        part: the part of the paper, one of PARTS.
+        where: the section, equation, table or figure, and the quantity.
+        text: the number as printed.
     """
 
     part: str
@@ -98,8 +95,8 @@ class PublishedNumber:
     text: str
 
 
-def spsn_word(spsn: bool) -> str:  # noqa: FBT001 - the one thing it tells
-    """Return how the variants of a statistic are told apart in names."""
+def spsn_word(spsn: bool) -> str:  # noqa: FBT001 - its only argument
+    """Return the part of a name that distinguishes the variants of a statistic."""
     return "spsn" if spsn else "no-spsn"
 
 
@@ -168,8 +165,8 @@ PUBLISHED: dict[str, PublishedNumber] = {
     "reconstruction-epsilon": _P(
         "privacy", "section 3.1, equation (8): epsilon of non-privacy, n = 1e6, 99 %", "0.024"
     ),
-    "global-noise-least": _P("privacy", "section 3.3: least noise of a count for one global epsilon", "O(10^3 - 10^4)"),
-    "global-noise-most": _P("privacy", "section 3.3: most noise of a count for one global epsilon", "O(10^3 - 10^4)"),
+    "global-noise-least": _P("privacy", "section 3.3: minimum noise of a count, one global epsilon", "O(10^3 - 10^4)"),
+    "global-noise-most": _P("privacy", "section 3.3: maximum noise of a count, one global epsilon", "O(10^3 - 10^4)"),
     "us-reconstructed": _P("privacy", "section 3.4, footnote: records of the US census 2010 reconstructed", "50 %"),
     # --- Revealing the bound ---
     "uniform-chance": _P(
@@ -183,20 +180,20 @@ PUBLISHED: dict[str, PublishedNumber] = {
     "tuples-least": _P("bound", "table 1: sets of women, men and total in Malta", "7.1e5"),
     "grid-tuples": _P("bound", "section 3.2, footnote: more sets from the census grid of Germany", "3.6e5"),
     "grid-share": _P("bound", "section 3.2, footnote: share that the grid adds", "1 %"),
-    "hidden-from": _P("bound", "section 3.2: smallest bound that stays hidden at V = 2", "5 to 10"),
+    "hidden-from": _P("bound", "section 3.2: smallest bound that is not disclosed at V = 2", "5 to 10"),
     # --- Exploiting margins ---
     "forced-women": _P("margins", "section 3.2: true F of F = 3, M = 2, T = 11 with E = 2", "5"),
     "forced-men": _P("margins", "section 3.2: true M of the same", "4"),
     "forced-total": _P("margins", "section 3.2: true T of the same", "9"),
-    "forced-chance": _P("margins", "section 3.2: chance that a set is divulged, V = 2, E = 5", "O(10^-7)"),
+    "forced-chance": _P("margins", "section 3.2: probability that a set is disclosed, V = 2, E = 5", "O(10^-7)"),
     "removed-tuples": _P("margins", "section 3.2: sets with noise removed in Germany", "single digits"),
     "risk-of-others-most": _P(
-        "margins", "section 3.2: risk in a typical scenario with E = 2, from elsewhere", "O(10^-3)"
+        "margins", "section 3.2: risk in a typical scenario with E = 2, from another paper", "O(10^-3)"
     ),
     "risk-of-others-least": _P("margins", "section 3.2: the same, its lower end", "O(10^-16)"),
     # --- Massive averaging ---
-    "variance-with-spsn": _P("averaging", "section 3.3: variance that holds averaging to 68 %", "3"),
-    "epsilon-without-spsn": _P("averaging", "section 3.3: epsilon that holds averaging to 68 %, without SPSN", "0.3"),
+    "variance-with-spsn": _P("averaging", "section 3.3: variance that limits averaging to 68 %", "3"),
+    "epsilon-without-spsn": _P("averaging", "section 3.3: epsilon that limits averaging to 68 %, without SPSN", "0.3"),
     "epsilon-with-spsn": _P("averaging", "section 3.3: the same with SPSN", "0.8"),
     "age-groups": _P("averaging", "section 3.3, footnote: categories of AGE.M", "21"),
     "whole-histogram": _P("averaging", "section 3.3, footnote: chance to average all of AGE.M, 0.68^21", "0.03 %"),
@@ -235,7 +232,7 @@ PUBLISHED: dict[str, PublishedNumber] = {
     ),
     **_us(),
     "rinott-least-bound": _P(
-        "settings", "section 4.1: smallest bound of the truncated laws of Rinott et al.", "7 to 12"
+        "settings", "section 4.1: smallest bound of the truncated distributions of Rinott et al.", "7 to 12"
     ),
     "rinott-largest-bound": _P("settings", "section 4.1: largest bound of the same", "7 to 12"),
     # --- Demographics at high geographic detail ---
@@ -253,13 +250,13 @@ PUBLISHED: dict[str, PublishedNumber] = {
     ),
     "bin-counts": _P("small_areas", "section 4.2, footnote: counts in the bin (60, 80]", "11680"),
     "bin-chance": _P("small_areas", "section 4.2, footnote: chance of 50 % error at 80, epsilon = 0.1", "1.83 %"),
-    "bin-expected": _P("small_areas", "section 4.2, footnote: counts of the bin expected to be so far off", "214"),
+    "bin-expected": _P("small_areas", "section 4.2, footnote: expected counts of the bin with such an error", "214"),
     "bin-drawn": _P("small_areas", "section 4.2, footnote: the same in the sampled data", "339"),
     "off-above-100": _P("small_areas", "section 4.2: counts above 100 off by 100 % or more, epsilon = 0.025", "1648"),
     "off-above-200": _P("small_areas", "section 4.2: counts above 200 off by 100 % or more, epsilon = 0.025", "87"),
-    "share-of-totals": _P("small_areas", "section 4.2: every third of the counts so far off is a total", "3"),
+    "share-of-totals": _P("small_areas", "section 4.2: one in three counts with such an error is a total", "3"),
     "share-wiped-out": _P(
-        "small_areas", "section 4.2: every 6th of the counts so far off is a total below -100 %", "6"
+        "small_areas", "section 4.2: one in six counts with such an error is a total below -100 %", "6"
     ),
     "off-above-40": _P("small_areas", "section 4.2: counts above 40 off by 100 % or more, epsilon = 0.1", "122"),
     "off-above-60": _P("small_areas", "section 4.2: counts above 60 off by 100 % or more, epsilon = 0.1", "11"),
@@ -304,27 +301,25 @@ PUBLISHED: dict[str, PublishedNumber] = {
     # --- The parameter space ---
     "band-least": _P("parameter_space", "section 4.3: lower end of the band of epsilon, 0.3 to 0.4", "0.3"),
     "band-most": _P("parameter_space", "section 4.3: upper end of the band of epsilon, 0.3 to 0.4", "0.4"),
-    "variance-range": _P("parameter_space", "section 5: least variance that is left, within V of 2 to 3", "2 to 3"),
+    "variance-range": _P("parameter_space", "section 5: smallest feasible variance, within V of 2 to 3", "2 to 3"),
     "least-variance": _P(
-        "parameter_space", "section 5: least variance that is left, as lower end of V of 2 to 3", "2 to 3"
+        "parameter_space", "section 5: smallest feasible variance, as lower end of V of 2 to 3", "2 to 3"
     ),
-    "least-bound": _P(
-        "parameter_space", "section 5: smallest bound that is left, as lower end of E of 5 to 10", "5 to 10"
-    ),
+    "least-bound": _P("parameter_space", "section 5: smallest feasible bound, as lower end of E of 5 to 10", "5 to 10"),
     "window-least": _P("parameter_space", "figure 6: lower end of the yellow band of epsilon", "0.27"),
     "window-most": _P("parameter_space", "figure 6: upper end of the yellow band of epsilon", "0.37"),
-    "window-middle": _P("parameter_space", "section 5: middle of the narrow window of epsilon that is left", "0.3"),
+    "window-middle": _P("parameter_space", "section 5: middle of the narrow feasible window of epsilon", "0.3"),
 }
-"""All of them, by a short name."""
+"""All published numbers, by a short name."""
 
 
 @dataclass(frozen=True)
 class ReadAs:
-    """A number that is read in printed words.
+    """Our reading of printed words as a number.
 
     Attributes:
-        words: some of the words, as printed.
-        value: the number that we take them for, written as a published one.
+        words: the printed words, in part.
+        value: our reading, written like a published number.
     """
 
     words: str
@@ -372,4 +367,4 @@ READINGS: dict[str, ReadAs] = {
     "least-bound": _R("e.g. [..] E of 5 to 10", "5"),
     "window-middle": _R("a narrow window around [..] 0.3", "0.3"),
 }
-"""By the name of the published number."""
+"""Our readings, by the name of the published number."""

@@ -1,8 +1,8 @@
 """Counting redundancies: t, k and k / t^2 of the paper's two tables, and the distribution of its figure 7.
 
-Section 3.3 and annex B of the paper. Our counting follows from the regulation by two stated rules: `flat` takes the
-finest level of every breakdown, `levels` every level that its code tree has. Neither is tuned to the paper. Levels of
-one category are kept.
+Section 3.3 and annex B of the paper. Our counts follow from the regulation by two stated rules: `flat` uses the finest
+level of every breakdown, `levels` uses every level of its code tree. Neither is tuned to the paper. Levels of one
+category are kept.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from discreet.risk.averaging import Averaging
 
 WHY = {
-    "flat": f"the rule flat counts fewer representations than the paper, whose rule is not told; {KEPT}",
-    "levels": f"the rule levels counts more representations than the paper, whose rule is not told; {KEPT}",
+    "flat": f"the rule flat counts fewer representations than the paper, which does not state its rule; {KEPT}",
+    "levels": f"the rule levels counts more representations than the paper, which does not state its rule; {KEPT}",
 }
-"""Why counts in the programme differ from the paper's."""
+"""The reason for differences from the paper in counts of the programme."""
 RATIO_BINS, GAIN_BINS = 40, 30
 FREQUENT = ("1", "0.75")
 """The names of the two most frequent ratios, the most frequent first."""
 SAME = 1e-9
-"""Relative difference below which two ratios are one."""
+"""Relative tolerance below which two ratios count as equal."""
 
 
 def numbers(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     yield from _programme(sources.programme("DE"))
     yield from _example()
     yield from _table_1(sources)
@@ -55,7 +55,7 @@ def _programme(census: Programme) -> Iterator[NumberComparison]:
     yield number("tables", float(len(tables)), basis=PROGRAMME)
     yield number("dimensions-least", float(min(sizes)), basis=PROGRAMME)
     yield number("dimensions-most", float(max(sizes)), basis=PROGRAMME)
-    note = "codes in the 103 tables, GEO.N (the total alone) among them; what the paper leaves out is not told"
+    note = "codes in the 103 tables, including GEO.N (only the total); the paper does not state which it excludes"
     yield number("breakdowns", float(len(codes)), note, basis=PROGRAMME)
     table = next(table for table in tables if table.id == "9.2")
     found = lattice(_alone(census, "9.2"), "flat")
@@ -71,7 +71,7 @@ def _alone(census: Programme, table: str) -> Programme:
 
 
 def _example() -> Iterator[NumberComparison]:
-    """Give the paper's example, one table SEX x AGE with two groups of age."""
+    """Yield the numbers of the paper's example, one table SEX x AGE with two groups of age."""
     found = lattice(histogram("SEX", "AGE"))
     counted = averaging(found)
     yield number("example-cells", float(found.cells.sum()))
@@ -109,7 +109,7 @@ def _table_2(sources: Sources) -> Iterator[NumberComparison]:
 
 
 def _ratio(sources: Sources, country: str, statistic: str, rule: str, *, spsn: bool) -> tuple[float, str]:
-    """Return the optimised ratio of one country, or the smallest of all, and where it is."""
+    """Return the optimised ratio of one country, or the smallest of all countries, and its country."""
     every = []
     for each in sources.countries if country == "all" else (country,):
         found = sources.averaging(each, rule, spsn=spsn, keep_single=True)
@@ -119,7 +119,7 @@ def _ratio(sources: Sources, country: str, statistic: str, rule: str, *, spsn: b
 
 
 def _frequent(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the two most frequent ratios of figure 7, with SPSN."""
+    """Yield the two most frequent ratios of figure 7, with SPSN."""
     for rule in RULES:
         found = ratios(sources, rule)
         values, times = np.unique(found.with_spsn.round(9), return_counts=True)
@@ -133,7 +133,7 @@ def _place(found: Averaging, statistic: str, rule: str) -> int:
 
 
 def _name(statistic: str, rule: str) -> str:
-    """Return the paper's name of a statistic as ours: regions of low detail are NUTS 2 where all levels are counted."""
+    """Return our name of a statistic of the paper: under the rule `levels`, regions of low detail are NUTS 2."""
     return " ".join(sorted(statistic.replace("GEO.L", "NUTS2" if rule == "levels" else "GEO.L").split()))
 
 
@@ -142,10 +142,10 @@ class Ratios:
     """The ratios of statistics that are the same in every country.
 
     Attributes:
-        rule: of counting levels.
+        rule: the rule of counting levels.
         attacker: `greedy`, the paper's, or `optimal`.
-        with_spsn: one for every statistic.
-        without: the same where every table has noise of its own.
+        with_spsn: the ratio of every statistic with SPSN.
+        without: the ratio of every statistic with independent noise in every table.
     """
 
     rule: str
@@ -155,22 +155,22 @@ class Ratios:
 
     @property
     def gains(self) -> Floats:
-        """Return the ratio with SPSN over that without, of statistics for which it is not 1."""
+        """Return the quotients of the ratio with SPSN and that without, except those equal to 1."""
         gain: Floats = self.with_spsn / self.without
         return gain[np.abs(gain - 1) > SAME]
 
     def share(self, ratio: float) -> float:
-        """Return how large a part of all statistics has one ratio, with SPSN."""
+        """Return the share of statistics with a given ratio, with SPSN."""
         return float((np.abs(self.with_spsn - ratio) < SAME).mean())
 
     def histograms(self) -> tuple[Floats, Floats, Floats]:
-        """Return limits of bins that go by ratio, and how many statistics are in each, with SPSN and without."""
+        """Return the limits of logarithmic bins, and the number of statistics in each with SPSN and without."""
         lowest = 0.99 * min(self.with_spsn.min(), self.without.min())
         edges = np.geomspace(lowest, 1.01, RATIO_BINS + 1)
         return edges, _counted(self.with_spsn, edges), _counted(self.without, edges)
 
     def gain_histogram(self) -> tuple[Floats, Floats]:
-        """Return the same for the gains."""
+        """Return the limits of logarithmic bins of the gains, and the number of statistics in each."""
         edges = np.geomspace(min(1.0, float(self.gains.min())), 1.01 * float(self.gains.max()), GAIN_BINS + 1)
         return edges, _counted(self.gains, edges)
 
@@ -182,7 +182,7 @@ def _counted(values: Floats, edges: Floats) -> Floats:
 def ratios(sources: Sources, rule: str, attacker: str = "greedy") -> Ratios:
     """Return the ratios of figure 7: of statistics whose t and k are the same in Germany and Malta.
 
-    The ratios are Germany's, which has no level of one category: they hold with such levels kept and merged.
+    The ratios are those of Germany, which has no level of one category: they are valid with such levels kept or merged.
     """
     both = []
     shared: set[str] | None = None

@@ -1,9 +1,12 @@
-"""The paper in one run: all numbers, the data of all figures, and the second part under the optimal attack."""
+"""Reproduction of Bach (2020) in one run: all numbers, the data of all figures, and the optimal attacker.
+
+The paper is F. Bach, "Differential privacy and noisy confidentiality concepts for European population statistics".
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.calibration.constraints import OPTIMAL, PAPER
 from discreet.errors import ParameterError, UnknownNameError
@@ -11,7 +14,7 @@ from discreet.paper import optimal_attacker_part, parameter_space_part, redundan
 from discreet.paper.number_comparison import AREAS, BASES, DRAW, FORMULA, NOT_COMPUTED, PROGRAMME, READING
 from discreet.paper.paper_inputs import RULES, Sources
 from discreet.paper.published_numbers import PARTS
-from discreet.results import Result
+from discreet.results import Result, ResultSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,41 +34,48 @@ NUMBERS: dict[str, Callable[[Sources], Iterator[NumberComparison]]] = {
     "accuracy": small_area_part.accuracy_numbers,
     "parameter_space": parameter_space_part.numbers,
 }
-"""By part, what gives its numbers."""
+"""The function that computes the numbers of each part."""
 COUNTED = {"averaging", "parameter_space", "redundancy"}
 """Parts that need the programme of every Member State."""
 SECOND = "attackers"
-"""The second part, beyond the paper."""
+"""The part on the optimal attacker, which is not in the paper."""
 ALL_PARTS = (*PARTS, SECOND)
 
 
 @dataclass(frozen=True, eq=False)
-class Paper:
-    """Everything that was found.
+class Paper(ResultSet):
+    """The results of the reproduction.
 
     Attributes:
-        parts: those that were asked for.
-        numbers: published and ours.
-        figures: by name, the data of each figure.
-        states: the second part, every Member State under both rules and both attackers.
+        parts: the requested parts.
+        numbers: the published numbers with ours.
+        figures: the data of each figure, by name.
+        states: the results for every Member State under both rules and both attackers.
     """
 
     parts: tuple[str, ...]
     numbers: tuple[NumberComparison, ...]
     figures: dict[str, Any]
     states: tuple[State, ...]
+    warnings: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def title(self) -> str:
+        """Return the parts and the number of published numbers that are reproduced."""
+        agree = len(self.numbers) - len(self.apart)
+        return f"{', '.join(self.parts)}: {agree:,} of {len(self.numbers):,} published numbers agree with ours."
 
     def __repr__(self) -> str:
         return f"Paper({', '.join(self.parts)}: {len(self.numbers)} numbers, {len(self.figures)} figures)"
 
     @property
     def apart(self) -> tuple[NumberComparison, ...]:
-        """Return the numbers that do not agree."""
+        """Return the numbers that differ from the published ones."""
         return tuple(each for each in self.numbers if not each.agrees)
 
     @property
     def results(self) -> list[Result]:
-        """Return how many numbers agree, by what they rest on, and the second part in sentences."""
+        """Return the numbers of agreements by basis, and the results for the Member States."""
         return [*self._agreement(), *optimal_attacker_part.results(self.states)]
 
     def _agreement(self) -> Iterator[Result]:
@@ -77,43 +87,45 @@ class Paper:
                     name=f"agree_{basis.replace(' ', '_')}",
                     value=float(agree),
                     unit="numbers",
-                    sentence=_told(basis, rows, agree),
+                    sentence=_agreement_sentence(basis, rows, agree),
                     equation="|ours - published| <= half a unit of the last printed digit",
                 )
 
     def sentences(self) -> list[str]:
-        """Return what came of it in a few sentences, the answer first."""
+        """Return a summary in sentences, the agreement first."""
         return [*(result.sentence for result in self._agreement()), *optimal_attacker_part.sentences(self.states)]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
 
-IN_NOTES = "the notes say why not all do"
+IN_NOTES = "the notes give the reasons for the differences"
 WHY_APART = {
     FORMULA: IN_NOTES,
     READING: IN_NOTES,
-    PROGRAMME: "the paper does not tell how it counted levels, and its t and k lie between our two rules. Levels of "
-    "one category are kept in both, as the paper seems to have done",
-    AREAS: "the paper has the census of 2011, our lists mostly registers of 2013 to 2017",
+    PROGRAMME: "the paper does not state how it counted levels, and its t and k lie between our two rules. Both rules "
+    "keep levels of one category, as the paper seems to have done",
+    AREAS: "the paper uses the census of 2011, our lists mostly registers of 2013 to 2017",
 }
-"""What keeps numbers of one kind from agreeing."""
+"""The reason for differences, by basis."""
 
 
-def _told(basis: str, rows: Sequence[NumberComparison], agree: int) -> str:
-    """Return how many numbers of one kind agree, and what to expect of them."""
+def _agreement_sentence(basis: str, rows: Sequence[NumberComparison], agree: int) -> str:
+    """Return the number of agreements of one basis in a sentence, with the reason for differences."""
     many = f"{len(rows)} {'number' if len(rows) == 1 else 'numbers'} {BASES[basis]}"
     if basis == NOT_COMPUTED:
-        return f"There {'is' if len(rows) == 1 else 'are'} {many}; the notes say why."
+        verb = "number is" if len(rows) == 1 else "numbers are"
+        return f"{len(rows)} {verb} {BASES[basis]}; the notes give the reasons."
     if basis == DRAW:
         likely = sum(bool(each.likely) for each in rows)
         return (
-            f"Another draw of noise gives other numbers: of {many}, {likely} {_verb(likely, 'lie')} within what 19 of "
-            f"20 draws on our data show, and {agree} {'is' if agree == 1 else 'are'} what we expect, to the print."
+            f"Another draw of noise gives other numbers. Of {many}, {likely} {_verb(likely, 'lie')} within the range "
+            f"of 19 out of 20 draws on our data, and {agree} {'equals' if agree == 1 else 'equal'} our expectation "
+            "within the published rounding."
         )
     why = "" if agree == len(rows) else f"; {WHY_APART[basis]}"
-    held = "with what we read" if basis == READING else "within the published rounding"
-    return f"Of {many}, {agree} {_verb(agree, 'agree')} {held}{why}."
+    how = "with our reading" if basis == READING else "within the published rounding"
+    return f"Of {many}, {agree} {_verb(agree, 'agree')} {how}{why}."
 
 
 def _verb(many: int, word: str) -> str:
@@ -126,12 +138,12 @@ def reproduce_paper(
     sources: Sources | None = None,
     progress: Progress | None = None,
 ) -> Paper:
-    """Return the paper's numbers and figures beside ours.
+    """Return the numbers and figures of Bach (2020) with ours.
 
     Args:
-        only: some of the parts; all if left out.
-        sources: counts that are there already, or of some Member States alone.
-        progress: told how far the work is.
+        only: the parts to compute; all by default.
+        sources: existing counts, or counts of selected Member States; by default new counts of all of them.
+        progress: a callback with the stage, the completed steps and the total steps.
     """
     parts = chosen_parts(only)
     sources = sources or Sources(progress=progress)
@@ -152,9 +164,9 @@ def reproduce_paper(
 
 
 def chosen_parts(only: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the parts that are asked for, in the order of the page; all if none is named."""
+    """Return the requested parts in the order of the page; all by default."""
     if only is not None and not only:
-        raise ParameterError(f"There is no part to compute. Name some of: {', '.join(ALL_PARTS)}.", parameter="only")
+        raise ParameterError(f"No part to compute is given. Available: {', '.join(ALL_PARTS)}.", parameter="only")
     for name in only or ():
         if name not in ALL_PARTS:
             raise UnknownNameError.among("part of the paper", name, ALL_PARTS)
@@ -162,7 +174,7 @@ def chosen_parts(only: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _optimal_figures(sources: Sources) -> dict[str, Any]:
-    """Return the figures again, under the optimal attack."""
+    """Return the data of the figures under the optimal attack."""
     return {
         "bound-map-optimal": risk_part.bound_map("likelihood"),
         "averaging-map-optimal": risk_part.best_maps(sources),
@@ -189,4 +201,4 @@ FIGURES: dict[str, Callable[[Sources], dict[str, Any]]] = {
     "parameter_space": lambda _: {"parameter-space": parameter_space_part.published_space()},
     SECOND: _optimal_figures,
 }
-"""By part, what gives the data of its figures."""
+"""The function that computes the data of the figures of each part."""

@@ -1,26 +1,21 @@
-"""Numbers of the paper on risk: averaging, bound, margins, privacy, settings.
+"""Numbers of the paper on risk: averaging, bound disclosure, margins, privacy budgets, parameter setups.
 
-Massive averaging: how often the average of all representations of a count is right.
+Massive averaging (section 3.3, figure 2 and annex B.3): the success rate of the average of all representations of a
+count. The average has variance V k / t^2 and rounds to the true count with probability P(|N(0, V k / t^2)| < 1/2);
+Chebyshev's inequality gives the lower bound 1 - 4 V k / t^2.
 
-Section 3.3 of the paper, its figure 2 and annex B.3: the average has variance V k / t^2 and is right with probability
-P(|N(0, V k / t^2)| < 1/2); Chebyshev's inequality gives 1 - 4 V k / t^2 at least.
+Bound disclosure (section 3.2 and figure 1): the number of sets of women, men and total that disclose the bound, over
+the plane of variance and bound; m = ceil(log(1 - alpha) / log(1 - p1)).
 
-Revealing the bound: how many sets of women, men and total give it away, over the plane of variance and bound.
+Exploitation of margins (section 3.2): sets of women, men and total whose published counts determine the true counts. A
+set is disclosed with certainty if all three noise terms are at the bound, with probability 2 p_E^3; the paper uses the
+larger probability p1 of an extreme gap instead.
 
-Section 3.2 of the paper and its figure 1; m = ceil(log(1 - alpha) / log(1 - p1)).
+Privacy budgets (sections 2.4 and 3.1, and epsilon-DP in section 3.3): the noise that strict epsilon needs in one
+output, and the conditions under which unbounded noise does not protect.
 
-Exploiting margins: sets of women, men and total whose published counts leave one truth.
-
-Section 3.2 of the paper. A set is divulged for certain where all three noises are at the bound, 2 p_E^3; the paper
-takes the larger chance p1 of an extreme gap for it.
-
-Privacy budgets: what strict epsilon asks for in one output, and when unbounded noise is no refuge.
-
-Sections 2.4 and 3.1 of the paper, and the epsilon-DP picture of section 3.3.
-
-Parameter setups: the budgets of the US census 2020, and the truncated laws of Rinott et al. (2018).
-
-Section 4.1 of the paper.
+Parameter setups (section 4.1): the budgets of the US census 2020, and the truncated distributions of Rinott et al.
+(2018).
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.equations.closed_form import chances, success
+from discreet.equations.closed_form import success, success_rates
 from discreet.noise.geometric import TwoSidedGeometric
 from discreet.noise.max_entropy import MaxEntropy
 from discreet.noise.truncated import truncated_gaussian_for, truncated_laplace_for
@@ -40,11 +35,12 @@ from discreet.paper.number_comparison import DRAW, PROGRAMME, number
 from discreet.paper.paper_inputs import COUNTRIES, KEPT, RULES, histogram
 from discreet.paper.published_numbers import PUBLISHED, SMALLEST, SMALLEST_FRESH, TABLE_1, TUPLES, US_GLOBAL
 from discreet.programme.lattice import lattice
-from discreet.risk.averaging import ONE_SIGMA, averaging, epsilon_allowed, variance_needed
+from discreet.risk.averaging import averaging, epsilon_allowed, variance_needed
 from discreet.risk.bound_disclosure import bound_disclosure, disclosure_at, largest_variance
 from discreet.risk.margin_exploitation import forced_truth, forced_tuples
 from discreet.risk.reconstruction import epsilon_of_reconstruction, exponential_attack
 from discreet.risk.sensitivity import laplace_scale
+from discreet.verdicts import ONE_SIGMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,16 +50,16 @@ if TYPE_CHECKING:
     from discreet.paper.paper_inputs import Sources
 
 SAMPLES, TERMS, REPRESENTATIONS = 1000, 1000, 100
-"""Of the paper's test of the Gaussian model: samples, k and t."""
+"""The paper's test of the Gaussian model: samples, k and t."""
 AGE_GROUPS = "AGE.M"
 RIGHT = 0.5
-"""Averages this near to the truth round to it."""
+"""Averages with an error below this round to the true count."""
 STEPS = 61
 PARAMETERS = ("V", "eps")
 
 
 def averaging_numbers(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     for name, published, spsn, limit in (
         ("variance-with-spsn", SMALLEST, True, variance_needed),
         ("epsilon-without-spsn", SMALLEST_FRESH, False, epsilon_allowed),
@@ -93,7 +89,7 @@ def averaging_numbers(sources: Sources) -> Iterator[NumberComparison]:
 
 
 def average_right(law: MaxEntropy, terms: int = TERMS, representations: int = REPRESENTATIONS) -> float:
-    """Return P(|sum of k noises| / t < 1/2), by Fourier transform of the exact law."""
+    """Return P(|sum of k noise terms| / t < 1/2), by Fourier transform of the exact distribution."""
     bound = int(law.bound)
     width = 2 * bound * terms + 1
     transformed = np.fft.rfft(law.pmf(np.arange(-bound, bound + 1)), width)
@@ -104,18 +100,18 @@ def average_right(law: MaxEntropy, terms: int = TERMS, representations: int = RE
 
 @dataclass(frozen=True, eq=False)
 class AveragingMap:
-    """How often an average is right, over a noise parameter and k / t^2.
+    """The success rate of an average over a noise parameter and k / t^2.
 
     Attributes:
         parameter: `V` or `eps`.
-        values: of the parameter.
-        ratios: of k / t^2.
-        success: by ratio and value.
-        gaussian: for every value the ratio at which the success is the confidence.
+        values: the values of the parameter.
+        ratios: the values of k / t^2.
+        success: the success rate by ratio and value.
+        gaussian: for every value the ratio at which the success rate equals the confidence.
         chebyshev: the same for Chebyshev's lower limit.
-        confidence: which.
-        levels: by label, the smallest ratios that are known.
-        decisive: the one of them that the parameter must hold.
+        confidence: the confidence.
+        levels: by label, the smallest known ratios.
+        decisive: the ratio that determines the parameter.
     """
 
     parameter: str
@@ -129,18 +125,18 @@ class AveragingMap:
     decisive: float
 
     def meets(self, ratio: float) -> float:
-        """Return the parameter at which a ratio is right in as many cases as the confidence says."""
+        """Return the parameter at which the success rate of a ratio equals the confidence."""
         return (variance_needed if self.parameter == "V" else epsilon_allowed)(ratio, self.confidence)
 
 
 def published_maps() -> tuple[AveragingMap, ...]:
-    """Return figure 2 with the published ratios: variance holds the one with SPSN, epsilon the one without."""
+    """Return figure 2 with the published ratios: with SPSN for the variance, without SPSN for epsilon."""
     levels = {f"{SMALLEST}, with SPSN": SMALLEST, f"{SMALLEST_FRESH}, without": SMALLEST_FRESH}
     return averaging_map("V", levels, SMALLEST), averaging_map("eps", levels, SMALLEST_FRESH)
 
 
 def best_maps(sources: Sources) -> tuple[AveragingMap, ...]:
-    """Return the same with the ratios of the programme, of averages and of the best linear estimate.
+    """Return figure 2 with the ratios of the programme, for averages and for the optimal linear estimate.
 
     Variance has the ratios with SPSN, epsilon those without. Levels of one category are merged with the total.
     """
@@ -148,7 +144,7 @@ def best_maps(sources: Sources) -> tuple[AveragingMap, ...]:
     for parameter in PARAMETERS:
         levels = {}
         for rule in RULES:
-            for kind, words in (("greedy", "averages"), ("optimal", "best estimate")):
+            for kind, words in (("greedy", "averages"), ("optimal", "optimal estimate")):
                 ratio = sources.smallest(rule, spsn=parameter == "V", keep_single=False, attacker=kind).ratio
                 levels[f"{ratio:.4f}, {rule}, {words}"] = ratio
         found.append(averaging_map(parameter, levels, min(levels.values()), most_variance=24))
@@ -164,7 +160,7 @@ def averaging_map(
     steps: int = STEPS,
     confidence: float = ONE_SIGMA,
 ) -> AveragingMap:
-    """Return one panel; epsilon stands for Laplace noise of variance 2 / eps^2."""
+    """Return one panel; epsilon denotes Laplace noise of variance 2 / eps^2."""
     values = np.linspace(0.5, most_variance, steps) if parameter == "V" else np.linspace(0.05, 1.2, steps)
     variances = values if parameter == "V" else 2 / values**2
     ratios = np.geomspace(0.001, 1, steps)
@@ -172,7 +168,7 @@ def averaging_map(
         parameter,
         values,
         ratios,
-        chances(np.outer(ratios, variances)),
+        success_rates(np.outer(ratios, variances)),
         variance_needed(1.0, confidence) / variances,
         RIGHT**2 * (1 - confidence) / variances,
         confidence,
@@ -184,12 +180,12 @@ def averaging_map(
 VARIANCES = tuple(0.25 * step for step in range(2, 41))
 BOUNDS = tuple(range(1, 16))
 GRID_TUPLES = 360_000
-"""What the paper says the census grid of Germany adds."""
-BOTH_TAILS = "both tails of F + M - T, as in the footnote on uniform noise; the text writes one, which has half"
+"""The number of sets that the census grid of Germany adds according to the paper."""
+BOTH_TAILS = "both tails of F + M - T, as in the footnote on uniform noise; the text uses one tail, which has half"
 
 
 def bound_numbers(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     yield number("uniform-chance", bound_disclosure(Uniform(bound=5), tuples=1).chance, "the formula at E = 5")
     yield number("uniform-variance", Uniform(bound=5).variance, "the formula at E = 5")
     example = bound_disclosure(MaxEntropy(variance=2, bound=5), tuples=TUPLES["DE"])
@@ -200,7 +196,7 @@ def bound_numbers(sources: Sources) -> Iterator[NumberComparison]:
     for name, country in zip(("tuples", "tuples-least"), COUNTRIES, strict=True):
         for rule in RULES:
             ours, merged = (sources.tuples(country, rule, keep_single=keep) for keep in (True, False))
-            note = f"{country} by the rule {rule}, {KEPT}; the paper's rule is not told and lies between our two"
+            note = f"{country} by the rule {rule}, {KEPT}; the paper does not state its rule, which lies between ours"
             apart = f". Without those levels {merged:,}" if merged != ours else ""
             yield number(name, float(ours), note + apart, variant=rule, basis=PROGRAMME)
     yield number("grid-tuples", None, "populated cells of the 1 km2 grid are not in the regulation or our lists")
@@ -210,7 +206,7 @@ def bound_numbers(sources: Sources) -> Iterator[NumberComparison]:
 
 
 def _hidden_from(variance: float, tuples: int) -> int:
-    """Return the smallest bound that stays hidden at a variance."""
+    """Return the smallest bound that is not disclosed at a variance."""
     for bound in BOUNDS:
         if variance <= Uniform(bound=bound).variance:
             found = bound_disclosure(MaxEntropy(variance=variance, bound=bound), tuples=tuples)
@@ -221,21 +217,21 @@ def _hidden_from(variance: float, tuples: int) -> int:
 
 def _hidden_note(country: str) -> str:
     found = bound_disclosure(MaxEntropy(variance=2, bound=5), tuples=TUPLES[country])
-    verdict = "so that 5 is found out" if found.inferable else "so that 5 stays hidden"
-    return f"at V = 2, E = 5 it takes {found.needed:,} sets; there are {found.tuples:,} (published), {verdict}"
+    verdict = "so that 5 is disclosed" if found.inferable else "so that 5 is not disclosed"
+    return f"V = 2, E = 5 needs {found.needed:,} sets; the output has {found.tuples:,} (published), {verdict}"
 
 
 @dataclass(frozen=True, eq=False)
 class BoundMap:
-    """Sets needed to find the bound, over the plane of variance and bound.
+    """The number of sets needed to identify the bound, over the plane of variance and bound.
 
     Attributes:
-        attacker: `gap`, the paper's, or `likelihood`, who weighs every gap.
+        attacker: `gap`, the paper's attacker, or `likelihood`, the attacker with the likelihood of all gaps.
         variances: the columns.
         bounds: the rows.
-        needed: sets by bound and variance; not a number where no law has so large a variance.
-        limits: by country, for every bound the largest variance that keeps it hidden.
-        tuples: by country, how many sets it publishes.
+        needed: the sets by bound and variance; NaN if no distribution with the bound has the variance.
+        limits: by country, for every bound the largest variance at which it is not disclosed.
+        tuples: by country, the number of published sets.
     """
 
     attacker: str
@@ -253,7 +249,7 @@ def bound_map(
     bounds: Sequence[int] = BOUNDS,
     tuples: Mapping[str, int] = TUPLES,
 ) -> BoundMap:
-    """Return the map of figure 1, for the paper's attacker or the one who weighs every gap."""
+    """Return the map of figure 1, for the paper's attacker or the likelihood attacker."""
     needed = np.full((len(bounds), len(variances)), np.nan)
     for row, bound in enumerate(bounds):
         for column, variance in enumerate(variances):
@@ -266,11 +262,11 @@ def bound_map(
     return BoundMap(attacker, tuple(variances), tuple(bounds), needed, limits, dict(tuples))
 
 
-ELSEWHERE = "another paper's estimate; its scenario is not told here"
+ELSEWHERE = "an estimate of another paper; its scenario is not stated"
 
 
 def margin_numbers(_sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     truth = forced_truth([3, 2], 11, bound=2)
     assert truth  # noqa: S101 - the paper's example is forced
     for name, count in zip(("forced-women", "forced-men", "forced-total"), truth, strict=True):
@@ -280,14 +276,14 @@ def margin_numbers(_sources: Sources) -> Iterator[NumberComparison]:
     yield number(
         "forced-chance",
         forced.chance,
-        f"2 p_E^3, all three noises at the bound, for a set that is divulged for certain. The paper means p1, ours "
-        f"{extreme.chance:.2g}: the chance that a gap shows the bound, which does not yet tell the counts. Counts "
-        "above the bound; small ones force more patterns",
+        f"2 p_E^3, all three noise terms at the bound: the set is disclosed with certainty. The paper means p1, ours "
+        f"{extreme.chance:.2g}: the probability that a gap discloses the bound, which does not yet disclose the "
+        "counts. Counts above the bound; small counts force more patterns",
     )
     yield number(
         "removed-tuples",
         extreme.chance * extreme.tuples,
-        f"p1 times 2.8e7 at V = 2, E = 5; for certain {forced.expected:.2g} are divulged",
+        f"p1 times 2.8e7 at V = 2, E = 5; {forced.expected:.2g} are expected to be disclosed with certainty",
     )
     yield number("risk-of-others-most", None, ELSEWHERE)
     yield number("risk-of-others-least", None, ELSEWHERE)
@@ -296,11 +292,11 @@ def margin_numbers(_sources: Sources) -> Iterator[NumberComparison]:
 TENTH = 10
 LEAST_EPSILON, MOST_EPSILON = 1, 10
 ENDS = {True: "the smaller t with the larger epsilon", False: "the larger t with the smaller epsilon"}
-"""Which noise is the least and the most, by whether SPSN holds."""
+"""The combination that gives the minimum (with SPSN) and the maximum (without) of the noise."""
 
 
 def privacy_numbers(sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     yield number(
         "records-wrong",
         float(exponential_attack(1000, 5).value),
@@ -324,7 +320,7 @@ def privacy_numbers(sources: Sources) -> Iterator[NumberComparison]:
             t = int(found.t[found.names.index("total")])
             note = f"{ENDS[spsn]}; sqrt(2) {t} / {epsilon}, t of the total as the rule {rule} counts it, {KEPT}"
             yield number(name, _deviation(epsilon, t), note, variant=rule, basis=PROGRAMME)
-    yield number("us-reconstructed", None, "told of an attack on records that are not public")
+    yield number("us-reconstructed", None, "the result of an attack on records that are not public")
 
 
 def _deviation(epsilon: float, statistics: int) -> float:
@@ -334,24 +330,22 @@ def _deviation(epsilon: float, statistics: int) -> float:
 PERSON_TABLES, GEOGRAPHIES = 0.675, 6
 """The share of a level's budget for tables of persons, and the geographic levels that share the whole."""
 ROUNDED_SHARE = 0.1
-"""What the paper makes of it."""
+"""The paper's rounded share."""
 RINOTT = ((0.5, 8e-3), (1.5, 2e-5))
 """Epsilon and delta of one count, the larger epsilon with the smaller delta."""
 OTHERWISE = ((0.5, 2e-5), (1.5, 8e-3))
 
 
 def setting_numbers(_sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     share = PERSON_TABLES / GEOGRAPHIES
-    yield number("us-share", 100 * share, "67.5 % / 6 is 11.25 %; the paper goes on with 10 %")
+    yield number("us-share", 100 * share, "67.5 % / 6 is 11.25 %; the paper continues with 10 %")
     for budget in US_GLOBAL:
         epsilon = ROUNDED_SHARE * budget
         variance = 2 / epsilon**2
         discrete = TwoSidedGeometric(epsilon=epsilon).variance
-        note = f"2 / eps^2 of the continuous Laplace law; the two-sided geometric law that is used has {discrete:.4g}"
-        by_construction = (
-            f"a tenth of {budget:g}, which agrees by construction; with 11.25 % it is {share * budget:.3g}"
-        )
+        note = f"2 / eps^2 of the Laplace distribution; the two-sided geometric distribution in use has {discrete:.4g}"
+        by_construction = f"10 % of {budget:g}, which agrees by construction; with 11.25 % it is {share * budget:.3g}"
         yield number(f"us-epsilon-{budget:g}", epsilon, by_construction)
         yield number(f"us-variance-{budget:g}", variance, note)
         yield number(f"us-deviation-{budget:g}", math.sqrt(variance), f"square root of {variance:g}")

@@ -1,19 +1,16 @@
 """Numbers of the paper on small areas.
 
-The accuracy of small areas: epsilon that keeps all totals of t areas within E, log(t / (1 - alpha)) / E.
+Accuracy of small areas (section 4.2, equation (16) and figure 5): the epsilon at which all totals of t areas have an
+error of at most E, log(t / (1 - alpha)) / E.
 
-Equation (16) of the paper, section 4.2, and its figure 5.
+Largest area with a rare event: the distribution of its size over draws of the noise. Each area has its own probability
+p of the event. The largest affected area is at most s if no area above s is affected; the probability of this is the
+product of their 1 - p. No simulation is needed.
 
-The largest of many areas to which something rare happens: how large it will be in most draws of the noise.
-
-Each area has its own chance. That the largest one is no larger than s has the probability that it happens to none
-above s, the product of their 1 - p; no draw is needed.
-
-Demographics at high geographic detail: how unbounded noise distorts women, men and residents of small areas.
-
-Section 4.2 of the paper and its figures 3 and 4. The paper has the census of 2011; a list of all local administrative
-units (LAUs) of the EU-28 with totals stands in for it here, the sexes drawn. What the paper counts in its one draw of
-noise stands beside what is expected over all draws.
+Demographics at high geographic detail (section 4.2, figures 3 and 4): the distortion of numbers of women, men and
+residents of small areas by unbounded noise. The paper uses the census of 2011. This module uses a list of all local
+administrative units (LAUs) of the EU-28 with totals and simulated sexes. It compares the paper's counts in one draw of
+noise with the expectation over all draws.
 """
 
 from __future__ import annotations
@@ -45,39 +42,39 @@ if TYPE_CHECKING:
     from discreet.paper.paper_inputs import Sources
 
 ACCURATE = 20
-"""Persons that no total should be off by."""
+"""Largest accepted error of a total, in persons."""
 EDITION = "lau2_2010"
-"""Units of 2010, which the census of 2011 had."""
+"""The units of 2010, as in the census of 2011."""
 
 
 def accuracy_numbers(_sources: Sources) -> Iterator[NumberComparison]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     listed = countries()
     for name, country in (("laus-france", "FR"), ("laus-malta", "MT")):
         now = int(listed[country]["lau_2020"])
-        note = f"units of 2010, which the census of 2011 had; of 2020 there are {now:,}"
+        note = f"units of 2010, as in the census of 2011; the number in 2020 is {now:,}"
         yield number(name, float(listed[country][EDITION]), note, basis=AREAS)
     yield _needed("epsilon-large", LAUS["France"], "France")
-    yield _needed("epsilon-large", int(listed["DE"][EDITION]), "Germany", "The paper names Germany beside France.")
+    yield _needed("epsilon-large", int(listed["DE"][EDITION]), "Germany", "The paper names France and Germany.")
     yield _needed("epsilon-small", LAUS["Malta"], "Malta")
     yield _needed("epsilon-1000", 1000, "")
 
 
 def _needed(name: str, areas: int, variant: str, more: str = "") -> NumberComparison:
     exact = exact_epsilon_needed(ACCURATE, areas)
-    note = f"{areas:,} areas, a union bound over them; {exact:.3f} suffices if their noises are independent"
+    note = f"{areas:,} areas, a union bound over them; {exact:.3f} suffices if their noise terms are independent"
     return number(name, epsilon_needed(ACCURATE, areas), f"{note}. {more}".rstrip(". "), variant=variant)
 
 
 @dataclass(frozen=True, eq=False)
 class AccuracyCurves:
-    """The least epsilon by the error that no total may exceed.
+    """The minimum epsilon by the largest accepted error of a total.
 
     Attributes:
-        errors: E.
-        areas: by name, how many t.
-        epsilon: by name, for every error.
-        accurate: for E = 20, the least epsilon by name.
+        errors: the errors E.
+        areas: by name, the number t of areas.
+        epsilon: by name, the minimum epsilon for every error.
+        accurate: by name, the minimum epsilon for E = 20.
         confidence: alpha.
     """
 
@@ -100,12 +97,12 @@ def accuracy_curves() -> AccuracyCurves:
 
 @dataclass(frozen=True)
 class Largest:
-    """The size of the largest area that is struck.
+    """The size of the largest affected area.
 
     Attributes:
-        median: half of all draws have a larger one.
-        low: 39 of 40 draws have a larger one or one of this size.
-        high: one of 40 draws has a larger one or one of this size.
+        median: the median over draws.
+        low: the size that 39 of 40 draws reach or exceed.
+        high: the size that one of 40 draws reaches or exceeds.
     """
 
     median: int
@@ -114,7 +111,7 @@ class Largest:
 
 
 def largest(sizes: Ints, chances: Floats) -> Largest:
-    """Return how large the largest struck area is, over all draws of independent noises.
+    """Return the size of the largest affected area over all draws of independent noise.
 
     >>> largest(np.array([100, 10]), np.array([0.6, 1.0]))
     Largest(median=100, low=10, high=100)
@@ -133,12 +130,12 @@ def largest(sizes: Ints, chances: Floats) -> Largest:
 
 LOW, MIDDLE, HIGH = 0.025, 0.1, 0.4
 """The epsilons of figure 4."""
-LIST = "edition 2016 of Eurostat's list with populations of 2013 to 2017; the paper has the census of 2011"
+LIST = "edition 2016 of Eurostat's list with populations of 2013 to 2017; the paper uses the census of 2011"
 MILLION = 1_000_000
 TINY = 10
-ONE_DRAW = "the paper's is one draw on the census of 2011, ours what is expected over all draws on our list"
+ONE_DRAW = "the paper has one draw on the census of 2011, ours is the expectation over all draws on our list"
 WITHIN = 2.0
-"""Standard errors within which 19 of 20 draws lie."""
+"""Number of standard errors that contains 19 of 20 draws."""
 BIN = (61, 80)
 PUBLISHED_IN_BIN = 11_680
 TAIL_ERRORS = (20, 50, 100)
@@ -148,17 +145,17 @@ CIDAMON = (15, 20)
 
 @dataclass(frozen=True)
 class Question:
-    """Which sizes are off by how much.
+    """A selection of counts by size and by relative error.
 
     Attributes:
-        name: of the published number.
-        epsilon: of each count.
-        relative: the error, in shares of the count.
+        name: the name of the published number.
+        epsilon: the epsilon of each count.
+        relative: the minimum error as a share of the count.
         least: the smallest size.
         most: the largest size.
-        broadband: whether women, men and total must be off the same way, and not one count alone.
-        down: whether only counts that are too low are meant.
-        more: what else is to be said.
+        broadband: whether women, men and total must all have errors in the same direction.
+        down: whether only counts that are too low are selected.
+        more: an addition to the note.
     """
 
     name: str
@@ -171,7 +168,7 @@ class Question:
     more: str = ""
 
     def chances(self, areas: AreaCounts) -> tuple[Ints, Floats]:
-        """Return sizes and chances of what it is about."""
+        """Return the sizes and the probabilities of the selected counts or areas."""
         counts = areas.counts
         if self.broadband:
             there = (counts > 0).all(axis=0) & self._sized(areas.total)
@@ -198,7 +195,7 @@ ABOVE_100 = Question(
     LOW,
     1,
     101,
-    more="The paper has 5 % more counts in the bin that it tells, which explains part of it.",
+    more="The paper has 5 % more counts in the bin that it reports, which explains part of the difference.",
 )
 QUESTIONS = (
     Question("bin-drawn", MIDDLE, 0.5, *BIN),
@@ -215,19 +212,19 @@ QUESTIONS = (
         0.2,
         100,
         broadband=True,
-        more="Too many for chance: LAUs from 60 residents on, or errors in any direction, would fit; we cannot tell.",
+        more="Too many for chance: LAUs from 60 residents on, or errors in any direction, would fit. Cause unknown.",
     ),
 )
 
 
 @cache
 def tails(epsilon: float) -> Tails:
-    """Return the tails of the two-sided geometric law."""
+    """Return the tails of the two-sided geometric distribution."""
     return Tails.of(transition_matrix(TwoSidedGeometric(epsilon=epsilon)))
 
 
 def small_area_numbers(sources: Sources) -> Iterator[PaperNumber]:
-    """Give the numbers of this part."""
+    """Yield the numbers of this part."""
     yield from _sizes(sources.areas)
     yield from _worked_example(sources.areas)
     yield from _counted(sources.areas)
@@ -242,11 +239,11 @@ def _sizes(areas: AreaCounts) -> Iterator[PaperNumber]:
     yield number("laus", float(units), "units of 2010 in the 27 Member States, populated or not", basis=AREAS)
     yield number("laus", float(len(union)), f"populated, {LIST}", variant="list", basis=AREAS)
     yield number("residents", float(union.total.sum()), f"27 Member States, {LIST}", basis=AREAS)
-    yield number("us-tracts", None, "of the US census, which is not among our data")
-    yield number("us-residents", None, "of the US census, which is not among our data")
+    yield number("us-tracts", None, "US census, which is not in our data")
+    yield number("us-residents", None, "US census, which is not in our data")
     counts = areas.counts
     yield number(
-        "tiny-laus", float((areas.total < TINY).sum()), f"{LIST}; which country lacks them is not known", basis=AREAS
+        "tiny-laus", float((areas.total < TINY).sum()), f"{LIST}; the country without them is not known", basis=AREAS
     )
     german = areas.of_countries(["DE"])
     yield number("smallest-lau", float(areas.total.min()), LIST, basis=AREAS)
@@ -254,16 +251,16 @@ def _sizes(areas: AreaCounts) -> Iterator[PaperNumber]:
     note = f"{LIST}. Paris is one LAU here; the paper's data may have its 20 districts"
     yield number("huge-laus", float((areas.total > MILLION).sum()), note, basis=AREAS)
     small = float(((counts > 0) & (counts < SMALL)).sum())
-    yield number("small-counts", small, f"{LIST}; sexes drawn; French communes have merged since", basis=AREAS)
+    yield number("small-counts", small, f"{LIST}; sexes simulated; French communes have merged since", basis=AREAS)
     inside = float(((counts >= BIN[0]) & (counts <= BIN[1])).sum())
-    yield number("bin-counts", inside, f"{LIST}; sexes drawn", basis=AREAS)
+    yield number("bin-counts", inside, f"{LIST}; sexes simulated", basis=AREAS)
 
 
 def _worked_example(areas: AreaCounts) -> Iterator[PaperNumber]:
     chance = math.exp(-MIDDLE * 40)
     misprint = (
-        "a misprint, negative at epsilon = 0.1 and E = 40 as everywhere: exp(-eps E) is meant, which the paper's own "
-        "example uses. Ours is exp(-0.1 x 40)"
+        "a misprint, always negative: the formula must be exp(-eps E), which the paper uses in its example. Ours is "
+        "exp(-0.1 x 40)"
     )
     yield number("tail-of-laplace", chance, misprint)
     yield number("bin-chance", 100 * chance, "exp(-0.1 x 40)")
@@ -286,16 +283,16 @@ def _counted(areas: AreaCounts) -> Iterator[PaperNumber]:
     totals = areas.total[areas.total >= ABOVE_100.least]
     sides = tails(LOW).reaching(totals, no_less_than(totals, 1.0))
     note = (
-        "of counts above 100 at epsilon 0.025, expected over all draws: women and men just above 100, of areas of 200, "
+        "counts above 100 at epsilon 0.025, expectation over all draws: women and men just above 100, in areas of 200, "
         "are more than two for every such total"
     )
     yield number("share-of-totals", every / float(sides.either.sum()), note, basis=DRAW, likely=False)
-    note = "the half of those totals that is too low"
+    note = "the half of these totals that is too low"
     yield number("share-wiped-out", every / float(sides.down.sum()), note, basis=DRAW, likely=False)
 
 
 def _largest(areas: AreaCounts) -> Iterator[PaperNumber]:
-    """Give the largest areas that lose somebody; which ones is chance, their size less so."""
+    """Yield the sizes of the largest areas with a lost count; which areas they are varies more than their size."""
     women, men, total = areas.counts
     for epsilon in (LOW, MIDDLE):
         for what, sizes, lost in (("residents", total, total), ("women", men, women), ("men", women, men)):
@@ -308,12 +305,12 @@ def _largest(areas: AreaCounts) -> Iterator[PaperNumber]:
         yield _size(name, largest(*question.chances(areas)))
     note = f"{CIDAMON[0]} women and {CIDAMON[1]} men; the paper prints T = 30, a misprint or rounded data"
     yield number("cidamon", float(sum(CIDAMON)), note)
-    yield number("sexes-of-named", None, "our list has residents alone, the census of 2011 is not in it")
+    yield number("sexes-of-named", None, "our list has only residents and does not contain the census of 2011")
     yield number("noise-of-named", None, "drawn at random by the paper; its seed is not public")
 
 
 def _named(areas: AreaCounts) -> Iterator[PaperNumber]:
-    """Give the residents of the areas that the paper names, where our list has them."""
+    """Yield the residents of the areas that the paper names, if our list has them."""
     listed = dict(zip(zip(areas.countries, areas.names, strict=True), areas.total.tolist(), strict=True))
     for country, name in NAMED:
         found = listed.get((country, name))
@@ -322,7 +319,7 @@ def _named(areas: AreaCounts) -> Iterator[PaperNumber]:
 
 
 def _size(name: str, found: Largest) -> PaperNumber:
-    note = f"the median over all draws on our list; 19 of 20 draws have one of {found.low} to {found.high}"
+    note = f"the median over all draws on our list; 19 of 20 draws give {found.low} to {found.high}"
     likely = found.low <= float(PUBLISHED[name].text) <= found.high
     return number(name, float(found.median), note, basis=DRAW, likely=likely)
 
@@ -333,8 +330,8 @@ class AreaSizes:
 
     Attributes:
         limits: the upper limits of the bins.
-        by_size: how many areas each bin has.
-        by_country: how many each country has, the most first.
+        by_size: the number of areas in each bin.
+        by_country: the number of areas of each country, the largest first.
     """
 
     limits: Ints
@@ -353,15 +350,15 @@ def area_sizes(areas: AreaCounts) -> AreaSizes:
 
 @dataclass(frozen=True, eq=False)
 class Distortions:
-    """How many counts or areas are off by more than a share, by size.
+    """The numbers of counts or areas with a relative error above a limit, by size.
 
     Attributes:
-        epsilon: of each count.
-        broadband: whether areas with women, men and total off the same way, and not single counts.
+        epsilon: the epsilon of each count.
+        broadband: whether areas with errors of women, men and total in the same direction, instead of single counts.
         limits: the upper limits of the bins.
         estimated: by relative error, the paper's estimate by bins; for areas the exact expectation.
         expected: by relative error, the exact expectation.
-        drawn: by relative error, one release that was drawn.
+        drawn: by relative error, the number in one simulated release.
     """
 
     epsilon: float
@@ -373,7 +370,7 @@ class Distortions:
 
 
 def distortions(areas: AreaCounts) -> tuple[Distortions, ...]:
-    """Return the panels of figure 4 that count: single counts at three epsilons, areas at two."""
+    """Return the histograms of figure 4: single counts at three epsilons, areas at two."""
     found = []
     for epsilon in (LOW, MIDDLE, HIGH):
         measured = small_areas(areas, TwoSidedGeometric(epsilon=epsilon))
@@ -394,9 +391,9 @@ class TailCurves:
 
     Attributes:
         epsilons: the columns.
-        chances: by error E.
+        chances: the probabilities by error E.
         one_of: by error E, 1 over the number of areas with at most E residents.
-        choices: epsilons of the US census.
+        choices: the epsilons of the US census.
     """
 
     epsilons: Floats

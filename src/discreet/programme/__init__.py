@@ -1,1 +1,1 @@
-"""What is published: topics, levels, breakdowns, tables, and the statistics they share."""
+"""Table programmes: topics, levels, breakdowns, tables, and the statistics that tables share."""

@@ -1,8 +1,8 @@
-"""The axis of a topic: its partitions from coarse to fine, their codes, and how each sums up to a coarser one.
+"""The axis of a topic: its partitions from coarse to fine, their codes, and the aggregation to coarser partitions.
 
-Depth 0 is the total. Levels of one size are one partition, because levels are nested; a level with a single category is
-the total. A position is the place of a category in its partition. A table shows an axis as a column: the codes of some
-partitions below each other.
+Depth 0 is the total. Nested levels of the same size are one partition; a level with a single category is the total. A
+position is the index of a category in its partition. A table shows an axis as a column with the codes of one or several
+partitions.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runs:
-    """How the positions at a fine depth fall into those at a coarse one, as runs that can be summed.
+    """The fine positions grouped by coarse position, as runs that can be summed.
 
     Attributes:
-        order: the fine positions so that those of one coarse position stand side by side; None if they do so already.
-        starts: where every run begins, and where the last one ends.
+        order: a permutation that makes the fine positions of one coarse position adjacent; None if they are already.
+        starts: the start of every run, and the end of the last one.
     """
 
     order: Ints | None
@@ -45,9 +45,9 @@ class Axis:
     """The partitions of one topic from coarse to fine, without the total.
 
     Attributes:
-        name: the topic, or the breakdown where each is an axis of its own.
-        partitions: for every depth from 1 on the levels that are this partition, which is named after the first.
-        tree: which category contains which, where that is known.
+        name: the name of the topic, or of the breakdown if each breakdown is an axis.
+        partitions: for every depth from 1 on, the levels that form this partition, which has the name of the first.
+        tree: the tree of categories; None if it is not known.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Axis:
 
     @cached_property
     def codes(self) -> tuple[tuple[str, ...] | None, ...]:
-        """Return the categories of every partition, None where only their number is known."""
+        """Return the categories of every partition; None if only their number is known."""
         return tuple(same[0].codes for same in self.partitions)
 
     def size(self, depth: int) -> int:
@@ -74,35 +74,35 @@ class Axis:
         return self.sizes[depth - 1] if depth else 1
 
     def depth_of(self, level: Level) -> int:
-        """Return the depth of a level, 0 for one that is the total."""
+        """Return the depth of a level; 0 if the level is the total."""
         return next((d for d, same in enumerate(self.partitions, start=1) if level in same), 0)
 
     def depths_of(self, breakdown: Breakdown) -> tuple[int, ...]:
-        """Return the depths that a breakdown publishes: 0 for a total, also for one under the code of a level."""
+        """Return the depths that a breakdown publishes: 0 for the total, also for a total with the code of a level."""
         depths = {self.depth_of(level) for level in breakdown.levels}
         return tuple(sorted(depths | {0} if breakdown.total or not depths else depths))
 
     def codes_at(self, depth: int) -> tuple[str, ...]:
-        """Return the categories of a partition, or refuse one of which only their number is known."""
+        """Return the categories of a partition, or raise an error if only their number is known."""
         return _listed(self.partitions[depth - 1][0])
 
     def codes_of(self, level: Level) -> tuple[str, ...]:
-        """Return the codes of a level, each at the position of the category of its partition that is the same."""
+        """Return the codes of a level in the order of the equal categories of its partition."""
         counted = self.partitions[depth - 1][0] if (depth := self.depth_of(level)) else level
         if counted == level:
             return _listed(level)
-        # The same partition under other codes: each of its categories lies in exactly one of the counted ones.
+        # The same partition with other codes: each category lies in exactly one of the counted categories.
         return tuple(_listed(level)[k] for k in np.argsort(_nested(counted, level, self.tree)))
 
     def check_nested(self) -> None:
-        """Refuse categories of which it is not known which contains which: nothing can be counted by them."""
+        """Raise an error if the nesting of the categories is not known, since they cannot be tabulated then."""
         for coarse, fine in pairwise(self.partitions):
             _nested(coarse[0], fine[0], self.tree)
 
     def up(self, fine: int, coarse: int) -> Ints:
-        """Return for every position at the fine depth the position at the coarse one that contains it.
+        """Return for every position at the fine depth the position at the coarse depth that contains it.
 
-        Where only numbers of categories are known, blocks are as equal as can be.
+        If only the numbers of categories are known, the blocks have sizes as equal as possible.
         """
         if (fine, coarse) not in self._ups:
             self._ups[fine, coarse] = self._containing(fine, coarse)
@@ -124,7 +124,7 @@ class Axis:
         return {}
 
     def runs(self, fine: int, coarse: int) -> Runs:
-        """Return the runs from a fine depth to a coarse one, made once."""
+        """Return the runs from a fine depth to a coarse one (cached)."""
         if (fine, coarse) not in self._runs:
             up = self.up(fine, coarse)
             sorted_already = bool((up[1:] >= up[:-1]).all())
@@ -138,7 +138,7 @@ class Axis:
         return {}
 
     def column(self, breakdown: Breakdown) -> TableColumn:
-        """Return a breakdown by this axis as the column of a table, made once."""
+        """Return a breakdown by this axis as the column of a table (cached)."""
         if breakdown not in self._columns:
             self._columns[breakdown] = _column(breakdown, self)
         return self._columns[breakdown]
@@ -152,12 +152,12 @@ def _nested(coarse: Level, fine: Level, tree: CategoryTree | None) -> Ints:
     """Return for every category of the fine level the position of the coarse one that contains it."""
     found = tree.above(_listed(coarse), _listed(fine)) if tree else None
     if found is None:
-        raise InternalError(f"Level {fine.name} is no refinement of {coarse.name}.")
+        raise InternalError(f"Level {fine.name} is not a refinement of {coarse.name}.")
     return np.array(found, dtype=np.int64)
 
 
 def _listed(level: Level) -> tuple[str, ...]:
-    """Return the categories of a level; protect has refused levels without them before it gets here."""
+    """Return the categories of a level; `protect` rejects levels without categories earlier."""
     if level.codes is None:
         what = f"Level {level.name} has no list of categories."
         raise ProgrammeError(f"{what} Give the topic categories or a hierarchy.", topic=level.topic)
@@ -165,7 +165,7 @@ def _listed(level: Level) -> tuple[str, ...]:
 
 
 def axis_of(name: str, levels: Sequence[Level], tree: CategoryTree | None, *, keep_single: bool = False) -> Axis:
-    """Return the axis of levels from coarse to fine; with `keep_single` every level is a partition of its own."""
+    """Return the axis of levels from coarse to fine; with `keep_single` every level is a separate partition."""
     found: list[tuple[Level, ...]] = []
     for level in levels:
         if keep_single or level.size != (found[-1][0].size if found else 1):
@@ -176,7 +176,7 @@ def axis_of(name: str, levels: Sequence[Level], tree: CategoryTree | None, *, ke
 
 
 def topic_axes(programme: Programme, tables: Sequence[Table], *, keep_single: bool = False) -> dict[str, Axis]:
-    """Return the axis of every topic that tables use, with the levels they use, by first use."""
+    """Return the axis of every topic in the tables, with the levels in use, in the order of first use."""
     breakdowns = [breakdown for table in tables for breakdown in table.breakdowns]
     used = {level for breakdown in breakdowns for level in breakdown.levels}
     topics = [programme.topics[name] for name in dict.fromkeys(breakdown.topic for breakdown in breakdowns)]
@@ -189,7 +189,7 @@ def topic_axes(programme: Programme, tables: Sequence[Table], *, keep_single: bo
 
 
 def counted_axes(programme: Programme) -> dict[str, Axis]:
-    """Return the axes of all tables of a programme, by which records can be counted."""
+    """Return the axes of all tables of a programme, checked to be nested for tabulation."""
     found = topic_axes(programme, programme.tables)
     for axis in found.values():
         axis.check_nested()
@@ -198,13 +198,13 @@ def counted_axes(programme: Programme) -> dict[str, Axis]:
 
 @dataclass(frozen=True)
 class ColumnLevel:
-    """One level of a breakdown as a table shows it: where its cells are counted, and what they are called.
+    """One level of a breakdown in a table column: its depth on the axis and its codes.
 
     Attributes:
         name: its name in the programme.
         depth: the depth on the topic's axis.
-        labels: the code of every position, as its number in the breakdown's list of codes.
-        fresh: which positions have a code that no coarser level of the breakdown has; None where all are.
+        labels: the code of every position, as an index into the breakdown's list of codes.
+        fresh: which positions have a code that no coarser level of the breakdown has; None if all have.
     """
 
     name: str
@@ -234,14 +234,14 @@ class TableColumn:
 
     @cached_property
     def finer(self) -> dict[int, int]:
-        """Return for every depth that the column shows the next one it shows."""
+        """Return for every depth in the column the next finer depth in the column."""
         return dict(pairwise(self.depths))
 
     @cached_property
     def level_of_code(self) -> tuple[tuple[str, ...], NDArray[np.signedinteger]] | None:
-        """Return names of levels, and for every code the number of its own; None if codes alone tell the level.
+        """Return names of levels, and for every code the index of its name; None if codes identify the level.
 
-        A category that is not split further belongs to several levels: all their names, joined by blanks.
+        A category that is not split further belongs to several levels. Its name joins their names by blanks.
         """
         if len(self.levels) - (self.codes[0] == TOTAL) <= 1:
             return None
@@ -255,7 +255,7 @@ class TableColumn:
 
     @cached_property
     def own(self) -> dict[int, Flags]:
-        """Return by depth which categories have a row of their own, for depths where not all have.
+        """Return by depth which categories have a separate row, for depths where not all have one.
 
         A code that two levels share, because its category is not split further, has one row.
         """
@@ -268,7 +268,7 @@ class TableColumn:
 
 
 def _column(breakdown: Breakdown, axis: Axis) -> TableColumn:
-    """Return a column of a table with the codes in the order in which they first appear, coarse to fine."""
+    """Return a column of a table with the codes in the order of first appearance, coarse to fine."""
     place: dict[str, int] = {}
     levels: list[ColumnLevel] = []
     if breakdown.total or not breakdown.levels:
@@ -281,7 +281,7 @@ def _column(breakdown: Breakdown, axis: Axis) -> TableColumn:
             place.setdefault(code, len(place))
         labels = np.array([place[code] for code in listed], dtype=np.int32)
         levels.append(ColumnLevel(level.marker, axis.depth_of(level), labels, None if new.all() else new))
-    # The narrowest numbers that hold all codes: a table has a number per row and column.
+    # The smallest integer type for all codes: a table has one number per row and column.
     kind = np.min_scalar_type(-len(place))
     narrow = tuple(replace(level, labels=level.labels.astype(kind)) for level in levels)
     return TableColumn(breakdown.code, breakdown.topic, tuple(place), narrow)

@@ -1,4 +1,4 @@
-"""The categories of a topic as a tree, and the partitions that cutting it gives."""
+"""The categories of a topic as a tree, and its partitions by depth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEEPEST = 100
 
 @dataclass(frozen=True)
 class Category:
-    """One category: its code as text, the code above it ("" for the total), its labels by language."""
+    """One category: its code, the code of its parent ("" for the total), and its labels by language."""
 
     code: str
     parent: str = ""
@@ -27,7 +27,7 @@ class Category:
 
 @dataclass(frozen=True)
 class CategoryTree:
-    """Categories under the total; every category has one parent and leads up to the total.
+    """Categories below the total; every category has one parent, and every path ends at the total.
 
     >>> ages = CategoryTree("AGE", (Category("Y"), Category("O"), Category("Y1", "Y"), Category("Y2", "Y")))
     >>> ages.cut(1), ages.cut(2)
@@ -61,14 +61,14 @@ class CategoryTree:
             if above in seen:
                 circle = " -> ".join([*seen[seen.index(above) :], above])
                 raise ProgrammeError(
-                    f"Topic {self.topic}: categories lead in a circle, {circle}. Let one of them start at the total "
-                    "(an empty parent).",
+                    f"Topic {self.topic}: the parents of categories form a cycle, {circle}. Give one of them the total "
+                    "as its parent (an empty parent).",
                     topic=self.topic,
                 )
             seen.append(above)
         if len(seen) > DEEPEST:
             raise ProgrammeError(
-                f"Topic {self.topic}: category {code!r} lies {len(seen)} levels deep; {DEEPEST} are the most.",
+                f"Topic {self.topic}: category {code!r} has depth {len(seen)}; the maximum is {DEEPEST}.",
                 topic=self.topic,
             )
 
@@ -101,7 +101,7 @@ class CategoryTree:
         return tuple(c.code for c in self.categories if c.code not in self._children)
 
     def cut(self, depth: int) -> tuple[str, ...]:
-        """Return the partition at a depth: the codes there, and leaves that end above it, in tree order."""
+        """Return the partition at a depth: the codes at this depth and the leaves above it, in tree order."""
         if depth in self._cuts:
             return self._cuts[depth]
         found: list[str] = []
@@ -129,7 +129,7 @@ class CategoryTree:
         return {}
 
     def above(self, codes: Sequence[str], fine: Sequence[str]) -> list[int] | None:
-        """Return for each fine code the position of the code that contains it, or None if one has none; made once."""
+        """Return for each fine code the position of the code that contains it; None if one has none (cached)."""
         asked = (tuple(codes), tuple(fine))
         if asked not in self._known_above:
             self._known_above[asked] = self._above(*asked)

@@ -1,13 +1,13 @@
-"""The statistics of a programme as one lattice, and sums over everything finer or coarser.
+"""The statistics of a programme as one lattice, and sums over all finer or coarser statistics.
 
 A statistic is a vector of depths, one per axis: 0 is the total, d the d-th level of
 the axis. Under the rule `levels` an axis is a topic with all its levels; under `flat`
-every breakdown is an axis of its own with its finest level only. With N_d categories
+every breakdown is a separate axis with its finest level only. With N_d categories
 at depth d, a statistic s has N_s = product of N cells, and a cell of a coarser
 statistic a is the sum of k = N_s / N_a cells of s (on average, where blocks are unequal).
 
-Sums over all finer (or all coarser) statistics are taken axis by axis, so that even
-10^5 statistics take a moment instead of 10^10 comparisons.
+Sums over all finer (or all coarser) statistics are computed axis by axis, which avoids
+10^10 comparisons for 10^5 statistics.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Statistic = tuple[int, ...]
 
 
 def contains(fine: Statistic, coarse: Statistic) -> bool:
-    """Say whether every cell of the coarse statistic is a sum of cells of the fine one."""
+    """Return whether every cell of the coarse statistic is a sum of cells of the fine one."""
     return all(a >= b for a, b in zip(fine, coarse, strict=True))
 
 
@@ -54,14 +54,15 @@ def statistic_name(axes: Sequence[Axis], statistic: Statistic) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Every published statistic and every coarser one, as rows of depths in rising order.
+    """Every published statistic and every coarser one, as rows of depths in ascending order.
 
     Attributes:
         axes: the coordinates.
         depths: one row per statistic, one column per axis.
-        tables: how many tables publish the statistic; 0 for one that is only coarser than published ones.
+        tables: the number of tables that publish the statistic; 0 for a statistic that is only coarser than published
+            ones.
         repeated: by statistic, the tables that show some of its cells in the row of a coarser statistic, because a
-            category is not split further: how many tables, and by axis which categories have rows of their own.
+            category is not split further: the number of tables, and by axis which categories have separate rows.
     """
 
     axes: tuple[Axis, ...]
@@ -91,35 +92,35 @@ class Lattice:
         return result
 
     def rows(self, statistic: int, categories: Sequence[Ints] | None = None) -> Ints:
-        """Return for every cell of a statistic how many tables show it in a row of its own.
+        """Return for every cell of a statistic the number of tables that show it in a separate row.
 
         Args:
-            statistic: its position.
-            categories: for every axis the categories to look at; all if left out.
+            statistic: the position of the statistic.
+            categories: for every axis the selected categories; all by default.
         """
-        asked = self._all_categories(statistic) if categories is None else categories
+        selected = self._all_categories(statistic) if categories is None else categories
         repeated = self.repeated.get(statistic, ())
         whole = self.tables[statistic] - sum(times for times, _ in repeated)
-        found = np.full([len(each) for each in asked], whole, dtype=np.int64)
+        found = np.full([len(each) for each in selected], whole, dtype=np.int64)
         for times, own in repeated:
-            found += times * _crossed(own, asked)
+            found += times * _crossed(own, selected)
         return found.ravel()
 
     def moved(self, fine: int, coarse: int, categories: Sequence[Ints] | None = None) -> Flags | None:
-        """Return which cells of a statistic have no row of their own, but the row of a coarser statistic; None if none.
+        """Return which cells of a statistic appear only in the row of a coarser statistic; None for no such cells.
 
         Args:
             fine: the position of the statistic.
-            coarse: that of the next coarser published one along an axis.
-            categories: for every axis the categories of the statistic to look at; all if left out.
+            coarse: the position of the next coarser published statistic along an axis.
+            categories: for every axis the selected categories of the statistic; all by default.
         """
         axis, *more = np.flatnonzero(self.depths[fine] != self.depths[coarse]).tolist()
         split = [own[axis] for _, own in self.repeated.get(fine, ()) if axis in own]
         if more or not split:
             return None
-        asked = self._all_categories(fine) if categories is None else categories
-        unsplit = _crossed({axis: ~np.logical_and.reduce(split)}, asked).ravel()
-        found: Flags = unsplit & (self.rows(fine, asked) == 0)
+        selected = self._all_categories(fine) if categories is None else categories
+        unsplit = _crossed({axis: ~np.logical_and.reduce(split)}, selected).ravel()
+        found: Flags = unsplit & (self.rows(fine, selected) == 0)
         return found
 
     def _all_categories(self, statistic: int) -> list[Ints]:
@@ -139,7 +140,7 @@ class Lattice:
         return _as_words(self.depths)
 
     def _next(self, axis: int, step: int) -> Ints:
-        """Return the position of the statistic one step finer (or coarser) along an axis, -1 if it is not here."""
+        """Return the position of the statistic one step finer (or coarser) along an axis; -1 if it is absent."""
         if (axis, step) not in self._neighbours:
             moved = self.depths.copy()
             moved[:, axis] += np.int8(step)
@@ -149,15 +150,15 @@ class Lattice:
         return self._neighbours[axis, step]
 
     def coarser(self, axis: int) -> Ints:
-        """Return the position of the statistic one step coarser along an axis, -1 if it is not here."""
+        """Return the position of the statistic one step coarser along an axis; -1 if it is absent."""
         return self._next(axis, -1)
 
     def over_finer(self, values: Floats) -> Floats:
-        """Return for every statistic the sum of the values over itself and everything finer."""
+        """Return for every statistic the sum of the values over itself and all finer statistics."""
         return self._over(values, step=1)
 
     def over_coarser(self, values: Floats) -> Floats:
-        """Return for every statistic the sum of the values over itself and everything coarser."""
+        """Return for every statistic the sum of the values over itself and all coarser statistics."""
         return self._over(values, step=-1)
 
     def _over(self, values: Floats, step: int) -> Floats:
@@ -184,19 +185,19 @@ class Lattice:
         return found
 
     def places(self, depths: Sequence[tuple[int, ...]]) -> Ints:
-        """Return the positions of statistics that are here, by their depths."""
+        """Return the positions of statistics of the lattice, by their depths."""
         wanted = np.array(depths, dtype=np.int8).reshape(len(depths), len(self.axes))
         return np.searchsorted(self._words, _as_words(wanted))
 
     def position(self, name: str) -> int:
-        """Return the position of a published statistic by its name; level names may stand in any order."""
+        """Return the position of a published statistic by its name; level names can be in any order."""
         wanted = " ".join(sorted(name.split()))
         if wanted not in self._published_names:
             raise UnknownNameError.among("statistic", name, self._published_names)
         return self._published_names[wanted]
 
     def publishes(self, name: str) -> bool:
-        """Say whether a statistic is published, by its name; level names may stand in any order."""
+        """Return whether a statistic is published, by its name; level names can be in any order."""
         return " ".join(sorted(name.split())) in self._published_names
 
     @cached_property
@@ -205,13 +206,13 @@ class Lattice:
 
 
 def _crossed(flags: OwnRows, categories: Sequence[Ints]) -> Flags:
-    """Return flags of combinations of categories, with an axis for each; an axis without flags has them all."""
+    """Return flags of combinations of categories, with one axis for each; an axis without flags includes all."""
     chosen = [flags[n][each] if n in flags else np.ones(len(each), dtype=bool) for n, each in enumerate(categories)]
     return reduce(np.logical_and.outer, chosen, np.ones((), dtype=bool))
 
 
 def _as_words(depths: NDArray[np.int8]) -> NDArray[np.bytes_]:
-    """Return rows of depths as words that sort and compare as the rows do; no letter is zero."""
+    """Return rows of depths as byte strings with the same order as the rows, without zero bytes."""
     letters = np.ascontiguousarray(depths + np.int8(2)).astype(np.uint8)
     if not letters.shape[1]:
         return np.full(len(letters), b"\x01")
@@ -228,24 +229,24 @@ def lattice(
     unless `keep_single`.
     """
     axes, tables = _on_axes(programme, rule, keep_single=keep_single, population=population)
-    # Where single categories are kept, every level counts as if it had rows of its own.
+    # If single categories are kept, every level counts as if all its categories had separate rows.
     return _close(axes, tables, own_rows=not keep_single and rule != "flat")
 
 
 def lattice_by_table(
     programme: Programme, rule: str = "levels", *, population: str | None = None
 ) -> tuple[Lattice, list[Ints]]:
-    """Return the lattice of one population's statistics, and the places of those that each of its tables publishes."""
+    """Return the lattice of one population, and for each of its tables the positions of the published statistics."""
     axes, tables = _on_axes(programme, rule, population=population)
     found = _close(axes, tables, own_rows=False)
     return found, [found.places(list(product(*_depths(table, axes)))) for table in tables]
 
 
 def publishes_meets(programme: Programme, *, population: str | None = None) -> bool:
-    """Say whether the finest common coarsening of any two published statistics is published too.
+    """Return whether the finest common coarsening of any two published statistics is published too.
 
-    Then the equations between published statistics imply all there are; else what two tables have in common may be a
-    sum that nobody publishes. A table shows every choice of its depths, so that two tables are compared axis by axis.
+    If so, the equations between published statistics imply all equations. Otherwise two tables may share a sum that is
+    not published. A table shows every combination of its depths, so that two tables are compared axis by axis.
     """
     axes, tables = _on_axes(programme, "levels", population=population)
     own = {_depths(table, axes) for table in tables}
@@ -262,7 +263,7 @@ def publishes_meets(programme: Programme, *, population: str | None = None) -> b
 def _on_axes(
     programme: Programme, rule: str, *, keep_single: bool = False, population: str | None
 ) -> tuple[tuple[Axis, ...], tuple[Table, ...]]:
-    """Return the axes of a population, in the order of their names, and its tables with breakdowns by these axes."""
+    """Return the axes of a population, ordered by name, and its tables with breakdowns by these axes."""
     if rule not in RULES:
         raise UnknownNameError.among("rule", rule, RULES)
     tables = programme.of(population)
@@ -277,7 +278,7 @@ def _on_axes(
 
 
 def _flat(table: Table) -> Table:
-    """Return a table whose breakdowns are axes of their own, each with its finest level, called after the breakdown."""
+    """Return a table with each breakdown as a separate axis: its finest level, with the name of the breakdown."""
     return replace(
         table,
         breakdowns=tuple(
@@ -288,24 +289,24 @@ def _flat(table: Table) -> Table:
 
 
 def _depths(table: Table, axes: Sequence[Axis]) -> tuple[tuple[int, ...], ...]:
-    """Return the depths that a table publishes on every axis; its statistics are all choices of them."""
+    """Return the depths that a table publishes on every axis; its statistics are all combinations of them."""
     breakdowns = {breakdown.topic: breakdown for breakdown in table.breakdowns}
     return tuple(axis.depths_of(breakdowns[axis.name]) if axis.name in breakdowns else (0,) for axis in axes)
 
 
 def _check_size(table: Table, finest: Statistic) -> None:
-    """Refuse a table with more margins than can be listed."""
+    """Raise an error for a table with too many margins."""
     margins = math.prod(depth + 1 for depth in finest)
     if margins > MOST_MARGINS:
         raise ProgrammeError(
-            f"A table by {', '.join([b.topic for b in table.breakdowns][:5])}, .. has {margins:,} margins; at most "
-            f"{MOST_MARGINS:,} are counted. Break it down by fewer topics.",
+            f"A table by {', '.join([b.topic for b in table.breakdowns][:5])}, .. has {margins:,} margins; the maximum "
+            f"is {MOST_MARGINS:,}. Use fewer topics in the table.",
             topic="",
         )
 
 
 def _own_rows(table: Table, axes: Sequence[Axis]) -> dict[int, dict[int, Flags]]:
-    """Return by axis and depth which categories a table shows in rows of their own, where not all of them."""
+    """Return by axis and depth which categories a table shows in separate rows, unless it shows all of them so."""
     found = {}
     breakdowns = {breakdown.topic: breakdown for breakdown in table.breakdowns}
     for number, axis in enumerate(axes):
@@ -318,7 +319,7 @@ def _own_rows(table: Table, axes: Sequence[Axis]) -> dict[int, dict[int, Flags]]
 
 
 def _close(axes: tuple[Axis, ...], tables: Sequence[Table], *, own_rows: bool) -> Lattice:
-    """Count how many tables publish each statistic, and in which rows, and add the coarser ones between."""
+    """Count the tables that publish each statistic, record their rows, and add all coarser statistics."""
     times: dict[Statistic, int] = {}
     closure: set[Statistic] = set()
     repeated: dict[Statistic, dict[tuple[tuple[int, bytes], ...], tuple[int, OwnRows]]] = {}
@@ -333,7 +334,7 @@ def _close(axes: tuple[Axis, ...], tables: Sequence[Table], *, own_rows: bool) -
                 alike = repeated.setdefault(statistic, {})
                 key = tuple((n, each.tobytes()) for n, each in flags.items())
                 alike[key] = (alike.get(key, (0,))[0] + 1, flags)
-        # Everything coarser than the finest cell of the table, whether its breakdowns say so or not.
+        # All statistics coarser than the finest cell of the table, whether its breakdowns publish them or not.
         closure.update(product(*(range(depth + 1) for depth in finest)))
     rows = sorted(closure)
     matrix = np.array(rows, dtype=np.int8).reshape(len(rows), len(axes))

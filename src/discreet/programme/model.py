@@ -1,4 +1,4 @@
-"""The model of a table programme: topics, levels, breakdowns, tables, and names that every published table has."""
+"""The model of a table programme: topics, levels, breakdowns, tables, and the column names of published tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discreet.errors import ProgrammeError, UnknownNameError
+from discreet.results import NotebookView, html_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 100
 MOST_CATEGORIES = 10**12
-"""A limit that keeps numbers of cells within double precision."""
+"""Maximum number of categories of a level, which keeps numbers of cells within double precision."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Level:
         topic: the topic it belongs to.
         name: its name in statistics, unique within a programme.
         size: the number of its categories.
-        codes: the categories, or None where only their number is known.
+        codes: the categories; None if only their number is known.
     """
 
     topic: str
@@ -37,18 +38,20 @@ class Level:
 
     @property
     def marker(self) -> str:
-        """Return its name in a column of levels, where blanks separate names."""
+        """Return its name in a column of levels, with blanks replaced since they separate names."""
         return "_".join(self.name.split())
 
 
 def levels_by_depth(
     topic: str, partitions: Sequence[tuple[str, ...] | int], names: Mapping[int, str] | None = None
 ) -> tuple[Level, ...]:
-    """Return the levels of a topic from coarse to fine; the finest is called after it, others as named or by depth.
+    """Return the levels of a topic from coarse to fine.
+
+    The finest level has the name of the topic. The others have a given name, or one made of topic and depth.
 
     Args:
         topic: the name of the topic.
-        partitions: for every depth from 1 on its categories, or their number where only that is known.
+        partitions: for every depth from 1 on, its categories or their number.
         names: names of levels by depth.
     """
     found = []
@@ -61,7 +64,7 @@ def levels_by_depth(
 
 @dataclass(frozen=True)
 class Topic:
-    """A characteristic of the units counted, with its levels from coarse to fine.
+    """A characteristic of the counted units, with its levels from coarse to fine.
 
     Every level is a refinement of the one before it; the total is not among them.
     """
@@ -78,7 +81,7 @@ class Topic:
             what = f"Topic {self.name} has {len(sizes)} levels; it must have 1 to {MOST_LEVELS}."
             raise ProgrammeError(what, topic=self.name)
         if self.name == "total" or not self.name or any(sign.isspace() for sign in self.name):
-            what = f"A topic cannot be called {self.name!r}: blanks separate the names in a statistic."
+            what = f"{self.name!r} is not a valid name of a topic: blanks separate names, and total is reserved."
             raise ProgrammeError(f"{what} Choose a name without blanks other than total.", topic=self.name)
         if any(size < 1 for size in sizes):
             raise ProgrammeError(
@@ -89,13 +92,13 @@ class Topic:
             raise ProgrammeError(what, topic=self.name)
         if sizes != sorted(sizes):
             raise ProgrammeError(
-                f"Topic {self.name}: levels must grow from coarse to fine, not {sizes}.", topic=self.name
+                f"Topic {self.name}: sizes of levels must increase from coarse to fine, not {sizes}.", topic=self.name
             )
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """A published code: some levels of one topic, coarse to fine, plus the total unless it is not published."""
+    """A breakdown with its code: levels of one topic, coarse to fine, and the total if it is published."""
 
     code: str
     topic: str
@@ -104,7 +107,7 @@ class Breakdown:
 
     @cached_property
     def shown_levels(self) -> tuple[Level, ...]:
-        """Return the levels with codes that no coarser one has: a table shows others under the coarser one."""
+        """Return the levels with at least one code that no coarser level has; a table does not show the others."""
         if len(self.levels) == 1:
             return self.levels
         found, seen = [], set[str]()
@@ -129,27 +132,27 @@ class Table:
         if twice:
             codes = " and ".join(b.code for b in self.breakdowns if b.topic == twice[0])
             raise ProgrammeError(
-                f"Table {self.id} uses topic {twice[0]} twice ({codes}). A table breaks down by a topic once: "
-                "keep one of them.",
+                f"Table {self.id} uses topic {twice[0]} twice ({codes}). A table can use a topic once. Keep one of "
+                "them.",
                 topic=twice[0],
             )
 
     @property
     def population(self) -> str:
-        """Return what is counted: tables of one population share their statistics."""
+        """Return the counted population; tables of one population share their statistics."""
         return f"{self.unit} where {self.universe}" if self.universe else self.unit
 
 
 @dataclass(frozen=True)
-class Programme:
+class Programme(NotebookView):
     """A static output: every table with all its margins.
 
     Attributes:
-        name: what it is called.
-        topics: by name.
-        tables: in order of publication.
-        notes: what a reader should know of where it comes from.
-        areas: the topic whose categories are areas; "" if there is none, None if the programme does not declare it.
+        name: the name of the programme.
+        topics: the topics by name.
+        tables: the tables in order of publication.
+        notes: the notes on its source.
+        areas: the topic whose categories are areas; "" if it has no such topic, None if it does not declare one.
     """
 
     name: str
@@ -171,16 +174,23 @@ class Programme:
     def __repr__(self) -> str:
         return f"Programme({self.name!r}, {len(self.tables)} tables, {len(self.topics)} topics)"
 
+    def _repr_html_(self) -> str:
+        from discreet.programme.summary import rows_of
+
+        rows = ((t.id, t.population, ", ".join(b.code for b in t.breakdowns), f"{rows_of(t):,}") for t in self.tables)
+        title = f"Programme {self.name}: {len(self.tables):,} tables, {len(self.topics):,} variables"
+        return html_view(title, ("table", "population", "variables", "cells"), rows, len(self.tables))
+
     @cached_property
     def populations(self) -> dict[str, tuple[Table, ...]]:
-        """Return the tables by what they count, the population with most tables first."""
+        """Return the tables by population, the one with the most tables first."""
         found: dict[str, list[Table]] = {}
         for table in self.tables:
             found.setdefault(table.population, []).append(table)
         return {name: tuple(found[name]) for name in sorted(found, key=lambda n: -len(found[n]))}
 
     def of(self, population: str | None = None) -> tuple[Table, ...]:
-        """Return the tables of one population, by default of the one with most tables."""
+        """Return the tables of one population; by default of the one with the most tables."""
         name = population or next(iter(self.populations))
         if name not in self.populations:
             raise UnknownNameError.among("population", name, self.populations)
@@ -197,15 +207,15 @@ TOTAL = "_T"
 VALUE = "value"
 """The column of published counts."""
 WEIGHTED = "weighted"
-"""The column of weighted counts after it, where there are weights."""
+"""The column of weighted counts after it, if there are weights."""
 LEVEL = "_level"
-"""What a column of levels is called after: the column of codes that it follows."""
+"""Suffix of a column of levels, which follows the column of codes."""
 TOTAL_LEVEL = "total"
-"""The level of the total; no topic has this name."""
+"""The level of the total; a topic cannot have this name."""
 
 
 def code_columns(names: Sequence[str]) -> list[str]:
-    """Return the columns of codes of a published table: those before the counts that are not levels of others.
+    """Return the columns of codes of a published table: those before the counts, except columns of levels.
 
     >>> code_columns(["AGE", "AGE_level", "SEX", "value", "weighted"])
     ['AGE', 'SEX']

@@ -1,9 +1,9 @@
-"""A programme by its name: a TOML file, an SDMX definition, or one that ships with the package.
+"""Load a programme from a TOML file, from an SDMX definition, or from the package.
 
-Errors of a TOML file name its line and the nearest right spelling. A file has these keys:
+Errors in a TOML file state the line and the nearest valid spelling. A file has these keys:
 
 name = "Small town"
-areas = "GEO"                 # the topic whose categories are areas; recognised by its name if left out
+areas = "GEO"                 # optional: the topic whose categories are areas; default: recognised by its name
 
 [topics.SEX]
 categories = ["F", "M"]
@@ -17,16 +17,16 @@ breakdowns = {L = 1}          # AGE.L is AGE cut at depth 1; AGE itself has all 
 hierarchy = "areas.csv"       # columns code, parent, label (or label.en, label.fr, ..); commas or semicolons
 
 [topics.EDU]
-size = 11                     # where only the number of categories is known, or sizes = [3, 11]
+size = 11                     # if only the number of categories is known, or sizes = [3, 11]
 
 [columns]
-AGE = "age_group"             # the data column at the finest code; a topic's own name if left out
+AGE = "age_group"             # the data column with the finest codes; default: the name of the topic
 
 [[tables]]
 id = "1"
 columns = ["GEO", "SEX", "AGE.L"]
-unit = "persons"              # persons if left out
-universe = "EMP = 1"          # everyone if left out
+unit = "persons"              # default: persons
+universe = "EMP = 1"          # default: all records
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def read_programme(path: Path) -> Programme:
 
 @dataclass(frozen=True)
 class _Reader:
-    """One file being read: its path and text for messages, its content for the programme."""
+    """The reader of one file: its path and text for messages, its content for the programme."""
 
     path: Path
     text: str
@@ -126,7 +126,7 @@ class _Reader:
 
     @property
     def _counted(self) -> list[str]:
-        """Return the columns of 0 and 1 that tables count."""
+        """Return the columns of 0 and 1 that tables name as `count`."""
         named = [table["count"] for table in self._tables if isinstance(table.get("count"), str)]
         return list(dict.fromkeys(name for name in named if name))
 
@@ -134,14 +134,14 @@ class _Reader:
         self._check_keys("topic", entry, name)
         given = [key for key in ("categories", "hierarchy", "size", "sizes") if key in entry]
         if len(given) > 1:
-            raise self.error(name, f"topic {name} has {' and '.join(given)}.", "Keep the one that holds.")
+            raise self.error(name, f"topic {name} has {' and '.join(given)}.", "Keep one of them.")
         column = self.content.get("columns", {}).get(name)
         labels = _labels(entry.get("label"))
         sizes = entry.get("sizes", [entry["size"]] if "size" in entry else None)
         if sizes is not None and not (isinstance(sizes, list) and all(type(size) is int for size in sizes)):
             raise self.error(name, f"topic {name}: size must be a whole number.", "Correct it.")
         tree = self._tree(name, entry) if sizes is None else None
-        # A level may be called after a breakdown that ends there.
+        # A level has the name of a breakdown of which it is the finest level.
         named = {depth: f"{name}.{short}" for short, depth in self._cuts(name).items()}
         levels = levels_by_depth(name, tree.cuts if tree else sizes or (), named)
         return Topic(name, levels, tree, labels, column)
@@ -162,7 +162,7 @@ class _Reader:
         if isinstance(hierarchy, str):
             return CategoryTree(name, self._from_csv(name, hierarchy))
         if not isinstance(hierarchy, list):
-            what = f"topic {name} says nothing of its categories."
+            what = f"topic {name} does not define its categories."
             raise self.error(name, what, 'Add categories = [..], hierarchy = [..] or "file.csv", or size = n.')
         found = []
         for line in hierarchy:
@@ -185,7 +185,7 @@ class _Reader:
         found = []
         for number, row in enumerate(rows, start=2):
             if None in row or row["parent"] is None:
-                what = "has another number of fields than the header."
+                what = "has a different number of fields from the header."
                 raise ProgrammeFileError.at(path, number, what, "Complete the line, or quote its commas.")
             labels = {
                 key.partition(".")[2] or "en": text for key, text in row.items() if key.startswith("label") and text
@@ -218,22 +218,22 @@ class _Reader:
                 raise ProgrammeFileError.at(self.path, line, str(error), "") from error
 
     def _check_counted(self, table: str, column: str) -> None:
-        """Refuse a topic as a variable to count unless its codes are 0 and 1."""
+        """Raise an error for a counted topic unless its codes are 0 and 1."""
         codes = self.topics[column].levels[-1].codes
         if set(codes or ()) != {"0", "1"}:
-            what = f"table {table} counts {column}, which is a topic with other codes than 0 and 1."
+            what = f"table {table} counts {column}, which is a topic with codes other than 0 and 1."
             raise self.error(f'"{table}"', what, "Name a column of 0 and 1, or write a universe.")
 
     @cached_property
     def breakdowns(self) -> dict[str, Breakdown]:
-        """Return a breakdown per topic with all its levels, and those cut at a depth."""
+        """Return a breakdown per topic with all its levels, and those that end at a depth."""
         found = {}
         for name, topic in self.topics.items():
             found[name] = Breakdown(name, name, topic.levels)
             for short, depth in self._cuts(name).items():
                 code = f"{name}.{short}"
                 if code in self.topics or depth > len(topic.levels):
-                    what = f"breakdown {code} is a topic too, or is cut at depth {depth} of {len(topic.levels)}."
+                    what = f"breakdown {code} is also a topic, or has depth {depth} of {len(topic.levels)}."
                     raise self.error(name, what, "Choose another name or depth.")
                 found[code] = Breakdown(code, name, topic.levels[:depth])
         return found
@@ -245,26 +245,26 @@ class _Reader:
         for name in used:
             if name not in known:
                 near = difflib.get_close_matches(str(name), list(known), n=2, cutoff=0.5)
-                hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known) or 'none'}."
+                hint = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(known) or 'none'}."
                 raise self.error(str(name), f"{owner}the unknown {kind} {name!r}.", hint)
 
     def _texts(self, needle: str, given: object, owner: str = "") -> list[str]:
-        """Return a list of texts, or refuse anything else; whole numbers become text."""
+        """Return a list of texts, or raise an error; whole numbers become text."""
         owner = owner or needle
         if not isinstance(given, list) or not all(isinstance(x, str) or type(x) is int for x in given):
             raise self.error(needle, f"{owner} must be a list of texts.", 'Write ["..", ".."].')
         return [str(x) for x in given]
 
     def error(self, needle: str, what: str, todo: str) -> ProgrammeFileError:
-        """Return the error for the line where a word stands."""
+        """Return the error for the line that contains a word."""
         return ProgrammeFileError.at(self.path, self._line(needle), what, todo)
 
     def _line(self, needle: str) -> int | None:
-        """Return the number of the first line that holds a word, if any does."""
+        """Return the number of the first line that contains a word; None if no line does."""
         if not needle:
             return None
         lines = [(number, line.partition("#")[0]) for number, line in enumerate(self.text.splitlines(), start=1)]
-        # The heading of a topic or the id of a table first; a name may stand in other lines too.
+        # The heading of a topic or the id of a table first; other lines may contain the name too.
         for sought in (f"[topics.{needle}]", f"id = {needle}", f'"{needle}"', needle):
             for number, line in lines:
                 if sought in line:
@@ -273,13 +273,13 @@ class _Reader:
 
 
 def _zero_or_one(name: str) -> Topic:
-    """Return the topic of a variable that says of every record whether it counts."""
+    """Return the topic of a 0/1 variable that marks the counted records."""
     tree = CategoryTree(name, (Category("0"), Category("1")))
     return Topic(name, levels_by_depth(name, tree.cuts), tree)
 
 
 def _is_category(code: object, parent: object = "", label: object = "") -> bool:
-    """Say whether these are a code, the one above it, and a label or labels by language."""
+    """Return whether the arguments are a code, its parent, and a label or labels by language."""
     texts = label.values() if isinstance(label, dict) else [label]
     return all(isinstance(each, str) for each in (code, parent, *texts))
 
@@ -291,20 +291,20 @@ def _labels(label: Any) -> dict[str, str]:  # noqa: ANN401 - from TOML
 
 
 SHIPPED: dict[str, Callable[[str], Programme]] = {"eu2021": census_named, "grid2021": grid}
-"""Programmes that come with the package, by prefix; what follows the colon is a country."""
+"""Programmes of the package, by prefix; the text after the colon starts with a country."""
 
 
 def load_programme(spec: str | Path) -> Programme:
-    """Return a programme from `eu2021:LU` (a shipped one for a country) or from the path of a TOML file.
+    """Return a programme from `eu2021:LU` (a programme of the package for a country) or from the path of a TOML file.
 
     The prefix `sdmx:` reads a data structure definition in SDMX-ML: `sdmx:town.xml`.
-    Other vintages of the areas: `eu2021:LU:nuts2016:lau2010`. The grid: `grid2021:LU:2500` with its number of cells.
+    Other vintages of the areas: `eu2021:LU:nuts2016:lau2010`. Grid: `grid2021:LU:2500` with the number of its cells.
 
     >>> len(load_programme("eu2021:LU").tables)
     119
     """
     prefix, colon, country = str(spec).partition(":")
-    # A single letter before the colon is a drive, not a programme.
+    # A single letter before the colon is a drive.
     if colon and len(prefix) > 1 and not Path(spec).exists():
         if prefix == "sdmx":
             return programme_from_dsd(country)

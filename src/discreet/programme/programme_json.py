@@ -1,14 +1,14 @@
-"""A programme as JSON: all of it in one object, for files that say what was published.
+"""A programme as one JSON object, for files that describe a release.
 
-name, notes, areas (the topic of areas, where it is declared)
+name, notes, areas (the topic of areas, if it is declared)
 topics      name, labels, column, tree, levels (name, size, depth or codes)
 tables      id, unit, universe, breakdowns (code, topic, levels by name, total)
 
-What a programme may lack is left out where it does: a column, a tree, codes, a universe.
-A level is written by the depth at which the tree of its topic is cut where that gives
-its categories, so that the areas of a country stand in the file once. A category is
-`[code, parent]` or `[code, parent, label]`; a label is text where it is English alone,
-else an object by language.
+Optional parts are omitted if they are absent: a column, a tree, codes, a universe.
+A level is written as a depth of the topic's tree if this depth gives its categories,
+so that the file lists the areas of a country once. A category is `[code, parent]` or
+`[code, parent, label]`; a label is text if it is only English, otherwise an object by
+language.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def programme_to_json(programme: Programme) -> dict[str, Any]:
-    """Return a programme as a JSON object; the same programme gives the same text."""
+    """Return a programme as a JSON object; equal programmes give equal text."""
     return {
         "name": programme.name,
         "notes": list(programme.notes),
@@ -39,7 +39,7 @@ def programme_to_json(programme: Programme) -> dict[str, Any]:
 
 
 def programme_from_json(content: dict[str, Any]) -> Programme:
-    """Return the programme of a JSON object, or refuse what is wrong in it by its key."""
+    """Return the programme of a JSON object, or raise an error that states the key."""
     entry = _Place(content).entries(("name", "notes", "topics", "tables"), ("areas",))
     found = [_topic(place) for place in entry["topics"].items()]
     topics = {topic.name: topic for topic in found}
@@ -91,13 +91,13 @@ def _table_to_json(table: Table, programme: Programme) -> dict[str, Any]:
 def _breakdown_to_json(breakdown: Breakdown, table: Table, programme: Programme) -> dict[str, Any]:
     owner = f"Table {table.id}, breakdown {breakdown.code}"
     if breakdown.topic not in programme.topics:
-        what = f"{owner}: there is no topic {breakdown.topic}. Add it to the programme."
+        what = f"{owner}: topic {breakdown.topic} does not exist. Add it to the programme."
         raise ProgrammeError(what, topic=breakdown.topic)
     for level in breakdown.levels:
-        # Levels are written by name and looked up in the topic; another level of that name would come back as it.
+        # Levels are written by name and read back from the topic; a different level of that name would be replaced.
         if level not in programme.topics[breakdown.topic].levels:
             what = f"{owner}: topic {breakdown.topic} has no level {level.name} with {level.size} categories."
-            raise ProgrammeError(f"{what} Take the levels of a breakdown from its topic.", topic=breakdown.topic)
+            raise ProgrammeError(f"{what} Use the levels of the topic in its breakdowns.", topic=breakdown.topic)
     return {
         "code": breakdown.code,
         "topic": breakdown.topic,
@@ -111,7 +111,7 @@ def _breakdown_to_json(breakdown: Breakdown, table: Table, programme: Programme)
 
 @dataclass(frozen=True)
 class _Place:
-    """A value and the keys that lead to it, to be read as what it should be or refused."""
+    """A value with its key path; its methods return the value in the expected type or raise an error."""
 
     value: object
     key: str = ""
@@ -132,7 +132,7 @@ class _Place:
         return None if self.value is None else self.text()
 
     def whole(self, least: int) -> int:
-        # In Python true and false are whole numbers too.
+        # In Python a bool is also an int.
         if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < least:
             raise self._must_be(f"a whole number from {least} on")
         return self.value
@@ -159,12 +159,12 @@ class _Place:
         return {key: _Place(item, f"{self.key}.{key}" if self.key else key) for key, item in self.value.items()}
 
     def entries(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, _Place]:
-        """Return the members of an object with these keys; an optional one that is missing is None."""
+        """Return the members of an object with these keys; a missing optional key has the value None."""
         members = self._members()
         known = (*needed, *optional)
         for key in members:
             if key not in known:
-                raise self.error(f"has the unknown key {key!r}. There are: {', '.join(known)}.")
+                raise self.error(f"has the unknown key {key!r}. Available: {', '.join(known)}.")
         for key in needed:
             if key not in members:
                 raise self.error(f"lacks the key {key!r}. Add it.")
@@ -204,12 +204,12 @@ def _level(place: _Place, topic: str, tree: CategoryTree | None) -> Level:
     entry = place.entries(("name", "size"), ("depth", "codes"))
     size, codes = entry["size"].whole(1), _codes(place, entry, tree)
     if codes is not None and len(codes) != size:
-        raise entry["size"].error(f"says {size}, but the level has {len(codes)} categories. Correct one of them.")
+        raise entry["size"].error(f"is {size}, but the level has {len(codes)} categories. Correct one of them.")
     return Level(topic, entry["name"].text(), size, codes)
 
 
 def _codes(place: _Place, entry: dict[str, _Place], tree: CategoryTree | None) -> tuple[str, ...] | None:
-    """Return the categories of a level, listed or cut from the tree, or None where it has only their number."""
+    """Return the categories of a level, from its list or from the tree; None if it has only their number."""
     if entry["depth"].value is None:
         if entry["codes"].value is None:
             return None
@@ -217,7 +217,7 @@ def _codes(place: _Place, entry: dict[str, _Place], tree: CategoryTree | None) -
         _refuse_twice(entry["codes"], codes, "code")
         return tuple(codes)
     if entry["codes"].value is not None:
-        raise place.error("has both depth and codes. Keep the one that holds.")
+        raise place.error("has both depth and codes. Keep one of them.")
     depth = entry["depth"].whole(1)
     if tree is None:
         raise entry["depth"].error("needs the tree of the topic. Add it, or list the codes instead.")
@@ -227,15 +227,15 @@ def _codes(place: _Place, entry: dict[str, _Place], tree: CategoryTree | None) -
 
 
 def _check_nested(place: _Place, levels: tuple[Level, ...], tree: CategoryTree) -> None:
-    """Refuse levels that are no partitions by the tree, or of which one does not refine the one before."""
+    """Raise an error for a level that is not a partition by the tree, or that does not refine the level before it."""
     known = {category.code for category in tree.categories}
     listed = [(item, level.codes) for item, level in zip(place.items(), levels, strict=True) if level.codes]
     for item, codes in listed:
         unknown = [code for code in codes if code not in known]
         if unknown:
-            raise item.error(f"has the code {unknown[0]!r}, which is not in the tree. Add it there, or take it out.")
+            raise item.error(f"has the code {unknown[0]!r}, which is not in the tree. Add it to the tree or remove it.")
         if tree.above(codes, tree.leaves) is None:
-            raise item.error("does not have every category of the tree once, itself or by one above it. Correct it.")
+            raise item.error("must contain every leaf of the tree exactly once, itself or an ancestor. Correct it.")
     for (_, coarse), (item, fine) in pairwise(listed):
         if tree.above(coarse, fine) is None:
             raise item.error("does not refine the level before it. Order levels from coarse to fine.")
@@ -251,19 +251,19 @@ def _breakdown(place: _Place, topics: Mapping[str, Topic]) -> Breakdown:
     entry = place.entries(("code", "topic", "levels", "total"))
     topic = entry["topic"].text()
     if topic not in topics:
-        raise entry["topic"].error(f"is {topic!r}, which is no topic. There are: {', '.join(topics) or 'none'}.")
+        raise entry["topic"].error(f"is {topic!r}, which is not a topic. Available: {', '.join(topics) or 'none'}.")
     return Breakdown(entry["code"].text(), topic, _levels(entry["levels"], topics[topic]), entry["total"].truth())
 
 
 def _levels(place: _Place, topic: Topic) -> tuple[Level, ...]:
-    """Return the levels of a topic that are named."""
+    """Return the named levels of a topic."""
     known = {level.name: level for level in topic.levels}
     for item in place.items():
         if item.text() not in known:
-            what = f"is {item.text()!r}, which is no level of topic {topic.name}."
-            raise item.error(f"{what} There are: {', '.join(known)}.")
+            what = f"is {item.text()!r}, which is not a level of topic {topic.name}."
+            raise item.error(f"{what} Available: {', '.join(known)}.")
     _refuse_twice(place, place.texts(), "level")
     levels = tuple(known[name] for name in place.texts())
     if levels != tuple(level for level in topic.levels if level in levels):
-        raise place.error(f"must stand from coarse to fine, in the order {', '.join(known)}.")
+        raise place.error(f"must be ordered from coarse to fine, as {', '.join(known)}.")
     return levels

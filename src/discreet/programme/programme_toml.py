@@ -1,4 +1,4 @@
-"""A programme as the text of a TOML file, to be read through and changed."""
+"""A programme as the text of a TOML file, for review and editing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def programme_to_toml(programme: Programme) -> str:
-    """Return a file from which the same programme is read; every table has whole topics."""
+    """Return the text of a file that gives the same programme; every table uses topics with all levels."""
     return "\n".join(_lines(programme)) + "\n"
 
 
@@ -50,7 +50,7 @@ def _topic(topic: Topic) -> Iterator[str]:
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    """Return a label, English alone as a text."""
+    """Return a label: text if it is only English, otherwise an inline table by language."""
     if list(labels) == ["en"]:
         return _text(labels["en"])
     return f"{{ {', '.join(f'{_key(language)} = {_text(text)}' for language, text in labels.items())} }}"
@@ -61,5 +61,5 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a basic string of TOML, which is one of JSON but for DEL."""
+    """Return a basic string of TOML, which equals a JSON string except for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

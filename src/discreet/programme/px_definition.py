@@ -1,4 +1,4 @@
-"""A programme from a PX file: its variables become topics, with codes, labels and hierarchies; data are not read."""
+"""A programme from a PX file: variables become topics with codes, labels and hierarchies; data are not read."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Keywords = dict[tuple[str, str, str], str]
 
 
 def programme_from_px(path: str | Path) -> Programme:
-    """Return the programme of a PX file: one table with all its variables but time and contents.
+    """Return the programme of a PX file: one table with all its variables except time and contents.
 
-    The category that ELIMINATION names, or that has the code `_T`, is the total and no category.
+    The value that ELIMINATION names, or that has the code `_T`, is the total and not a category.
     """
     path = Path(path)
     words = _keywords(path)
@@ -42,7 +42,7 @@ def programme_from_px(path: str | Path) -> Programme:
         raise ProgrammeFileError.at(path, None, "has neither STUB nor HEADING.", FIX)
     left_out = [name for name in variables if _is_not_of_units(name, words)]
     if len(left_out) == len(variables):
-        raise ProgrammeFileError.at(path, None, "has no variables but time and contents.", FIX)
+        raise ProgrammeFileError.at(path, None, "has no variables except time and contents.", FIX)
     topics: dict[str, Topic] = {}
     try:
         for name in variables:
@@ -56,7 +56,7 @@ def programme_from_px(path: str | Path) -> Programme:
         title = _joined(words.get(("TITLE", "", ""), "")) or path.stem
         matrix = _joined(words.get(("MATRIX", "", ""), "")) or path.stem
         table = Table(matrix, tuple(Breakdown(name, name, topic.levels) for name, topic in topics.items()))
-        notes = (f"From the PX file {path.name}.", *([f"Left out: {', '.join(left_out)}."] if left_out else []))
+        notes = (f"From the PX file {path.name}.", *([f"Excluded: {', '.join(left_out)}."] if left_out else []))
         return Programme(title, topics, (table,), notes)
     except ProgrammeError as error:
         raise ProgrammeFileError.at(path, None, str(error), "") from error
@@ -95,7 +95,7 @@ def _joined(values: str) -> str:
 
 
 def _is_not_of_units(name: str, words: Keywords) -> bool:
-    """Say whether a variable is the time or the contents, which break nothing down."""
+    """Return whether a variable is the time or the contents, which do not describe the counted units."""
     contents = _joined(words.get(("CONTVARIABLE", "", ""), ""))
     return name == contents or any(key[0] == "TIMEVAL" and key[2] == name for key in words)
 
@@ -108,7 +108,7 @@ def _categories(
     if not labels or len(codes) != len(labels):
         what = f"has {len(codes)} codes and {len(labels)} values of {name!r}."
         raise ProgrammeFileError.at(path, None, what, "Give every value a code.")
-    # Without quotation marks it is YES or NO, and no category.
+    # Without quotation marks the value is YES or NO, not a category.
     total = next(iter(_texts(words.get(("ELIMINATION", "", name), ""))), None)
     totals = {code for code, label in zip(codes, labels, strict=True) if code == TOTAL or label == total}
     above = dict(_pairs(words.get(("HIERARCHIES", "", name), "")))
@@ -124,13 +124,13 @@ def _categories(
 
 
 def _pairs(values: str) -> Iterator[tuple[str, str]]:
-    """Give each code of a hierarchy with the one above it: `"root","root":"a","a":"a1"`."""
+    """Yield each code of a hierarchy with its parent: `"root","root":"a","a":"a1"`."""
     for parent, code in re.findall(r'"([^"]*)"\s*:\s*"([^"]*)"', values):
         yield code, parent
 
 
 def _translations(name: str, place: int, words: Keywords) -> Iterator[tuple[str, str, list[str]]]:
-    """Give the name and the values of a variable in the other languages of the file."""
+    """Yield the name and the values of a variable in the other languages of the file."""
     languages = dict.fromkeys(language for _, language, _ in words if language)
     for language in languages:
         stub, heading = (_texts(words.get((key, language, ""), "")) for key in ("STUB", "HEADING"))

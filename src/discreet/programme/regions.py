@@ -1,7 +1,7 @@
-"""Regions of the office's own: a CSV file maps areas to regions, and every table by area is made by region too.
+"""Regions defined by the office: a CSV file maps areas to regions, and every table by area is also made by region.
 
-A region is a category like any other: its count and its cell key are sums over the records of its areas, so that it
-gets one noise, and not the sum of the noises of its areas. Areas that the file does not name are left out.
+A region is an ordinary category: its count and its cell key are sums over the records of its areas. It therefore has
+one noise term instead of the sum of the noise terms of its areas. Areas that are not in the file are excluded.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ DELIMITERS = ",;\t|"
 
 
 def csv_rows(path: Path, todo: str) -> list[dict[str, str]]:
-    """Return the rows by column; the delimiter is the one that gives the header most columns.
+    """Return the rows by column; the delimiter is the one that gives the header the most columns.
 
     Args:
         path: the file.
-        todo: what to do if it cannot be read.
+        todo: the advice in the error message.
     """
     try:
         data = read_named(path)
@@ -51,25 +51,25 @@ def csv_rows(path: Path, todo: str) -> list[dict[str, str]]:
 
 
 OUTSIDE = "_O"
-"""The category of areas that are in no region; no table counts it."""
+"""The category of areas outside all regions; the tables exclude it."""
 COLUMNS = ("area", "region")
 
 
 def with_regions(programme: Programme, path: Path) -> Programme:
-    """Return the programme with one more table for every table by area: the same by region.
+    """Return the programme with an additional table by region for every table by area.
 
     Args:
-        programme: the whole.
-        path: a CSV file with the columns `area` (any code of the topic, also one that holds others), `region` (a code
-            of your own) and, if wanted, `label`. The name of the file names the topic and ends the ids of the tables:
-            `districts.csv` gives the topic `GEO_DISTRICTS` and the tables `1.1.districts`.
+        programme: the whole programme.
+        path: a CSV file with the columns `area` (any code of the topic, also one with codes below it), `region` (a new
+            code) and, optionally, `label`. The name of the file becomes part of the topic and the suffix of the table
+            ids: `districts.csv` gives the topic `GEO_DISTRICTS` and the tables `1.1.districts`.
     """
     name = re.sub(r"\W+", "_", path.stem)
     regions, labels = _read(path)
     topic = _topic_of(programme, list(regions), path)
     called = f"{topic.name}_{name.upper()}"
     if called in programme.topics:
-        what = f"its name makes a topic {called}, and the programme has one."
+        what = f"its name gives the topic {called}, which the programme already has."
         raise ProgrammeFileError.at(path, None, what, "Give the file another name.")
     made = _by_region(topic, called, regions, labels, path)
     new = Breakdown(made.name, made.name, made.levels)
@@ -83,7 +83,7 @@ def with_regions(programme: Programme, path: Path) -> Programme:
 
 
 def _of_regions(table: Table, topic: str, new: Breakdown, name: str, *, covered: bool) -> Table:
-    """Return a table with regions in place of areas, counting only who lives in one."""
+    """Return a table with regions in place of areas, without the records outside all regions."""
     universe = table.universe if covered else narrowed_universe(table.universe, f"{new.topic} != {OUTSIDE}")
     breakdowns = tuple(new if breakdown.topic == topic else breakdown for breakdown in table.breakdowns)
     return replace(table, id=f"{table.id}.{name}", breakdowns=breakdowns, universe=universe)
@@ -102,27 +102,25 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, str]]:
             what = "has more fields than the header."
             raise ProgrammeFileError.at(path, number, what, "Correct the line, or quote its commas.")
         if region == OUTSIDE:
-            what = f"{OUTSIDE} is the code of areas in no region."
+            what = f"{OUTSIDE} is reserved for areas outside all regions."
             raise ProgrammeFileError.at(path, number, what, "Give the region another code.")
         if not area or not region:
             raise ProgrammeFileError.at(path, number, "has no area or no region.", "Complete the line.")
         if regions.get(area, region) != region:
             what = f"area {area} is in two regions, {regions[area]} and {region}."
-            raise ProgrammeFileError.at(
-                path, number, what, "Keep one; regions that overlap go into files of their own."
-            )
+            raise ProgrammeFileError.at(path, number, what, "Keep one. Put overlapping regions into separate files.")
         regions[area] = region
         labels.update({region: line["label"]} if line.get("label") else {})
     return regions, labels
 
 
 def _topic_of(programme: Programme, areas: list[str], path: Path) -> Topic:
-    """Return the topic that has these areas among its categories: the one that has most of them."""
+    """Return the topic whose categories include the largest number of these areas."""
     known = {name: {c.code for c in topic.tree.categories} for name, topic in programme.topics.items() if topic.tree}
     best = max(known, key=lambda name: len(known[name] & set(areas)), default=None)
     if best is None or not known[best] & set(areas):
         raise ProgrammeFileError.at(
-            path, 2, f"no topic of the programme has the category {areas[0]!r}.", "Give codes of areas as it has them."
+            path, 2, f"no topic of the programme has the category {areas[0]!r}.", "Use the programme's codes of areas."
         )
     for area in areas:
         if area not in known[best]:
@@ -131,7 +129,7 @@ def _topic_of(programme: Programme, areas: list[str], path: Path) -> Topic:
 
 
 def _by_region(topic: Topic, name: str, regions: Mapping[str, str], labels: Mapping[str, str], path: Path) -> Topic:
-    """Return a topic with the regions on top and all areas of the old one below them."""
+    """Return a topic with the regions at the top and all areas of the original topic below them."""
     tree = topic.tree
     assert tree is not None  # noqa: S101 - a topic is found by its categories
     clash = next((region for region in regions.values() if region in {c.code for c in tree.categories}), None)
@@ -148,7 +146,7 @@ def _by_region(topic: Topic, name: str, regions: Mapping[str, str], labels: Mapp
 
 
 def _inside(tree: CategoryTree, home: Mapping[str, str]) -> list[Category]:
-    """Return the areas that lie in one region as a whole, each under the one above it, or under the region."""
+    """Return the areas that lie entirely in one region, each below its parent or below the region."""
     regions: dict[str, set[str]] = {}
     for leaf, region in home.items():
         for code in tree.path(leaf):
@@ -162,7 +160,7 @@ def _inside(tree: CategoryTree, home: Mapping[str, str]) -> list[Category]:
 
 
 def _region_of(tree: CategoryTree, leaf: str, regions: Mapping[str, str], path: Path) -> str:
-    """Return the region of a finest area: its own, or that of an area that holds it."""
+    """Return the region of an area at the finest level: its own, or that of an area that contains it."""
     named = [code for code in tree.path(leaf) if code in regions]
     found = {regions[code] for code in named}
     if len(found) > 1:

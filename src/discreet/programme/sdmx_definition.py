@@ -1,9 +1,9 @@
 """A programme from an SDMX data structure definition: dimensions become topics, code lists their categories.
 
-Read are structure messages of SDMX-ML 2.1 and 3.0 that hold one definition with its code lists. The library pysdmx
-finds the dimensions and the code list of each; it takes code lists for flat and keeps names in one language, so
-parents and names are read from the XML here. The schema of 3.0 refuses parents such as `_T` and `01`, which are in
-use; messages are therefore not checked against it.
+The module reads structure messages of SDMX-ML 2.1 and 3.0 that contain one definition with its code lists. The library
+pysdmx finds the dimensions and their code lists. It ignores hierarchies of codes and keeps names in one language only,
+so that this module reads parents and names from the XML. The schema of 3.0 rejects parents such as `_T` and `01`, which
+are in use; messages are therefore not validated against it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     Labels = Mapping[str, Mapping[str, str]]
 
 TOTALS = {"_T", "TOTAL"}
-"""Codes that always stand for the total."""
+"""Codes that always denote the total."""
 TOTALS_IF_NAMED_SO = {"T", "TOT"}
-"""Codes that stand for the total if their name says so: T is also a section of economic activities."""
+"""Codes that denote the total if their name does too: T is also a section of economic activities."""
 TOTAL_NAMES = ("total", "totaal", "insgesamt")
 NOT_OF_UNITS = {"FREQ", "UNIT", "UNIT_MEASURE", "UNIT_MULT", "MEASURE", "INDICATOR", "ADJUSTMENT"}
-"""Dimensions that seldom break down the units counted."""
+"""Dimensions that rarely describe the counted units."""
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
-WHOLE = "Get the definition with all it refers to (references=descendants)."
+WHOLE = "Download the definition with all referenced structures (references=descendants)."
 
 
 def programme_from_dsd(path: str | Path) -> Programme:
     """Return the programme of an SDMX-ML file: one table with every dimension that has a code list.
 
-    A code for the total is no category, and what is below it is at the top. Dimensions without a code list, such
-    as the time, are left out; the notes of the programme name them.
+    A code for the total is not a category; the codes below it become the top level. Dimensions without a code list,
+    such as the time, are excluded; the notes of the programme list them.
     """
     path = Path(path)
     root = _root(path)
@@ -49,7 +49,7 @@ def programme_from_dsd(path: str | Path) -> Programme:
     definition = _definition(path, root)
     lists, labels = _code_lists(root), _concept_labels(root)
     if not lists:
-        raise ProgrammeFileError.at(path, None, "holds no code lists.", WHOLE)
+        raise ProgrammeFileError.at(path, None, "contains no code lists.", WHOLE)
     codes = _codes(path, definition, lists)
     try:
         trees = {name: _tree(name, found) for name, found in codes.items()}
@@ -71,7 +71,7 @@ def _codes(path: Path, definition: DataStructureDefinition, lists: Lists) -> Lis
         if code_list is not None:
             name = code_list.short_urn.partition("=")[2]
             if not lists.get(name):
-                what = f"dimension {dimension.id} has the code list {name}, of which the file holds no codes."
+                what = f"dimension {dimension.id} has the code list {name}, but the file contains no codes of it."
                 raise ProgrammeFileError.at(path, None, what, WHOLE)
             found[dimension.id] = lists[name]
     return found
@@ -86,14 +86,14 @@ def _root(path: Path) -> ET.Element:
     except OSError as error:
         raise ProgrammeFileError.at(path, None, f"cannot be read: {error.strerror}.", "Check the path.") from error
     if b"<!DOCTYPE" in data:
-        raise ProgrammeFileError.at(path, None, "has a document type, which SDMX does not use.", "Take it out.")
+        raise ProgrammeFileError.at(path, None, "has a document type, which SDMX does not use.", "Remove it.")
     try:
         root = bounded_xml(data, path)
     except ET.ParseError as error:
         what, line = f"is not XML: {error}.", error.position[0]
-        raise ProgrammeFileError.at(path, line, what, "Get the file again, or correct the line.") from error
+        raise ProgrammeFileError.at(path, line, what, "Download the file again, or correct the line.") from error
     if _kind(root) != "Structure":
-        what = f"is no SDMX structure message but {_kind(root)!r}."
+        what = f"is not an SDMX structure message but {_kind(root)!r}."
         raise ProgrammeFileError.at(path, None, what, "Give a data structure definition in SDMX-ML 2.1 or 3.0.")
     return root
 
@@ -101,8 +101,8 @@ def _root(path: Path) -> ET.Element:
 def _check_in_full(path: Path, root: ET.Element) -> None:
     for element in _all(root, "Codelist"):
         if next(_all(element, "CodelistExtension"), None) is not None:
-            what = f"code list {element.get('id')} extends another one, which is not followed."
-            raise ProgrammeFileError.at(path, None, what, "Get the code list with all its codes.")
+            what = f"code list {element.get('id')} extends another one, which is not supported."
+            raise ProgrammeFileError.at(path, None, what, "Download the code list with all its codes.")
 
 
 def _definition(path: Path, root: ET.Element) -> DataStructureDefinition:
@@ -112,16 +112,16 @@ def _definition(path: Path, root: ET.Element) -> DataStructureDefinition:
     except ImportError as error:
         what = "needs the package pysdmx to be read."
         raise ProgrammeFileError.at(path, None, what, "Install it: pip install 'discreet[sdmx]'.") from error
-    # Written anew the message has a declaration, a prefix and UTF-8, by which pysdmx knows it.
+    # Serialising the message again adds the declaration, the prefix and UTF-8 by which pysdmx recognises it.
     text = ET.tostring(root, encoding="utf-8", xml_declaration=True).decode()
     try:
         message = read_sdmx(text, validate=False)
-    except Exception as error:  # a malformed message makes the library meet errors of any kind
+    except Exception as error:  # a malformed message can raise any exception in the library
         raise _malformed(path, error) from error
     found = [item for item in message.structures or () if isinstance(item, DataStructureDefinition)]
     if len(found) != 1:
         names = f" ({', '.join(item.id for item in found)})" if found else ""
-        what = f"holds {len(found) or 'no'} data structure definition{'s' if len(found) > 1 else ''}{names}."
+        what = f"contains {len(found) or 'no'} data structure definition{'s' if len(found) > 1 else ''}{names}."
         raise ProgrammeFileError.at(path, None, what, "Give a file with one definition and its code lists.")
     return found[0]
 
@@ -131,11 +131,11 @@ def _malformed(path: Path, error: Exception) -> ProgrammeFileError:
     if missing:
         return ProgrammeFileError.at(path, None, f"refers to {missing[1]}, which is not in the file.", WHOLE)
     what = f"cannot be read as an SDMX structure message: {type(error).__name__} {str(error)[:200]}."
-    return ProgrammeFileError.at(path, None, what, "Check it against the SDMX schema, or get it again.")
+    return ProgrammeFileError.at(path, None, what, "Check it against the SDMX schema, or download it again.")
 
 
 def _enumeration(path: Path, dimension: Component) -> Codelist | Hierarchy | None:
-    """Return the code list of a dimension: its own, or that of its concept unless it has a format of its own."""
+    """Return the code list of a dimension: its own, or that of its concept unless the dimension has a local format."""
     from pysdmx.model import Concept
 
     if dimension.local_codes is not None or dimension.local_dtype is not None:
@@ -159,7 +159,7 @@ def _all(element: ET.Element, kind: str) -> Iterator[ET.Element]:
 
 
 def _names(element: ET.Element) -> dict[str, str]:
-    """Return the names of an element by language; English if none is given, as the schema has it."""
+    """Return the names of an element by language; the default is English, as in the schema."""
     return {name.get(LANGUAGE, "en"): (name.text or "").strip() for name in element.iterfind("{*}Name")}
 
 
@@ -174,7 +174,7 @@ def _code_lists(root: ET.Element) -> Lists:
 
 
 def _parent(code: ET.Element) -> str:
-    """Return the code above: a reference in 2.1, text in 3.0."""
+    """Return the parent code: a reference in 2.1, text in 3.0."""
     parent = code.find("{*}Parent")
     if parent is None:
         return ""
@@ -183,7 +183,7 @@ def _parent(code: ET.Element) -> str:
 
 
 def _concept_labels(root: ET.Element) -> Labels:
-    """Return for every dimension, also those the library passes over, the names of its concept."""
+    """Return the names of the concept of every dimension, also of dimensions that the library ignores."""
     concepts = {concept.get("id", ""): _names(concept) for concept in _all(root, "Concept")}
     found = {}
     for dimension in (element for listed in _all(root, "DimensionList") for element in listed):
@@ -210,7 +210,7 @@ def _is_total(category: Category) -> bool:
 
 
 def _tree(name: str, codes: tuple[Category, ...]) -> CategoryTree | None:
-    """Return the categories without the total, or None if nothing else is there."""
+    """Return the categories without the total; None if the total is the only code."""
     totals = _total_codes(codes)
     kept = tuple(
         Category(category.code, "" if category.parent in totals else category.parent, category.labels)
@@ -235,9 +235,9 @@ def _notes(
     not_of_units = [name for name in topics if name in NOT_OF_UNITS]
     notes = {
         f"From the data structure definition {definition.short_urn.partition('=')[2]}.": True,
-        f"Dimensions left out, for they have no code list with categories: {', '.join(left_out)}.": left_out,
-        f"Codes taken for the total, not for a category: {', '.join(dropped)}.": dropped,
-        f"Taken as breakdowns of the units counted, which they seldom are: {', '.join(not_of_units)}.": not_of_units,
-        "Codes on one level are taken to exclude each other; code lists do not say whether they do.": True,
+        f"Dimensions excluded because they have no code list with categories: {', '.join(left_out)}.": left_out,
+        f"Codes interpreted as the total, not as a category: {', '.join(dropped)}.": dropped,
+        f"Dimensions used as breakdowns, although they rarely describe units: {', '.join(not_of_units)}.": not_of_units,
+        "Codes on one level are assumed to be mutually exclusive; code lists do not state this.": True,
     }
     return tuple(note for note, holds in notes.items() if holds)

@@ -1,4 +1,4 @@
-"""A part of a programme, its topic of areas, and a programme with a category for missing values in its topics."""
+"""Selection of tables, the topic of areas, and the addition of a category for missing values to topics."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ AREA_NAME = re.compile(
     r"|localit(y|ies)|settlements?|tracts?|puma|zip(codes?)?|post(al)?codes?)(?![a-z])",
     re.IGNORECASE,
 )
-"""Names of topics of areas, as a word of the name: GEO, GEO.L, NUTS2, lsoa21cd, district_of_residence."""
+"""Words in the names of topics of areas: GEO, GEO.L, NUTS2, lsoa21cd, district_of_residence."""
 OTHER_NAME = re.compile(r"birth|citizen|national|origin|work|study|marital|civil|health|employment", re.IGNORECASE)
-"""Names of topics that are not the areas where people live, in spite of a word such as region or state."""
+"""Words in the names of topics that are not areas of residence, despite a word such as region or state."""
 
 
 def choose_tables(programme: Programme, patterns: Sequence[str] | None, unit: str | None) -> Programme:
-    """Return the programme with some of its tables, in their order, and the topics that these use.
+    """Return the programme with the selected tables, in their order, and the topics that they use.
 
     Args:
-        programme: the whole.
+        programme: the whole programme.
         patterns: ids of tables, with `*`, `?` and `[..]` as in file names (`9.2`, `3.*`); all tables if None or empty.
-        unit: what the tables count, in every universe; the unit of most tables if None.
+        unit: the counted unit of the tables, in every universe; None for the most frequent unit.
     """
     tables = _of_unit(programme, unit)
     ids = [table.id for table in tables]
@@ -52,16 +52,16 @@ def choose_tables(programme: Programme, patterns: Sequence[str] | None, unit: st
 
 def _of_unit(programme: Programme, unit: str | None) -> tuple[Table, ...]:
     units = Counter(table.unit for table in programme.tables)
-    # Of units with equally many tables the one that comes first in the programme.
-    asked = max(units, key=units.__getitem__) if unit is None else unit
-    if asked not in units:
-        raise UnknownNameError.among("unit", asked, units)
-    return tuple(table for table in programme.tables if table.unit == asked)
+    # Among units with equally many tables the first one in the programme.
+    chosen = max(units, key=units.__getitem__) if unit is None else unit
+    if chosen not in units:
+        raise UnknownNameError.among("unit", chosen, units)
+    return tuple(table for table in programme.tables if table.unit == chosen)
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Say whether an id is meant by a pattern with `*`, `?` and `[..]` as in file names."""
-    # An id may itself hold a bracket or a star.
+    """Return whether an id matches a pattern with `*`, `?` and `[..]` as in file names."""
+    # An id may itself contain a bracket or a star.
     return name == pattern or fnmatchcase(name, pattern)
 
 
@@ -70,11 +70,11 @@ def _topics_of(table: Table) -> set[str]:
 
 
 def with_missing_category(programme: Programme, topics: Sequence[str], code: str = "_U") -> Programme:
-    """Return a programme in which the topics named have one more category, directly under the total.
+    """Return a programme in which the given topics have one more category, directly below the total.
 
-    Every level of such a topic gets it, so that all levels are still partitions of the
-    same records; a level with one category then has two and is no longer the total.
-    A universe with `!=` or `not in` on such a topic takes the new category in.
+    Every level of such a topic gets the category, so that all levels are still partitions
+    of the same records. A level with one category then has two and is no longer the total.
+    A universe with `!=` or `not in` on such a topic includes the new category.
     """
     for name in topics:
         if name not in programme.topics:
@@ -98,7 +98,7 @@ def _with_category(topic: Topic, code: str) -> Topic:
     for level in topic.levels:
         if level.codes is None:
             raise ProgrammeError(
-                f"Topic {topic.name} cannot have the category {code!r} added: level {level.name} has no list of "
+                f"The category {code!r} cannot be added to topic {topic.name}: level {level.name} has no list of "
                 "categories, only their number. Give its categories in the programme.",
                 topic=topic.name,
             )
@@ -106,7 +106,7 @@ def _with_category(topic: Topic, code: str) -> Topic:
         levels.append(replace(level, size=level.size + 1, codes=(*level.codes, code)))
     if code in known:
         raise ProgrammeError(
-            f"Topic {topic.name} has the category {code!r} already. Choose another code for what is not stated.",
+            f"Topic {topic.name} already has the category {code!r}. Choose another code for missing values.",
             topic=topic.name,
         )
     tree = topic.tree
@@ -119,16 +119,16 @@ def _on_levels(breakdown: Breakdown, levels: dict[Level, Level]) -> Breakdown:
     return replace(breakdown, levels=tuple(levels.get(level, level) for level in breakdown.levels))
 
 
-def area_topic(programme: Programme, asked: str | None = None) -> str | None:
-    """Return the topic of the areas: the one asked for, declared, or named so; None if there is no such topic.
+def area_topic(programme: Programme, requested: str | None = None) -> str | None:
+    """Return the topic of areas: the requested, the declared, or the one recognised by its name; None without one.
 
-    Of several topics with the name of areas the one with most categories is taken.
+    Among several topics with the name of areas the function returns the one with the most categories.
     """
     used = {b.topic: programme.topics[b.topic] for table in programme.tables for b in table.breakdowns}
-    if asked is not None:
-        if asked not in used:
-            raise UnknownNameError.among("topic of the tables", asked, used)
-        return asked
+    if requested is not None:
+        if requested not in used:
+            raise UnknownNameError.among("topic of the tables", requested, used)
+        return requested
     if programme.areas is not None:
         return programme.areas if programme.areas in used else None
     called = [name for name in used if AREA_NAME.search(name) and not OTHER_NAME.search(name)]

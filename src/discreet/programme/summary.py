@@ -1,4 +1,4 @@
-"""What a programme publishes, for readers: sizes of tables, statistics that tables share, and labels of statistics."""
+"""Summary of a programme: sizes of tables, statistics that tables share, and labels of statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableSize:
-    """One table: its breakdowns, the rows it may publish with all margins, and whether another table contains it."""
+    """One table: its breakdowns, its maximum number of rows with all margins, and whether it is maximal."""
 
     id: str
     breakdowns: tuple[str, ...]
@@ -29,24 +29,24 @@ class TableSize:
 
 
 def rows_of(table: Table) -> int:
-    """Return how many rows a table may publish: one for every combination of the codes of its breakdowns."""
+    """Return the maximum number of rows of a table: one for every combination of the codes of its breakdowns."""
     return prod(_codes(breakdown) for breakdown in table.breakdowns)
 
 
 def _codes(breakdown: Breakdown) -> int:
-    """Return the number of different codes, the total among them; levels without a list of codes share none."""
+    """Return the number of distinct codes including the total; levels without a list of codes share no codes."""
     listed = {code for level in breakdown.levels for code in level.codes or ()}
     unlisted = sum(level.size for level in breakdown.levels if level.codes is None)
     return (breakdown.total or not breakdown.levels) + len(listed) + unlisted
 
 
 def table_sizes(programme: Programme, population: str | None = None) -> list[TableSize]:
-    """Return the tables of a population; one is maximal if no other table publishes all it does."""
+    """Return the tables of a population; a table is maximal if no other table publishes all its statistics."""
     tables = programme.of(population)
     offers = [{level for b in table.breakdowns for level in b.levels} for table in tables]
     found = []
     for number, table in enumerate(tables):
-        # Of two tables that publish the same, the first is the maximal one.
+        # Of two tables with the same statistics, the first one is maximal.
         contained = any(
             offers[number] < other or (offers[number] == other and place < number)
             for place, other in enumerate(offers)
@@ -73,7 +73,7 @@ class SharedStatistic:
 def shared_statistics(
     programme: Programme, rule: str = "levels", *, keep_single: bool = False, population: str | None = None
 ) -> list[SharedStatistic]:
-    """Return every published statistic, those that come back most often first."""
+    """Return every published statistic, those in the most tables first."""
     found = lattice(programme, rule, keep_single=keep_single, population=population)
     names = found.names()
     order = np.flatnonzero(found.published)
@@ -87,21 +87,21 @@ BY, OF = " by ", " of "
 
 
 def topic_words(topic: Topic) -> str:
-    """Return the label of a topic as it stands within a sentence, or its name where it has none."""
+    """Return the label of a topic for use within a sentence, or its name if it has no label."""
     label = topic.labels.get(LANGUAGE, "")
     return f"{label[0].lower()}{label[1:]}" if label else topic.name
 
 
 def all_category_words(topic: Topic) -> dict[str, str]:
-    """Return the label of every category of a topic, or its code where it has none."""
+    """Return the label of every category of a topic, or its code if it has no label."""
     categories = topic.tree.categories if topic.tree else ()
     return {category.code: category.labels.get(LANGUAGE, "") or category.code for category in categories}
 
 
 def statistic_label(programme: Programme, name: str) -> str:
-    """Return a statistic in words; where a topic has several levels, with the number of categories.
+    """Return a statistic in words; for a topic with several levels, with the number of categories.
 
-    A name of no level, as the rule `flat` has them, stays as it is, and so does the population of a statistic.
+    Names that are not levels, as under the rule `flat`, stay unchanged, and so does the population of a statistic.
 
     >>> from discreet.programme.programme_files import load_programme
     >>> statistic_label(load_programme("eu2021:LU"), "AGE.L SEX")

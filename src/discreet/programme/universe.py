@@ -1,4 +1,4 @@
-"""The universe of a table: the records that it counts, written as conditions on topics.
+"""The universe of a table: the records that it counts, given by conditions on topics.
 
     EMP = 1 and (AGE >= Y15-29 or STUDENT = 1)
 
@@ -10,15 +10,16 @@ A condition is one of
 
 Conditions are joined by `and` and `or`; `and` binds more closely, brackets come first.
 TOPIC is a topic of the programme, not a column of the data. A CODE may be any category
-of it: one with others below it stands for all of these. Codes and topics may stand in
-single or double quotation marks, and must where they hold blanks, commas or brackets.
+of the topic: a category with others below it denotes all of these. Codes and topics may
+be quoted with single or double quotation marks, and must be if they contain blanks,
+commas or brackets.
 
-Comparisons use the order of the finest codes: by number where all of them are numbers,
-otherwise the order in which the programme declares them. A category with others below it
-reaches from the first to the last of these. Codes that begin with `_`, such as `_U` for
-a value that is not stated, have no place in this order and satisfy no comparison.
+Comparisons use the order of the finest codes: numeric if all of them are numbers,
+otherwise the order of declaration in the programme. A category with others below it
+ranges from the first to the last of these. Codes that begin with `_`, such as `_U` for
+a missing value, have no rank in this order and satisfy no comparison.
 
-A universe is kept as a product of factors (`Universe.factors`): `AGE = Y and SEX = F` has
+A universe is stored as a product of factors (`Universe.factors`): `AGE = Y and SEX = F` has
 a factor for AGE and one for SEX; `AGE = Y or SEX = F` has one factor for both topics.
 """
 
@@ -49,9 +50,9 @@ DEEPEST_BRACKETS = 50
 BLANKS = re.compile(r"\s*")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 TOPIC = re.compile(r"[^\s,()'\"=!<>]+")
-# Not = at the start: it would make a code of the second sign in `EMP == 1`.
+# Not = at the start: otherwise the second sign in `EMP == 1` would be read as a code.
 CODE = re.compile(r"[^\s,()'\"=][^\s,()]*")
-# A word must end where it ends: `in(1)` but not `in1`.
+# A keyword must end at a boundary: `in(1)` but not `in1`.
 WORD_END = r"(?![^\s('\"])"
 AND, OR = (re.compile(word + WORD_END, re.IGNORECASE) for word in ("and", "or"))
 # Two signs before one: `<` is the beginning of `<=`.
@@ -65,7 +66,7 @@ COMMA, OPENING, CLOSING = re.compile(","), re.compile(r"\("), re.compile(r"\)")
 
 @dataclass(frozen=True)
 class Clause:
-    """One condition as it is written; `in` is the sign = and `not in` the sign !=, with several codes."""
+    """One condition; `in` is stored as the sign = and `not in` as the sign !=, with several codes."""
 
     topic: str
     sign: str
@@ -84,7 +85,7 @@ class Joined:
     parts: tuple[Clause | Joined, ...]
 
     def clauses(self) -> Iterator[Clause]:
-        """Yield all conditions in the order they are written."""
+        """Yield all conditions in their order in the text."""
         for part in self.parts:
             yield from part.clauses()
 
@@ -97,7 +98,7 @@ class Joined:
 
 
 class UniverseText:
-    """A universe as it is written, read from left to right."""
+    """The text of a universe, parsed from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -113,7 +114,7 @@ class UniverseText:
     def _joined(self, depth: int) -> Clause | Joined:
         """Read parts joined by `or`, each of them parts joined by `and`."""
         if depth > DEEPEST_BRACKETS:
-            raise self._expected(f"at most {DEEPEST_BRACKETS} brackets one inside the other")
+            raise self._expected(f"at most {DEEPEST_BRACKETS} nested brackets")
         either = []
         while True:
             parts = [self._part(depth)]
@@ -151,18 +152,18 @@ class UniverseText:
         return tuple(found)
 
     def _name(self, bare: re.Pattern[str], what: str) -> str:
-        """Read a name in quotation marks or as it stands."""
+        """Read a name with or without quotation marks."""
         quoted = self._take(QUOTED)
         if quoted is not None:
             return quoted[1:-1]
         found = self._take(bare)
         if found is None:
             opened = self.text[self.at : self.at + 1] in {"'", '"'}
-            raise self._expected(f"{what} whose quotation mark is closed" if opened else what)
+            raise self._expected(f"{what} with a closing quotation mark" if opened else what)
         return found
 
     def _take(self, pattern: re.Pattern[str]) -> str | None:
-        """Read what matches at this place, with the blanks around it, or nothing."""
+        """Read a match at this position with the blanks around it; return None without a match."""
         self._skip()
         found = pattern.match(self.text, self.at)
         if found is None:
@@ -179,7 +180,7 @@ class UniverseText:
         rest = self.text[self.at :]
         place = f"at position {self.at + 1}, before {rest!r}," if rest else "at its end"
         return ProgrammeError(
-            f"{self.text!r} cannot be read: {place} there should be {what}. Write it like this: {EXAMPLE}.",
+            f"{self.text!r} cannot be read: {place} expected {what}. Example: {EXAMPLE}.",
             topic="",
         )
 
@@ -193,11 +194,11 @@ NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """What a universe requires of some topics together.
+    """The condition of a universe on a group of topics.
 
     Attributes:
-        topics: their names.
-        allowed: an axis per topic over `finest_codes` of it; true for combinations of codes in the universe.
+        topics: the names of the topics.
+        allowed: an array with an axis per topic over its `finest_codes`; true for combinations in the universe.
     """
 
     topics: tuple[str, ...]
@@ -208,11 +209,11 @@ class Factor:
 class Universe:
     """The records that a table counts; a record is in it if it is in every factor.
 
-    Topics of one data column carry the same code for a record. The first that is mentioned stands for all of them.
+    Topics of one data column have the same code for a record. The first one in the text represents all of them.
 
     Attributes:
-        topics: the topics mentioned, in the order of their first mention.
-        factors: conditions that are independent of each other; every topic is in one of them.
+        topics: the topics in the conditions, in the order of first appearance.
+        factors: independent conditions; every topic is in one of them.
     """
 
     topics: tuple[str, ...] = ()
@@ -220,7 +221,7 @@ class Universe:
 
     @cached_property
     def members(self) -> Flags:
-        """Return which combinations of finest codes are in the universe, an axis per topic in the order of `topics`."""
+        """Return which combinations of finest codes are in the universe, one axis per topic in the order of topics."""
         size = prod(factor.allowed.size for factor in self.factors)
         if size > MOST_MEMBERS:
             raise _too_large(self.topics, size)
@@ -229,7 +230,7 @@ class Universe:
         return found.transpose([order.index(topic) for topic in self.topics])
 
     def implies(self, factor: Factor) -> bool:
-        """Say whether every member of the universe satisfies a factor of another universe."""
+        """Return whether every member of the universe satisfies a factor of another universe."""
         possible = np.ones((), dtype=bool)
         for own in self.factors:
             summed_over = tuple(axis for axis, topic in enumerate(own.topics) if topic not in factor.topics)
@@ -243,19 +244,19 @@ class Universe:
 
 
 def universe_of(programme: Programme, table: Table) -> Universe:
-    """Return the universe of a table; without conditions it has no topics and everybody is in it."""
+    """Return the universe of a table; without conditions it has no topics and contains all records."""
     return parse_universe(table.universe or "", programme, table.id)
 
 
 def finest_codes(topic: Topic) -> tuple[str, ...]:
-    """Return the finest codes of a topic: those with no others below them, in the order given."""
+    """Return the finest codes of a topic: those without others below them, in the order of declaration."""
     if topic.tree:
         return topic.tree.leaves
     codes = topic.levels[-1].codes
     if codes is None:
         raise ProgrammeError(
             f"topic {topic.name} has no list of categories, only their number. "
-            "Give its categories in the programme, or leave it out of the universe.",
+            "Give its categories in the programme, or remove it from the universe.",
             topic=topic.name,
         )
     return codes
@@ -265,8 +266,8 @@ def parse_universe(text: str, programme: Programme, table: str) -> Universe:
     """Return the universe that a text describes.
 
     Args:
-        text: the universe; the empty text is everyone, as in `Table.population`.
-        programme: where the topics and their categories stand.
+        text: the universe; the empty text selects all records, as in `Table.population`.
+        programme: the programme with the topics and their categories.
         table: the id of the table, for messages.
     """
     if not text:
@@ -281,7 +282,7 @@ def parse_universe(text: str, programme: Programme, table: str) -> Universe:
 
 
 def topics_named(text: str) -> frozenset[str]:
-    """Return the topics that a universe names, whether they exist or not; none where it cannot be read."""
+    """Return the topics in a universe, whether they exist or not; the empty set if the text cannot be parsed."""
     try:
         return frozenset(clause.topic for clause in UniverseText(text).expression().clauses())
     except ProgrammeError:
@@ -298,13 +299,13 @@ def narrowed_universe(universe: str | None, condition: str) -> str:
         return condition
     try:
         top = UniverseText(universe).expression()
-    except ProgrammeError:  # the text with one more condition cannot be read either
+    except ProgrammeError:  # the text with one more condition cannot be parsed either
         return f"{universe} and {condition}"
     return f"({universe}) and {condition}" if isinstance(top, Joined) and top.either else f"{universe} and {condition}"
 
 
 def factored(topics: Sequence[str], allowed: Flags) -> list[Factor]:
-    """Return a set of combinations of codes as the product of as many factors as possible; there is one such product.
+    """Return a set of combinations of codes as the product of as many factors as possible, which is unique.
 
     A set is the product of its projections on two groups of topics if their sizes multiply to its own.
     """
@@ -362,7 +363,7 @@ def _factors(
     allowed = reduce(operator.and_, map(meaning, parts))
     if not allowed.any():
         raise ProgrammeError(
-            f"no record can be in it, for {text!r} leaves no category of topic {' and '.join(names)}. "
+            f"no record satisfies {text!r}: the conditions exclude all categories of topic {' and '.join(names)}. "
             f"Correct the conditions on {' and '.join(names)}.",
             topic=names[0],
         )
@@ -385,7 +386,7 @@ def _satisfying(clause: Clause, topic: Topic) -> set[str]:
     among = [rank[leaf] for leaf in inside if leaf in rank]
     if not among:
         raise ProgrammeError(
-            f"{clause.codes[0]!r} has no place in the order of topic {topic.name}, because it begins with _. "
+            f"{clause.codes[0]!r} has no rank in the order of topic {topic.name}, because it begins with _. "
             "Compare with another code.",
             topic=topic.name,
         )
@@ -400,7 +401,7 @@ def _satisfying(clause: Clause, topic: Topic) -> set[str]:
 
 
 def _ranks(topic: Topic) -> dict[str, Fraction]:
-    """Return the place of every finest code in the order of the topic: its number, or its place as declared."""
+    """Return the rank of every finest code of the topic: its number, or its position in the declaration."""
     listed = topic.tree.cut(topic.tree.depth) if topic.tree else finest_codes(topic)
     ordered = [code for code in listed if not code.startswith("_")]
     if all(NUMBER.fullmatch(code) for code in ordered):
@@ -416,7 +417,7 @@ def _column(topic: Topic) -> str:
 def _too_large(topics: Iterable[str], size: int) -> ProgrammeError:
     names = tuple(topics)
     return ProgrammeError(
-        f"conditions on {', '.join(names)} together have {size:,} combinations of codes; at most {MOST_MEMBERS:,} "
-        f"combinations of {MOST_JOINED} topics are possible. Join fewer or coarser topics by or.",
+        f"the conditions on {', '.join(names)} have {size:,} combinations of codes; the maximum is {MOST_MEMBERS:,} "
+        f"combinations of {MOST_JOINED} topics. Join fewer or coarser topics by or.",
         topic=names[0],
     )

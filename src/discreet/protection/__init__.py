@@ -1,1 +1,1 @@
-"""The pipeline of a release: check, read, count, add noise, publish; repeat, verify and estimate it."""
+"""The protection pipeline: check, read, count, add noise and publish; repeat, verify and estimate releases."""

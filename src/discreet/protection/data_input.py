@@ -1,4 +1,4 @@
-"""What is counted: records in one source, or a folder of tables that are counted already."""
+"""Input of the pipeline: records in one source, or a folder of pre-tabulated tables."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from discreet.sources.source import Source
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
-"""Of the file of a table, in the order in which they are looked for."""
+"""File extensions of pre-tabulated tables, in search order."""
 
 
 class DataInput(Protocol):
-    """Something that can be loaded into an engine and counted there."""
+    """Data that can be loaded into an engine and counted there."""
 
     def fingerprint(self) -> str:
         """Return a digest of the data."""
 
     def check_unchanged(self) -> None:
-        """Refuse data that are not as they were when they were opened."""
+        """Refuse data that have changed since they were opened."""
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
-        """Bring them into the engine."""
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, progress: Progress) -> LoadedRecords:
+        """Load the data into the engine."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class RecordInput:
 
     Attributes:
         source: the records.
-        roles: the columns that are no topics.
-        missing: what to do with records without a value.
+        roles: the columns of ids, keys, counts and weights.
+        missing: the treatment of missing values: `error`, `category` or `drop`.
     """
 
     source: Source
@@ -67,20 +67,21 @@ class RecordInput:
         self.source.check_unchanged()
 
     def close(self) -> None:
-        """Let go of the source."""
+        """Close the source."""
         self.source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, progress: Progress) -> LoadedRecords:
         """Read the records once."""
-        return load(self.source, programme, mechanism, self.roles, engine, missing=self.missing, tell=tell)
+        return load(self.source, programme, mechanism, self.roles, engine, missing=self.missing, progress=progress)
 
 
 @dataclass(frozen=True)
 class TabulatedInput:
-    """A folder with one file per table, called by its id, each with a code per column and a count.
+    """A folder of pre-tabulated tables: one file per table, named after its id, with columns of codes and a count.
 
-    Tables whose finest cells are sums of another's are made from that other. Their files may be missing; where they are
-    there, they must agree with it. The universe of a table is not looked at: its file holds what it counts.
+    A table whose finest cells are sums of the cells of another table is computed from that table. Its own file is
+    optional; if it exists, its counts must agree. The universe of a table is ignored: its file contains only the
+    population of the table.
     """
 
     folder: Path
@@ -90,7 +91,7 @@ class TabulatedInput:
 
     @cached_property
     def sources(self) -> dict[str, Source]:
-        """Return the file of every table that is published from its own cells, by id."""
+        """Return the file of every table that is computed from its own cells, by id."""
         found = {}
         for tables in self.programme.populations.values():
             made = plan(self.programme, tables)
@@ -101,7 +102,7 @@ class TabulatedInput:
 
     @cached_property
     def others(self) -> dict[str, Source]:
-        """Return the files of tables that are made from another's cells, as far as they are there."""
+        """Return the existing files of tables that are computed from the cells of another table, by id."""
         left = [table for table in self.programme.tables if table.id not in self.sources]
         return {
             table.id: open_source(path, encoding=self.encoding)
@@ -118,13 +119,13 @@ class TabulatedInput:
             return path
         stem = file_stem(table.id)
         raise DataFileError(
-            f"{self.folder} has no file {stem}.parquet or {stem}.csv for table {table.id}. Add it, or leave the table "
-            "out (--tables).",
+            f"{self.folder} has no file {stem}.parquet or {stem}.csv for table {table.id}. Add it, or exclude the "
+            "table (--tables).",
             path=self.folder,
         )
 
     def fingerprint(self) -> str:
-        """Return the digest of the digests of all files."""
+        """Return a digest of the digests of all files."""
         digest = hashlib.sha256()
         for name, source in sorted(self.sources.items()):
             digest.update(f"{name}\0{source.fingerprint()}\n".encode())
@@ -136,12 +137,12 @@ class TabulatedInput:
             source.check_unchanged()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for source in (*self.sources.values(), *self.others.values()):
             source.close()
 
-    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, tell: Progress) -> LoadedRecords:
-        """Read every file once, each into a table of its own, and refuse tables that do not agree."""
+    def load(self, programme: Programme, mechanism: Mechanism, engine: Engine, progress: Progress) -> LoadedRecords:
+        """Read every file once, each into its own table of the engine, and refuse inconsistent tables."""
         places, largest, margins = {}, 0, 0
         notes: list[str] = []
         files = {**self.others, **self.sources}
@@ -155,13 +156,13 @@ class TabulatedInput:
                 self.roles if name in self.sources else RecordColumns(count=self.roles.count),
                 engine,
                 missing="error",
-                tell=lambda *_: None,
+                progress=lambda *_: None,
                 name=places[name],
                 tables=[table for table in own.tables if table.id == name],
             )
             largest, margins = max(largest, found.records), margins + (found.margins if name in self.sources else 0)
             notes += [f"{source.name}: {note}" for note in found.notes]
-            tell("reading", number + 1, len(files))
+            progress("reading", number + 1, len(files))
         for tables in programme.populations.values():
             Agreement(plan(programme, tables), places, found.columns, engine).check()
         for name in self.others:
@@ -179,7 +180,7 @@ class TabulatedInput:
 
 
 def _as_in_file(programme: Programme, name: str, source: Source) -> Programme:
-    """Return the programme with the columns as a file of one table has them: called by breakdown or by topic."""
+    """Return the programme with the columns bound to those of one table's file, named by breakdown or by topic."""
     columns = {
         breakdown.topic: breakdown.code
         for table in programme.tables
@@ -202,20 +203,23 @@ def open_input(
     tabulated: bool,
     encoding: str | None = None,
 ) -> DataInput:
-    """Return the input for what was given as data."""
+    """Return the input for the data argument of `protect`."""
     if not tabulated:
         return RecordInput(open_source(data, encoding=encoding), roles, missing)
     (folder,) = data if isinstance(data, list | tuple) and len(data) == 1 else (data,)
     if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         raise ParameterError(
-            "Tables that are counted already are given as one folder with a file per table, called by its id.",
+            "Pre-tabulated data must be one folder with a file per table, named after the id of the table.",
             parameter="tabulated",
         )
     if roles.count is None:
         raise ParameterError(
-            "Tables that are counted already need the column of their counts. Example: --count value",
+            "Pre-tabulated data need a column of counts. Specify it, for example: --count value",
             parameter="count",
         )
     if missing != "error":
-        raise ParameterError("In tables that are counted already no value may be missing.", parameter="missing")
+        raise ParameterError(
+            "Pre-tabulated data must not have missing values. Remove --missing.",
+            parameter="missing",
+        )
     return TabulatedInput(Path(folder), roles, programme, encoding)

@@ -1,7 +1,7 @@
-"""What protecting would take, without doing it: cells, memory, disk and time.
+"""Estimates of the cells, memory, disk space and time that `protect` needs, without running it.
 
-Cells follow from the programme. The rest is an estimate from rates measured on two cores
-(benchmarks/protect.py): a machine twice as fast takes half as long.
+The number of cells follows from the programme. The other estimates use rates measured on two cores
+(benchmarks/protect.py); a machine twice as fast takes half as long.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ if TYPE_CHECKING:
     from discreet.tabulation.plan import Plan
 
 SECONDS_PER_CODE = 6e-9
-"""To code one value of one record."""
+"""Time to code one value of one record."""
 SECONDS_PER_ID = 0.8e-6
-"""To make one record key from an id, and to see that no id comes twice."""
+"""Time to derive one record key from an id, and to check that the id is unique."""
 BYTES_PER_ID = 16
 SECONDS_PER_GROUP = 8e-9
-"""To put one record into its group in one maximal table."""
+"""Time to assign one record to its group in one maximal table."""
 SECONDS_PER_CELL = 12e-9
-"""To sum up one cell of a table, and to look its noise up."""
+"""Time to aggregate one cell of a table and to look up its noise."""
 SECONDS_PER_ROW = 120e-9
-"""To write one row."""
+"""Time to write one row."""
 SECONDS_PER_TABLE = 0.01
 BYTES_PER_ROW = 2.5
-"""On disk, in Parquet."""
+"""Bytes of one row in a Parquet file."""
 BYTES_PER_CELL = 12
 BYTES_PER_ROW_IN_MEMORY = 60
 BYTES_TO_START = 150_000_000
 BYTES_PER_CSV_RECORD = 60
-"""A guess, for CSV files, whose records are not counted before they are read."""
+"""Assumed size of one record of a CSV file, whose number of records is unknown before it is read."""
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What a run would take.
+    """Estimated resources of a run.
 
     Attributes:
-        records: in the data; guessed from the size of the file where `guessed`.
-        guessed: whether the number of records is a guess.
-        tables: tables to make.
-        maximal: of these, how many are counted from the records.
-        statistics: different statistics.
-        cells: the cells of these statistics, empty ones too.
-        memory: bytes, about.
-        disk: bytes, at most about.
-        seconds: about.
+        records: the number of records; if `guessed`, an estimate from the size of the file.
+        guessed: whether the number of records is an estimate.
+        tables: the number of tables to publish.
+        maximal: the number of tables that are counted from the records; the others are aggregated from these.
+        statistics: the number of distinct statistics.
+        cells: the number of cells of these statistics, including empty cells.
+        memory: the approximate memory in bytes.
+        disk: the approximate maximum disk space in bytes.
+        seconds: the approximate time in seconds.
     """
 
     records: int
@@ -92,7 +92,7 @@ def estimate(
     encoding: str | None = None,
     from_ids: bool = False,
 ) -> RunEstimate:
-    """Return what protecting would take; only the heads of the files are read.
+    """Return the estimated resources of `protect`; only the headers of the files are read.
 
     Args:
         data: as for protect.
@@ -101,7 +101,7 @@ def estimate(
         unit: as for protect.
         regions: as for protect.
         encoding: as for protect.
-        from_ids: whether record keys are made from ids, which takes longer than all the rest for many records.
+        from_ids: whether record keys are derived from ids; for many records this takes longer than all other steps.
     """
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
     chosen = choose_tables(with_regions(spec, Path(regions)) if regions else spec, tables, unit)
@@ -113,7 +113,7 @@ def estimate(
     widths = [1 if len(column.codes) < 1 << 8 else 2 for column in level_columns(chosen, "error").values()]
     maximal = sum(len(plan.maximal) for plan in plans)
     size = programme_size(chosen)
-    # A record is in one cell of every choice of levels; levels that are one partition each show it under their codes.
+    # A record is in one cell of every combination of levels; levels with the same partition each publish the cell.
     shown = [
         min(table.cells, records * math.prod(len(column.levels) for column in table.columns))
         for plan in plans
@@ -148,6 +148,6 @@ def _records(source: Source) -> tuple[int, bool]:
 
 
 def _largest(plan: Plan) -> int:
-    """Return the most cells that are in memory at one time: those of the largest table."""
+    """Return the maximum number of cells in memory at one time: those of the largest table."""
     sizes = [sum(min(plan.size(statistic), DENSE_MOST) for statistic in table.statistics) for table in plan.tables]
     return max(sizes)

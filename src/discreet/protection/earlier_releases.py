@@ -1,15 +1,12 @@
-"""What a new release reveals together with earlier ones.
+"""Joint disclosure by a new release and earlier releases in the same folder.
 
-Two noises of the same count: how well whoever has both knows it.
+An attacker can average two releases of the same data with different noise. Two releases of different data with the
+same secret and version label reveal, without any noise, which counts have changed.
 
-Independent noises are weighed by their variances: 1 / (1/V1 + 1/V2). Noises that two laws make of the same key move
-together, X1 = Q1(u) and X2 = Q2(u) with Q the quantile function and u uniform. Then the difference X1 - X2 is known,
-and what is left is the mean of the variance of X1 among all u with that difference.
-
-Earlier releases beside a new one, and what the two together reveal.
-
-Two releases of the same data with different noise can be averaged. Two releases of different data with the same secret
-and version show, without any noise, which counts have changed.
+The variance of a count that is published twice depends on the keys. Independent noise terms are weighted by the
+inverse of their variances, which gives 1 / (1/V1 + 1/V2). Noise terms that two distributions draw from the same key
+are dependent: X1 = Q1(u) and X2 = Q2(u), where Q is the quantile function and u is uniform. The attacker then knows
+the difference X1 - X2. The remaining variance is the mean of the conditional variance of X1 given this difference.
 """
 
 from __future__ import annotations
@@ -37,33 +34,33 @@ if TYPE_CHECKING:
     from discreet.release.record import Record
 
 SMALLEST = 1e-12
-"""Probabilities below this are left out: no figure that is told shows them."""
+"""Tail probability below which noise is ignored; it does not affect the reported digits."""
 MOST_REACH = 10_000_000
-"""The largest noise of two laws whose common values are listed; wider ones are weighed as if they were independent."""
+"""Maximum noise for the exact computation with common keys; wider noise is treated as independent."""
 
 
 def joint_variance(first: Noise, second: Noise, *, same_keys: bool) -> float:
-    """Return the variance of the best estimate of a large count from two noisy ones.
+    """Return the variance of the best estimate of a large count from two noisy counts.
 
     Args:
-        first: the law of one noise.
-        second: the law of the other.
-        same_keys: whether both were drawn with the same keys.
+        first: the noise distribution of one count.
+        second: the noise distribution of the other count.
+        same_keys: whether both noise terms were drawn with the same keys.
 
     >>> from discreet.noise.gaussian import Gaussian
     >>> round(joint_variance(Gaussian(sigma=2), Gaussian(sigma=2), same_keys=False), 2)
     2.04
     """
     if same_keys and max(_reach(law) for law in (first, second)) <= MOST_REACH:
-        return _moving_together(first, second)
+        return _variance_with_common_keys(first, second)
     variances = first.variance, second.variance
     return 0.0 if 0 in variances else 1 / sum(1 / variance for variance in variances)
 
 
-def _moving_together(first: Noise, second: Noise) -> float:
+def _variance_with_common_keys(first: Noise, second: Noise) -> float:
     reach = max(_reach(law) for law in (first, second))
     values = np.arange(-reach, reach + 1)
-    # What lies beyond belongs to the last value.
+    # Probability beyond the reach is assigned to the last value.
     below = [np.append(law.cdf(values[:-1]), 1.0) for law in (first, second)]
     edges = np.unique(np.concatenate([[0.0], *below]))
     width, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
@@ -77,51 +74,51 @@ def _reach(law: Noise) -> int:
     return int(law.bound) if math.isfinite(law.bound) else law.reach(SMALLEST)
 
 
-MOST_LOOKED_AT = 100
-"""Releases beside a new one that are looked at, the newest first."""
-MOST_TOLD = 2
-"""Earlier releases of which each is told by itself."""
+MAX_COMPARED = 100
+"""Maximum number of releases in the same folder that are compared, the newest first."""
+MAX_DETAILED = 2
+"""Maximum number of earlier releases with a warning of their own."""
 MOST_NAMED = 5
 MOST_ROWS = 20_000_000
-"""Rows of both releases together that are compared at most."""
+"""Maximum number of rows of both releases that are compared."""
 MOST_BYTES = 1 << 30
-"""Bytes of a file of a table that is compared."""
+"""Maximum size in bytes of the file of a table that is compared."""
 MOST_BOUND = 100
-"""The bound of a p-table that is solved again to compare two releases: a larger one may take a minute."""
-ALIKE = {
+"""Maximum bound of a p-table that is solved again for a comparison; a larger bound may take a minute."""
+COMPARED_FIELDS = {
     "secret_check": "secret",
     "key_version": "version label",
     "key_bits": "derivation of keys",
     "key_mode": "key mode",
     "mechanism": "mechanism",
-    "law": "law",
-    "parameters": "noise",
+    "law": "noise distribution",
+    "parameters": "set of noise parameters",
     "ptable_text": "p-table",
-    "perturb_zeros": "noise on empty cells",
-    "labelled_total": "noise of the grand total",
+    "perturb_zeros": "rule for empty cells",
+    "labelled_total": "rule for the noise of the grand total",
 }
-"""What two releases of the same data should have in common, and what to call it."""
-SAME = (
-    "the noise is the same and the difference of the two is 0",
-    "knows of each of these for certain that it changed",
+"""Fields of the record that should be equal in two releases of the same data, and their names in warnings."""
+SAME_NOISE = (
+    "In cells whose persons have not changed, the noise is the same and the difference is 0.",
+    "An attacker who compares the releases knows with certainty that each of these cells changed.",
 )
-MOVING = (
-    "another law gives other noise, but from the same keys, so that the two move together",
-    "can tell better what changed than if the keys were others",
+DEPENDENT_NOISE = (
+    "The noise distributions differ, but the noise is drawn from the same keys, so it is dependent.",
+    "An attacker who compares the releases detects changes better than with different keys.",
 )
-"""What two releases of different data have in common, under the same law and under two, and what that tells."""
+"""Sentences on two releases of different data with the same keys: equal noise settings, and different ones."""
 
 
 @dataclass(frozen=True)
 class TableDifferences:
-    """How the published tables of two releases differ.
+    """Differences between the published tables of two releases.
 
     Attributes:
-        cells: cells that are not 0 in at least one of the two.
-        differ: those of them with different values.
-        tables: tables that were compared.
-        whole: whether all tables that both have were compared.
-        unread: tables of the earlier release that could not be read.
+        cells: the number of cells that are not 0 in at least one of the releases.
+        differ: the number of these cells with different values.
+        tables: the number of tables that were compared.
+        whole: whether all common tables were compared.
+        unread: the number of tables of the earlier release that could not be read.
     """
 
     cells: int
@@ -133,50 +130,50 @@ class TableDifferences:
 
 @dataclass(frozen=True)
 class EarlierReleases:
-    """The other releases in the folder of a new one.
+    """The other releases in the folder of a new release.
 
     Attributes:
-        releases: those that can be compared with it, the newest first.
-        strange: the names of folders that look like releases and cannot be read as such.
+        releases: the releases that can be compared with it, the newest first.
+        unreadable: the names of folders that look like releases but cannot be read.
     """
 
     releases: list[Release] = field(default_factory=list)
-    strange: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
 
 
-def releases_beside(out: Path) -> EarlierReleases:
-    """Return the other releases in the same folder that this user can read.
+def find_earlier_releases(out: Path) -> EarlierReleases:
+    """Return the other releases in the same folder that the current user can read.
 
-    A release at `out` itself is replaced by the new one, and both are never published. A folder that is damaged, or
-    made to do harm, stops nothing: it is named.
+    A release at `out` itself is excluded: the new release replaces it. A damaged or malicious folder does not stop the
+    run; its name is reported.
     """
     found = EarlierReleases()
     replaced, folder = curator_folder(out.absolute()), out.absolute().parent
-    beside = (place for place in folder.glob(f"*.curator/{RECORD}") if place.parent != replaced)
-    for place in sorted(beside, key=_age, reverse=True)[:MOST_LOOKED_AT]:
+    others = (place for place in folder.glob(f"*.curator/{RECORD}") if place.parent != replaced)
+    for place in sorted(others, key=_age, reverse=True)[:MAX_COMPARED]:
         public = place.parent.with_name(place.parent.name.removesuffix(".curator"))
         try:
             if curator_folder(public) != place.parent or not (public / RELEASE).exists():
-                # A link, or a release that was moved away.
+                # A symbolic link, or a release that was moved.
                 continue
             _check_quick(place)
             release = Release(public, read_description(public))
             if not release.record.is_exact:
                 found.releases.append(release)
         except PermissionError:
-            # Another user's.
+            # The release belongs to another user.
             continue
-        except Exception as error:  # noqa: BLE001 - whatever is in a folder that is not ours to check
+        except Exception as error:  # noqa: BLE001 - a foreign folder may contain anything
             if not isinstance(error.__cause__, PermissionError):
-                found.strange.append(_printable(public.name))
+                found.unreadable.append(_printable(public.name))
     return found
 
 
 def _check_quick(place: Path) -> None:
-    """Refuse a record whose noise takes long to compute."""
+    """Refuse a record whose p-table takes long to compute."""
     content = read_bounded_json(place)
     if content.get("law", "max-entropy") == "max-entropy" and content["parameters"]["bound"] > MOST_BOUND:
-        raise ReleaseError.at(place.parent, "has a p-table with a large bound", "Compare it by hand.")
+        raise ReleaseError.at(place.parent, "has a p-table with a large bound", "Compare it manually.")
 
 
 def _age(path: Path) -> float:
@@ -186,54 +183,57 @@ def _age(path: Path) -> float:
         return 0.0
 
 
-def warnings_about(
+def joint_disclosure_warnings(
     record: Record, tables: Callable[[str], pa.Table | None], earlier: EarlierReleases, secret: bytes | None = None
 ) -> Iterator[str]:
-    """Give a sentence for every earlier release that tells more together with the new one, but not for too many.
+    """Yield a warning for every earlier release that discloses more together with the new one.
+
+    The first MAX_DETAILED releases have a warning each. The others are listed in one warning.
 
     Args:
-        record: of the new release.
-        tables: gives its tables by id, None for those it has not.
-        earlier: releases beside it.
-        secret: of the new release; with it the same data are known again.
+        record: the record of the new release.
+        tables: a function that returns a table of the new release by id, or None if the release does not have it.
+        earlier: the other releases in the same folder.
+        secret: the secret of the new release, which is needed to recognise the same data.
     """
     if record.is_exact:
         return
-    told, more, strange = 0, [], list(earlier.strange)
-    for release, same in _certain_first(record, earlier.releases, secret, strange):
+    detailed, more, unreadable = 0, [], list(earlier.unreadable)
+    for release, same in _by_certainty(record, earlier.releases, secret, unreadable):
         sentence = None
         try:
-            if told < MOST_TOLD or same is not False or _same_keys(record, release.record):
-                sentence, whole = _sentence(record, tables, release, same=same)
-                strange += [] if whole else [_name(release)]
-        except Exception:  # noqa: BLE001 - as above: a strange release must not stop a new one
-            strange.append(_name(release))
-        if sentence and told < MOST_TOLD:
-            told += 1
+            if detailed < MAX_DETAILED or same is not False or _same_keys(record, release.record):
+                sentence, whole = _warning(record, tables, release, same=same)
+                unreadable += [] if whole else [_name(release)]
+        except Exception:  # noqa: BLE001 - an unreadable release must not stop a new one
+            unreadable.append(_name(release))
+        if sentence and detailed < MAX_DETAILED:
+            detailed += 1
             yield sentence
         elif sentence:
             more.append(_name(release))
     if more:
         yield (
-            f"The same goes for {len(more):,} more in this folder ({_listed(more)}); all of them together reveal more."
+            f"The same applies to {len(more):,} more in this folder ({_listed(more)}). "
+            "All of them together disclose more."
         )
-    if strange:
+    if unreadable:
         yield (
-            f"Not compared, or not wholly, with {_listed(strange)} in this folder: files there are damaged, too large "
-            "or not those of a release. Run discreet verify on them, or move them away."
+            f"Not compared, or not completely, with {_listed(unreadable)} in this folder: files there are damaged, too "
+            "large or not part of a release. Run discreet verify on them, or move them elsewhere."
         )
 
 
-def _certain_first(
-    record: Record, releases: list[Release], secret: bytes | None, strange: list[str]
+def _by_certainty(
+    record: Record, releases: list[Release], secret: bytes | None, unreadable: list[str]
 ) -> list[tuple[Release, bool | None]]:
-    """Return releases and whether each is of the same data, those of which that is not known last."""
+    """Return the releases and whether each has the same data (None if unknown), the unknown cases last."""
     found: list[tuple[Release, bool | None]] = []
     for release in releases:
         try:
             found.append((release, same_data(record, release.record, secret)))
-        except Exception:  # noqa: BLE001 - as above
-            strange.append(_name(release))
+        except Exception:  # noqa: BLE001 - an unreadable release must not stop a new one
+            unreadable.append(_name(release))
     return sorted(found, key=lambda each: each[1] is None)
 
 
@@ -241,31 +241,32 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
 
 
-def _sentence(
+def _warning(
     record: Record, tables: Callable[[str], pa.Table | None], release: Release, *, same: bool | None
 ) -> tuple[str | None, bool]:
-    """Return what is to be told of an earlier release, if anything, and whether all that it needs could be read."""
+    """Return the warning about an earlier release, or None, and whether all its tables could be read."""
     if same:
-        return _other_noise(record, release), True
-    if same is None and not (_same_keys(record, release.record) and _alike(record, release.record)):
-        return _perhaps_same(record, release), True
+        return _same_data_warning(record, release), True
+    if same is None and not (_same_keys(record, release.record) and _same_noise_settings(record, release.record)):
+        return _possibly_same_data_warning(record, release), True
     if not _same_keys(record, release.record):
         return None, True
-    found = compared(release, tables)
-    # Where nothing differs they are the same persons, as far as these tables show.
-    return _other_data(record, release, found) if found.differ else None, not found.unread
+    found = compare_tables(release, tables)
+    # If no cell differs, these tables give no evidence of different persons.
+    return _changed_data_warning(record, release, found) if found.differ else None, not found.unread
 
 
 def same_data(record: Record, other: Record, secret: bytes | None) -> bool | None:
-    """Say whether two releases count the same persons: the same file, or the same true counts in all common tables.
+    """Return whether two releases count the same persons; None if this is unknown.
 
-    Digests are keyed with the secret. Under another one, or without any, only different numbers of records or different
-    units show that the data are different; None if they are the same.
+    Two releases count the same persons if their data files are equal, or the true counts in all common tables. The
+    record has digests of these, keyed with the secret. If the digests cannot be compared, because the secrets differ
+    or are missing, only different numbers of records or different units show that the data differ.
 
     Args:
-        record: of the new release.
-        other: of an earlier one.
-        secret: of the new release.
+        record: the record of the new release.
+        other: the record of an earlier release.
+        secret: the secret of the new release.
     """
     theirs = _digests(other, secret)
     if record.data_fingerprint is None or not theirs or not (_unkeyed(other) or _same_secret(record, other)):
@@ -278,13 +279,13 @@ def same_data(record: Record, other: Record, secret: bytes | None) -> bool | Non
 
 
 def _digests(record: Record, secret: bytes | None) -> dict[str, str]:
-    """Return the keyed digests of an earlier release, that of its data under no name; none if they are not known."""
+    """Return the keyed digests of an earlier release by table, that of the data under ""; empty if they are unknown."""
     if record.data_fingerprint is None:
         return {}
     found = {**(record.contents or {}), "": record.data_fingerprint}
     if not _unkeyed(record):
         return found
-    # Older records have the digests themselves.
+    # Older records contain unkeyed digests.
     return {name: keyed_digest(digest, secret) for name, digest in found.items()} if secret else {}
 
 
@@ -297,7 +298,7 @@ def _same_secret(record: Record, other: Record) -> bool:
 
 
 def _may_be_same(record: Record, other: Record) -> bool:
-    """Say whether two releases may count the same persons: neither numbers of records nor units differ."""
+    """Return whether two releases may count the same persons: neither the numbers of records nor the units differ."""
     if None not in (record.records, other.records) and record.records != other.records:
         return False
     ours, theirs = ({table["unit"] for table in (each.definition or {}).get("tables", [])} for each in (record, other))
@@ -305,71 +306,77 @@ def _may_be_same(record: Record, other: Record) -> bool:
 
 
 def _same_keys(record: Record, other: Record) -> bool:
-    """Say whether the same participants have the same keys in both, as far as the records tell."""
+    """Return whether the same participants have the same keys in both releases, according to the records."""
     compared_by = ("mechanism", "secret_check", "key_version", "key_bits")
     alike = all(getattr(record, name) == getattr(other, name) for name in compared_by)
-    alike &= _ready_made(record) == _ready_made(other)
-    return alike and _repeats(record) and not (_older(record) or _older(other))
+    alike &= _has_ready_made_keys(record) == _has_ready_made_keys(other)
+    return alike and _is_repeatable(record) and not (_predates_secret_check(record) or _predates_secret_check(other))
 
 
-def _repeats(record: Record) -> bool:
-    """Say whether the mechanism gives the same noise again where nothing has changed."""
+def _is_repeatable(record: Record) -> bool:
+    """Return whether the mechanism draws the same noise again for the same data."""
     return record.mechanism_class.repeatable and not record.is_exact
 
 
-def _ready_made(record: Record) -> bool:
-    """Say whether the data brought their keys along."""
+def _has_ready_made_keys(record: Record) -> bool:
+    """Return whether the record keys were a column of the data."""
     return bool((record.run or {}).get("key"))
 
 
-def _older(record: Record) -> bool:
-    """Say whether a record is of a time when none told of its secret; one of today without it used none."""
+def _predates_secret_check(record: Record) -> bool:
+    """Return whether a record predates secret checks; a newer record without a check was made without a secret."""
     return record.secret_check is None and record.run is None
 
 
 def _differs(record: Record, other: Record, name: str) -> bool:
-    if name == "secret_check" and (_older(record) or _older(other)):
+    if name == "secret_check" and (_predates_secret_check(record) or _predates_secret_check(other)):
         return False
     return bool(getattr(record, name) != getattr(other, name))
 
 
-def _other_noise(record: Record, release: Release) -> str | None:
+def _same_data_warning(record: Record, release: Release) -> str | None:
     other = release.record
-    # A mechanism of another kind may have no keys at all: what else differs is no matter then.
-    compared_by = ALIKE if record.mechanism == other.mechanism else {"mechanism": ALIKE["mechanism"]}
+    # Another mechanism may have no keys: then the other fields are irrelevant.
+    compared_by = (
+        COMPARED_FIELDS if record.mechanism == other.mechanism else {"mechanism": COMPARED_FIELDS["mechanism"]}
+    )
     differs = [words for name, words in compared_by.items() if _differs(record, other, name)]
-    if not differs and _repeats(record):
+    if not differs and _is_repeatable(record):
         return None
-    if differs == [ALIKE["perturb_zeros"]]:
+    if differs == [COMPARED_FIELDS["perturb_zeros"]]:
         return (
             f"{_name(release)} was made from the same data with another rule for empty cells. Their difference reveals "
-            "which cells are empty. Publish one of them only."
+            "which cells are empty. Publish only one of them."
         )
-    if differs == [ALIKE["labelled_total"]]:
+    if differs == [COMPARED_FIELDS["labelled_total"]]:
         return (
-            f"{_name(release)} was made from the same data when the grand total did not have noise of its version "
-            "label. An attacker who has both can average two noises of the grand total. Publish one of them only, or "
-            "repeat the earlier one (--again)."
+            f"{_name(release)} was made from the same data by a version of discreet in which the noise of the grand "
+            "total did not depend on the version label. An attacker who has both can average two noise terms of the "
+            "grand total. Publish only one of them, or repeat the earlier one (--again)."
         )
-    how = f"another {', another '.join(differs)}" if differs else f"the mechanism {record.mechanism}, which draws anew"
+    how = (
+        f"another {', another '.join(differs)}"
+        if differs
+        else f"the mechanism {record.mechanism}, which draws new noise in every run"
+    )
     same_keys = _same_keys(record, other) and record.key_mode == other.key_mode
     joint = joint_variance(record.noise.large, other.noise.large, same_keys=same_keys)
     least = min(record.variance, other.variance)
     return (
         f"{_name(release)} was made from the same data with {how}. An attacker who has both can average the two "
-        f"noises of a count: variance {joint:.2f} instead of {least:.2f}.{_spent(record, other)} Publish one of "
-        f"them only{', or repeat the earlier one (--again)' if _repeats(other) else ''}."
+        f"noise terms of a count: variance {joint:.2f} instead of {least:.2f}.{_joint_budget(record, other)} Publish "
+        f"only one of them{', or repeat the earlier one (--again)' if _is_repeatable(other) else ''}."
     )
 
 
-def _spent(record: Record, other: Record) -> str:
-    """Return what two privacy budgets come to."""
+def _joint_budget(record: Record, other: Record) -> str:
+    """Return a sentence with the sum of two privacy budgets; empty if a release has none."""
     if not (record.privacy and other.privacy):
         return ""
     return f" Together they spend epsilon {record.privacy['epsilon'] + other.privacy['epsilon']:g}."
 
 
-def _perhaps_same(record: Record, release: Release) -> str:
+def _possibly_same_data_warning(record: Record, release: Release) -> str:
     other = release.record
     if None not in (record.secret_check, other.secret_check):
         how = "with another secret"
@@ -377,30 +384,30 @@ def _perhaps_same(record: Record, release: Release) -> str:
         how = "without a secret" if other.secret_check is None else "with a secret, unlike this release"
     same_keys = _same_keys(record, other) and record.key_mode == other.key_mode
     joint = joint_variance(record.noise.large, other.noise.large, same_keys=same_keys)
-    records = "its number of records is not known" if other.records is None else "it has as many records"
+    records = "Its number of records is unknown" if other.records is None else "It has the same number of records"
     return (
-        f"{_name(release)} was made {how}, so that it is not known whether it counts the same persons; {records}. If "
-        "it does, an attacker who has both can average the two noises of a count: variance "
-        f"{joint:.2f} instead of {min(record.variance, other.variance):.2f}.{_spent(record, other)} Then publish one "
-        "of them only."
+        f"{_name(release)} was made {how}, so it is unknown whether it counts the same persons. {records}. If "
+        "it does, an attacker who has both can average the two noise terms of a count: variance "
+        f"{joint:.2f} instead of {min(record.variance, other.variance):.2f}.{_joint_budget(record, other)} In that "
+        "case, publish only one of them."
     )
 
 
-def _alike(record: Record, other: Record) -> bool:
-    """Say whether two releases have the same noise where they have the same keys."""
-    return all(getattr(record, name) == getattr(other, name) for name in (*ALIKE, "non_negative"))
+def _same_noise_settings(record: Record, other: Record) -> bool:
+    """Return whether two releases have the same noise for the same keys."""
+    return all(getattr(record, name) == getattr(other, name) for name in (*COMPARED_FIELDS, "non_negative"))
 
 
-def _other_data(record: Record, release: Release, found: TableDifferences) -> str:
+def _changed_data_warning(record: Record, release: Release, found: TableDifferences) -> str:
     share = found.differ / found.cells if found.cells else 0.0
     part = "" if found.whole else f" in the first {found.tables:,} tables"
-    keys = "ready-made keys" if _ready_made(record) else "secret and version"
-    todo = "record keys of their own" if _ready_made(record) else "another --version-label"
-    why, so = SAME if _alike(record, release.record) else MOVING
+    keys = "ready-made keys" if _has_ready_made_keys(record) else "secret and version label"
+    todo = "new record keys" if _has_ready_made_keys(record) else "another --version-label"
+    why, so = SAME_NOISE if _same_noise_settings(record, release.record) else DEPENDENT_NOISE
     return (
-        f"{_name(release)} was made with the same {keys} from other data. Where nobody came or went, "
-        f"{why}: of {found.cells:,} published cells{part}, {found.differ:,} ({share:.2%}) differ, and whoever compares "
-        f"{so}. Give the new data {todo}, unless that may be known."
+        f"{_name(release)} was made from other data with the same {keys}. {why} "
+        f"Of {found.cells:,} published cells{part}, {found.differ:,} ({share:.2%}) differ. {so} "
+        f"Use {todo} for the new data, unless these changes may be disclosed."
     )
 
 
@@ -409,12 +416,12 @@ def _name(release: Release) -> str:
 
 
 def _printable(name: str) -> str:
-    """Return the name of a folder, with signs that a terminal would obey written out."""
+    """Return the name of a folder with control characters escaped."""
     return name if name.isprintable() else ascii(name)
 
 
-def compared(release: Release, tables: Callable[[str], pa.Table | None]) -> TableDifferences:
-    """Return how many published cells of two releases differ, table by table."""
+def compare_tables(release: Release, tables: Callable[[str], pa.Table | None]) -> TableDifferences:
+    """Compare the published tables of two releases, and return the number of different cells."""
     cells = differ = rows = done = unread = 0
     for name in release.ids:
         new = tables(name)
@@ -428,7 +435,7 @@ def compared(release: Release, tables: Callable[[str], pa.Table | None]) -> Tabl
             if rows > MOST_ROWS and done:
                 return TableDifferences(cells, differ, done, whole=False, unread=unread)
             both, changed = _table_compared(old, new)
-        except Exception:  # noqa: BLE001 - a table that is damaged, or made to do harm
+        except Exception:  # noqa: BLE001 - the table may be damaged or malicious
             unread += 1
             continue
         cells, differ, done = cells + both, differ + changed, done + 1
@@ -438,12 +445,12 @@ def compared(release: Release, tables: Callable[[str], pa.Table | None]) -> Tabl
 def _read(release: Release, name: str) -> pa.Table:
     """Return a table of an earlier release, unless it is too large."""
     if release.size_of(name) > MOST_BYTES:
-        raise ReleaseError.at(release.path or Path(), f"has a large table {name}", "Compare it by hand.")
+        raise ReleaseError.at(release.path or Path(), f"has a large table {name}", "Compare it manually.")
     return release.table(name, most_rows=MOST_ROWS)
 
 
 def _table_compared(old: pa.Table, new: pa.Table) -> tuple[int, int]:
-    """Return how many cells either table shows, and in how many of them the two differ."""
+    """Return the number of cells that are in at least one of the tables, and the number of these that differ."""
     import pyarrow.compute as pc
 
     codes, counts = _columns(old)
@@ -458,12 +465,12 @@ def _columns(table: pa.Table) -> tuple[list[str], str]:
 
 
 def _counts(table: pa.Table) -> str:
-    """Return the column of counts; there may be weighted ones alone."""
+    """Return the name of the column of counts: the weighted counts if there are no others."""
     return VALUE if VALUE in table.column_names else WEIGHTED
 
 
 def _as_text(table: pa.Table, codes: list[str]) -> pa.Table:
-    """Return codes and values; codes that are numbers of a dictionary may be others in the next file."""
+    """Return codes as text, and values; dictionary indices of codes may differ between files."""
     import pyarrow as pa
 
     counts = _counts(table)

@@ -1,7 +1,7 @@
-"""Whether tables that were counted elsewhere agree: a statistic that several of them show must have the same counts.
+"""Consistency check of pre-tabulated tables: a statistic that several tables contain must have the same counts.
 
-The finest statistic that two tables have in common has the smaller depth of the two on every axis. Where its cells
-agree, those of all coarser statistics do.
+The finest common statistic of two tables has the smaller of their depths on every axis. If its cells agree, the cells
+of all coarser statistics agree.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """The tables of one population, each counted elsewhere.
+    """The pre-tabulated tables of one population.
 
     Attributes:
         plan: the tables.
-        places: the engine's table with the finest cells of each, by id; a table that is not there is not compared.
+        places: the engine's table with the finest cells of each table, by id; tables without one are not compared.
         columns: the coded column of a level, by the level's name.
-        engine: where they are.
+        engine: the engine that contains the cells.
     """
 
     plan: Plan
@@ -43,12 +43,18 @@ class Agreement:
     engine: Engine
 
     def check(self) -> None:
-        """Refuse tables that disagree, with the coarsest statistic in which two of them differ."""
+        """Refuse inconsistent tables.
+
+        Raises:
+            DisagreementError: if two tables differ; it names the coarsest statistic in which they do.
+        """
         agreed: list[tuple[Statistic, str, str]] = []
-        for common in self._commons:
-            # Tables that agree in a finer statistic need not be compared again.
+        for common in self._common_statistics:
+            # Skip tables that already agree in a finer statistic.
             known = [pair for finer, *pair in agreed if contains(finer, common)]
-            first, *others = _apart([name for name, base in self._bases.items() if contains(base, common)], known)
+            first, *others = _representatives(
+                [name for name, base in self._bases.items() if contains(base, common)], known
+            )
             for other in others:
                 self._compare(first, other, common)
                 agreed.append((common, first, other))
@@ -58,8 +64,8 @@ class Agreement:
         return {table.table.id: table.base for table in self.plan.tables if table.table.id in self.places}
 
     @property
-    def _commons(self) -> list[Statistic]:
-        """Return the finest statistics that two tables have in common, from fine to coarse."""
+    def _common_statistics(self) -> list[Statistic]:
+        """Return the finest common statistics of all pairs of tables, from fine to coarse."""
         pairs = combinations(self._bases.values(), 2)
         found = {tuple(min(depths) for depths in zip(*pair, strict=True)) for pair in pairs}
         return sorted(found, key=lambda statistic: (-sum(statistic), statistic))
@@ -77,7 +83,7 @@ class Agreement:
                 )
 
     def _difference(self, one: str, other: str, statistic: Statistic) -> tuple[Ints, Ints]:
-        """Return the cells of a statistic in which two tables differ, and by how much."""
+        """Return the flat indices of the cells in which two tables differ, and the differences."""
         (first, counts), (second, others) = self._counts(one, statistic), self._counts(other, statistic)
         index, place = np.unique(np.concatenate([first, second]), return_inverse=True)
         apart = np.zeros(len(index), dtype=np.int64)
@@ -85,7 +91,7 @@ class Agreement:
         return index[apart != 0], apart[apart != 0]
 
     def _counts(self, table: str, statistic: Statistic) -> tuple[Ints, Ints]:
-        """Return cells of a statistic by their flat index, and counts that add up to theirs."""
+        """Return flat indices of cells of a statistic, with repetitions, and counts that sum to those of the cells."""
         own = tuple(base if depth else 0 for base, depth in zip(self._bases[table], statistic, strict=True))
         if (table, own) not in self._grouped:
             sql = self._records(table).group_by(self.plan, own)
@@ -110,15 +116,15 @@ class Agreement:
         return CodedRecords(self.engine, lambda _: self.places[table], column, None, 1, ROWS)
 
     def _cell(self, statistic: Statistic, index: int) -> str:
-        """Return the codes of a cell, as `SEX F, AGE Y15-29`; nothing for the total."""
+        """Return the codes of a cell, such as `SEX F, AGE Y15-29`; empty for the total."""
         shown = [(axis, depth) for axis, depth in zip(self.plan.axes, statistic, strict=True) if depth]
         places = np.unravel_index(index, self.plan.shape(statistic)) if shown else ()
         named = zip(shown, places, strict=True)
         return ", ".join(f"{axis.name} {axis.codes_at(depth)[place]}" for (axis, depth), place in named)
 
 
-def _apart(names: list[str], alike: list[list[str]]) -> Iterator[str]:
-    """Give one of every group of names that pairs of them join."""
+def _representatives(names: list[str], alike: list[list[str]]) -> Iterator[str]:
+    """Yield one name of every connected component of the graph with these pairs as edges."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

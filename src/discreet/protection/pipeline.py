@@ -1,4 +1,4 @@
-"""Protect: from records to a published release, the function behind `discreet protect`."""
+"""Protect: make a release from records; the function behind `discreet protect`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from discreet.programme.regions import with_regions
 from discreet.programme.selection import choose_tables
 from discreet.progress import silent
 from discreet.protection.data_input import open_input
-from discreet.protection.earlier_releases import EarlierReleases, releases_beside, warnings_about
+from discreet.protection.earlier_releases import EarlierReleases, find_earlier_releases, joint_disclosure_warnings
 from discreet.protection.programme_checks import check_countable
 from discreet.protection.table_publishing import TablePublisher
 from discreet.records.record_columns import RecordColumns
@@ -40,9 +40,10 @@ from discreet.release.table_files import check_format
 from discreet.tabulation.cell_batch import check_size
 from discreet.tabulation.plan import plan
 from discreet.tabulation.static_output import output_of
+from discreet.verdicts import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from discreet.engines.engine import Engine
     from discreet.mechanisms.mechanism import Mechanism
@@ -51,18 +52,18 @@ if TYPE_CHECKING:
     from discreet.protection.record_loading import LoadedRecords
 
 
-ROUNDS = 200_000
-"""Of the digest of a run without a secret: about a tenth of a second."""
+HASH_ITERATIONS = 200_000
+"""Hash iterations for the digest of a run without a secret; they take about a tenth of a second."""
 NOT_CHECKED = (
-    "Whether these are the data of the release that is made again was not checked: without a secret its record has no "
-    "fingerprint of them. Compare the tables (discreet verify)."
+    "Not checked whether these are the data of the repeated release: it was made without a secret, so its record has "
+    "no fingerprint of the data. Compare the tables (discreet verify)."
 )
-SLACK = 1e-6
-"""Of a variance that was asked for, what does not matter."""
+VARIANCE_TOLERANCE = 1e-6
+"""Relative tolerance on the requested variance."""
 MEAN_WEIGHTS = (
-    "Each pair of value and weighted tells the mean weight of a cell, to half a person in all. Whoever knows weights "
-    "may learn from it who is there: publish weighted counts alone (--weighted-only) if weights differ from person to "
-    "person."
+    "Each pair of value and weighted discloses the mean weight of a cell, up to the rounding of weighted (at most "
+    "0.5). An attacker who knows weights may learn from it which persons are in the cell. Publish only weighted counts "
+    "(--weighted-only) if weights differ between persons."
 )
 
 
@@ -72,7 +73,7 @@ def protect(
     mechanism: Mechanism,
     *,
     out: Path | str | None = None,
-    id: str | None = None,  # noqa: A002 - the user's word for it
+    id: str | None = None,  # noqa: A002 - the name of the option
     key: str | None = None,
     count: str | None = None,
     weight: str | None = None,
@@ -88,6 +89,7 @@ def protect(
     replace: bool = False,
     resume: bool = False,
     allow_disclosure: bool = False,
+    targets: Policy | Mapping[str, float] | Iterable[str] | None = None,
     lock_timeout: float = LOCK_TIMEOUT,
     form: str = "parquet",
     fingerprint: str | None = None,
@@ -96,37 +98,38 @@ def protect(
 ) -> Release:
     """Count every table of a programme, add the mechanism's noise, and publish.
 
-    The warnings of the command line are in `summary.warnings` of the release. Where a folder is made, each of them is a
-    Python warning of the category ReleaseWarning, too.
+    The warnings of the command line are in `summary.warnings` of the release. If a folder is written, each of them is
+    also issued as a Python warning of the category ReleaseWarning.
 
     Args:
-        data: a Parquet or CSV file, several, a pattern, a table of a database such as `census.duckdb#persons`, an
-            Arrow table or a data frame; one row per person.
-        programme: a Programme, or its name as in `eu2021:LU`.
-        mechanism: which noise goes where, such as CellKey.
-        out: the folder to make; without it the release is kept in memory.
-        id: the column with a stable id, to make record keys from.
-        key: a column with ready-made record keys instead.
-        count: in data that are tabulated already, the column that says how many persons a row stands for.
-        weight: a column with the weight of a row; tables then have a column `weighted` too.
-        weighted_only: whether tables have the column `weighted` alone, without `value`.
-        tabulated: whether the data are a folder with one file per table, called by its id, counted already.
-        encoding: of CSV files, such as `latin-1`; UTF-8 by default.
-        regions: a CSV file that maps areas to regions of your own; tables by area are made by region too.
-        tables: ids or patterns of the tables to make, all of the unit by default.
-        unit: what a row of the data is; the unit of most tables by default.
-        missing: what to do with records that lack a value: `error`, `category` or `drop`.
-        non_negative: whether what would be negative is published as 0, which makes small counts too high on average.
-        keep_exact: whether to keep true counts for the curator.
+        data: a Parquet or CSV file, several files, a pattern, a table of a database such as `census.duckdb#persons`,
+            an Arrow table or a data frame; one row per person.
+        programme: a Programme, or its name, such as `eu2021:LU`.
+        mechanism: the noise mechanism, such as CellKey.
+        out: the folder to write; without it the release is kept in memory.
+        id: the column with a stable id, from which record keys are derived.
+        key: the column with ready-made record keys, instead of `id`.
+        count: the column with the count of each row, for pre-tabulated data.
+        weight: the column with the weight of each row; the tables then have an additional column `weighted`.
+        weighted_only: whether the tables contain only the column `weighted`, without `value`.
+        tabulated: whether the data are a folder of pre-tabulated tables: one file per table, named after its id.
+        encoding: the encoding of CSV files, such as `latin-1`; UTF-8 by default.
+        regions: a CSV file that maps areas to user-defined regions; tables by area are then published by region, too.
+        tables: ids or patterns of the tables to publish; by default all tables of the unit.
+        unit: the unit that a row of the data represents; by default the unit of most tables.
+        missing: the treatment of records with missing values: `error`, `category` or `drop`.
+        non_negative: whether negative values are published as 0; this biases small counts upwards.
+        keep_exact: whether to store the true counts for the curator.
         replace: whether an existing release may be replaced.
-        resume: whether to go on from the tables that a killed run of the same kind left finished.
-        allow_disclosure: whether to publish with noise that reveals true counts, which is refused otherwise.
-        lock_timeout: seconds to wait for another run at work in the same folder.
-        form: `parquet` or `csv`.
-        fingerprint: that the data of a release that is made again must have, empty where it is not known; any new
-            release leaves it out.
-        progress: called with stage, done and total.
-        engine: where to count; DuckDB in this process, for this run alone, by default.
+        resume: whether to reuse the finished tables of an interrupted run with the same settings.
+        allow_disclosure: whether to publish with noise that discloses true counts; this is refused by default.
+        targets: the targets of the office by name, kept in the record; `assess` and `report` judge by them.
+        lock_timeout: the time in seconds to wait for another run in the same folder.
+        form: the file format of the tables: `parquet` or `csv`.
+        fingerprint: the required fingerprint of the data of a repeated release, empty if it is unknown; None for a
+            new release.
+        progress: a function that is called with stage, done and total.
+        engine: the engine that counts; by default a DuckDB instance in this process, for this run only.
     """
     check_format(form)
     spec = programme if isinstance(programme, Programme) else load_programme(programme)
@@ -144,6 +147,7 @@ def protect(
         weighted_only=weighted_only,
         non_negative=non_negative,
         keep_exact=keep_exact,
+        policy=Policy.of(targets),
         replace=replace,
         resume=resume,
         lock_timeout=lock_timeout,
@@ -160,18 +164,18 @@ def protect(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProtectionJob:
-    """What one run of `protect` was asked for: check, read, count, add noise, write.
+    """The settings of one run of `protect`, and its steps: check, read, count, add noise, write.
 
     Attributes:
-        data: where the records come from.
-        name: the programme as it was asked for, for the record.
-        programme: its chosen tables.
-        mechanism: which noise goes where.
+        data: the data source.
+        name: the programme as the user named it, for the record.
+        programme: the programme with the selected tables.
+        mechanism: the noise mechanism.
         columns: the columns of ids, keys, counts and weights.
-        out: the folder to make; None keeps the release in memory.
-        progress: called with stage, done and total.
+        out: the folder to write; None keeps the release in memory.
+        progress: a function that is called with stage, done and total.
 
-    All others are the arguments of `protect`.
+    The other attributes are the arguments of `protect`.
     """
 
     data: object
@@ -187,6 +191,7 @@ class ProtectionJob:
     weighted_only: bool
     non_negative: bool
     keep_exact: bool
+    policy: Policy
     replace: bool
     resume: bool
     lock_timeout: float
@@ -194,7 +199,7 @@ class ProtectionJob:
     progress: Progress
 
     def check(self, *, allow_disclosure: bool) -> None:
-        """Refuse what can be refused before any record is read."""
+        """Refuse invalid settings before any record is read."""
         check_countable(self.programme)
         if self.mechanism.perturbs_zeros:
             for population in self.programme.populations.values():
@@ -208,18 +213,18 @@ class ProtectionJob:
             check_protects(self.mechanism)
 
     def run(self, engine: Engine | None) -> Release:
-        """Return the release, complete, in its place."""
+        """Make the release and return it."""
         asked = (self.data, self.programme, self.columns, self.missing)
         given = open_input(*asked, tabulated=self.tabulated, encoding=self.encoding)
-        earlier = releases_beside(self.out) if self.out else EarlierReleases()
+        earlier = find_earlier_releases(self.out) if self.out else EarlierReleases()
         begin = time.perf_counter()
         with (
             closing(given),
             self._writer() as writer,
             nullcontext(engine) if engine else DuckDB() as place,
-            ThreadPoolExecutor(max_workers=1) as beside,
+            ThreadPoolExecutor(max_workers=1) as background,
         ):
-            hashing = beside.submit(given.fingerprint)
+            hashing = background.submit(given.fingerprint)
             if self.fingerprint:
                 _check_same(self.fingerprint, hashing.result(), self.mechanism.secret)
             loaded = given.load(self.programme, self.mechanism, place, self.progress)
@@ -244,7 +249,7 @@ class ProtectionJob:
             given.check_unchanged()
             contents = dict(sorted(writer.contents.items())) if mechanism.secret else None
             record = dataclasses.replace(record, contents=contents)
-            joint = warnings_about(record, writer.written, earlier, mechanism.secret)
+            joint = joint_disclosure_warnings(record, writer.written, earlier, mechanism.secret)
             summary = RunSummary(
                 records=loaded.records,
                 dropped=loaded.dropped,
@@ -266,7 +271,7 @@ class ProtectionJob:
         )
 
     def _record(self, loaded: LoadedRecords, mechanism: Mechanism, fingerprint: str) -> Record:
-        """Return how the noise is made, as far as it is known before the tables are."""
+        """Return the record of the release, without the digests of the tables."""
         record = Record(
             programme=self.name,
             data_fingerprint=keyed_digest(fingerprint, mechanism.secret) if mechanism.secret else None,
@@ -276,24 +281,25 @@ class ProtectionJob:
             non_negative=self.non_negative,
             secret_check=secret_check(mechanism.secret) if mechanism.secret else None,
             run={
-                "data": _where(self.data),
+                "data": _data_paths(self.data),
                 **vars(self.columns),
                 "tabulated": self.tabulated,
                 "encoding": self.encoding,
                 "weighted_only": self.weighted_only,
                 "keep_exact": self.keep_exact,
                 "form": self.form,
-                # The programme as it was asked for, where missing values have added a category to it.
+                # The original programme, if a category for missing values was added to it.
                 "definition": None if loaded.programme is self.programme else programme_to_json(self.programme),
             },
+            targets=dict(self.policy.chosen) or None,
             made_by=f"discreet {version('discreet')}",
             **_described(mechanism, self.columns),
         )
         return dataclasses.replace(record, warnings=record.noise_warnings())
 
     def _warnings(self, record: Record) -> Iterator[str]:
-        """Give the warnings about the noise and about the weights."""
-        yield from _short_of(record)
+        """Yield the warnings about the noise, the weights and the data."""
+        yield from _variance_warning(record)
         yield from record.warnings
         if self.columns.weight and not self.weighted_only:
             yield MEAN_WEIGHTS
@@ -302,13 +308,13 @@ class ProtectionJob:
 
 
 def _described(mechanism: Mechanism, roles: RecordColumns) -> dict[str, Any]:
-    """Return what the mechanism says of itself; keys that the data bring along have no version or digest of ours."""
-    told = mechanism.described()
-    return {**told, "key_version": None, "key_bits": None} if roles.key and "key_version" in told else told
+    """Return the description of the mechanism; ready-made keys have no key version and no digest length."""
+    found = mechanism.described()
+    return {**found, "key_version": None, "key_bits": None} if roles.key and "key_version" in found else found
 
 
 def _noise_of(mechanism: Mechanism) -> NoiseByCount | None:
-    """Return the noise of every true count, where the mechanism has the same in all tables."""
+    """Return the noise by true count if the mechanism uses the same in all tables; None otherwise."""
     noise = getattr(mechanism, "noise", None)
     if isinstance(noise, Noise):
         return noise_by_count(noise, perturb_zeros=mechanism.perturbs_zeros)
@@ -316,70 +322,71 @@ def _noise_of(mechanism: Mechanism) -> NoiseByCount | None:
 
 
 def _check_room(mechanism: Mechanism) -> None:
-    """Refuse a variance that the bound does not allow, before any work; a release that exists can be made again."""
+    """Refuse a variance that is infeasible for the bound; repeated releases are not checked."""
     noise = _noise_of(mechanism)
     if noise is not None and noise.settings and not noise.settings.equality:
         check_room(noise.settings.variance, noise.settings.bound)
 
 
 def check_protects(mechanism: Mechanism) -> None:
-    """Refuse noise under which published counts reveal true ones.
+    """Refuse noise for which published counts disclose true counts.
 
-    A privacy budget has none before it is split over the tables: its record has a warning instead.
+    The noise of a privacy budget is unknown until the budget is split over the tables: its record has a warning
+    instead.
     """
     noise = _noise_of(mechanism)
     if noise is not None:
         check_disclosure(noise, plain=getattr(mechanism, "mode", None) == "plain")
 
 
-def _short_of(record: Record) -> Iterator[str]:
-    """Give a sentence if counts have less noise than was asked for: a small bound leaves no room for it."""
-    asked = record.parameters.get("variance")
-    if record.law == "max-entropy" and asked and record.variance < asked * (1 - SLACK):
+def _variance_warning(record: Record) -> Iterator[str]:
+    """Yield a warning if the variance is smaller than requested because the bound is too small."""
+    requested = record.parameters.get("variance")
+    if record.law == "max-entropy" and requested and record.variance < requested * (1 - VARIANCE_TOLERANCE):
         yield (
-            f"Variance {asked:g} was asked for, and within bound {record.bound:g} no count has more than "
+            f"The requested variance is {requested:g}, but with bound {record.bound:g} no count has a variance above "
             f"{record.variance:.3g}. Choose a larger bound."
         )
 
 
 def _digest(record: Record, fingerprint: str) -> str:
-    """Return what two runs have in common that make the same tables, wherever their data are.
+    """Return a digest that is equal for two runs with the same tables, independent of the location of the data.
 
-    Without a secret the fingerprint of the data goes through many rounds: trying data takes long.
+    Without a secret the fingerprint of the data is hashed many times, to slow down guessing the data.
     """
     alike = dataclasses.replace(record, run={**(record.run or {}), "data": None}).to_json().encode()
     if record.data_fingerprint is None:
-        return hashlib.pbkdf2_hmac("sha256", fingerprint.encode(), alike, ROUNDS).hex()
+        return hashlib.pbkdf2_hmac("sha256", fingerprint.encode(), alike, HASH_ITERATIONS).hex()
     return hashlib.sha256(alike).hexdigest()
 
 
 def _check_same(wanted: str, found: str, secret: bytes | None) -> None:
-    # Records of older releases have the fingerprint itself.
+    # Records of older releases contain the unkeyed fingerprint.
     if wanted != found and not (secret and wanted == keyed_digest(found, secret)):
-        what = "These are not the data of the release that is to be made again: their fingerprint is another."
-        raise ParameterError(f"{what} Give those, or run protect anew.", parameter="data")
+        what = "The fingerprint of the data differs from that of the release to be repeated."
+        raise ParameterError(f"{what} Specify the original data, or make a new release.", parameter="data")
 
 
-def _where(data: object) -> list[str] | None:
-    """Return the paths of the data, None where they were handed over in memory."""
+def _data_paths(data: object) -> list[str] | None:
+    """Return the paths of the data; None if they were passed in memory."""
     given = data if isinstance(data, list | tuple) else [data]
     if not all(isinstance(item, str | PathLike) for item in given):
         return None
-    # An address stays as it is; a path may be used from another folder.
+    # Paths become absolute, because a run may be repeated from another folder; addresses of databases are kept.
     return [str(item) if "://" in str(item) else str(Path(str(item)).absolute()) for item in given]
 
 
 def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:
     if mechanism.needs_keys and not (roles.id or roles.key):
         raise ParameterError(
-            f"The mechanism {mechanism.name} needs a key for every record. Name the column with a stable id (--id), or "
-            "one with ready-made keys (--key); without either choose --mechanism coordinates.",
+            f"The mechanism {mechanism.name} needs a key for every record. Specify a column with a stable id (--id) or "
+            "with ready-made keys (--key). If there is neither, use --mechanism coordinates.",
             parameter="id",
         )
     if roles.id is not None and mechanism.needs_keys and mechanism.secret is None:
         raise ParameterError(
-            "Keys made from an id need the office's secret. Give it (--secret-file or DISCREET_SECRET), or name a "
-            "column with ready-made keys (--key).",
+            "Deriving keys from an id needs the office's secret. Specify the secret (--secret-file or "
+            "DISCREET_SECRET), or a column with ready-made keys (--key).",
             parameter="id",
         )
 
@@ -387,13 +394,13 @@ def _check_keys(mechanism: Mechanism, roles: RecordColumns) -> None:
 def _check_weight(mechanism: Mechanism, roles: RecordColumns, *, weighted_only: bool) -> None:
     if weighted_only and roles.weight is None:
         raise ParameterError(
-            "Weighted counts need weights. Name their column with --weight, or leave --weighted-only out.",
+            "Weighted counts need weights. Specify their column with --weight, or remove --weighted-only.",
             parameter="weighted_only",
         )
     if roles.weight is not None and mechanism.perturbs_zeros:
         raise ParameterError(
-            "A weighted count is the noisy count times the mean weight of its cell, and an empty cell has none. Leave "
-            "--weight out, or leave zeros as they are.",
+            "Weights cannot be combined with noise on empty cells: a weighted count is the noisy count times the mean "
+            "weight of its cell, and an empty cell has no mean weight. Remove --weight, or keep zeros unperturbed.",
             parameter="weight",
         )
 
@@ -401,7 +408,7 @@ def _check_weight(mechanism: Mechanism, roles: RecordColumns, *, weighted_only: 
 def _check_resume(mechanism: Mechanism, *, resume: bool) -> None:
     if resume and mechanism.name == "eps-dp" and mechanism.spsn:
         raise ParameterError(
-            "Tables that share noise which is drawn once and written down nowhere cannot be continued. Leave --resume "
-            "out, or give every table noise of its own (--no-spsn).",
+            "The run cannot be resumed: its tables share noise that is drawn once and not stored. Remove --resume, or "
+            "draw independent noise for every table (--no-spsn).",
             parameter="resume",
         )

@@ -1,4 +1,4 @@
-"""Whether a programme can be counted at all, before any record is read."""
+"""Checks whether a programme can be counted, before any record is read."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from discreet.programme.model import Breakdown, Programme, Table, Topic
 
 MOST_CELLS = 1 << 62
-"""Cells of one table, empty ones too: each must have a number of its own in 64 bits, and some room beyond."""
+"""Maximum number of cells of one table, including empty cells: cell indices must fit into 64 bits with a margin."""
 
 
 def check_countable(programme: Programme) -> None:
-    """Refuse tables for which there is nothing to compare the data with, or whose cells cannot be told apart."""
+    """Refuse tables without categories or hierarchies, with ambiguous columns, or with too many cells."""
     for table in programme.tables:
         for breakdown in table.breakdowns:
             _check_categories(programme.topics[breakdown.topic], breakdown, table)
@@ -28,32 +28,32 @@ def _check_categories(topic: Topic, breakdown: Breakdown, table: Table) -> None:
     if any(level.codes is None for level in breakdown.levels):
         raise ProgrammeError(
             f"Topic {topic.name} has no list of categories, only their number, so table {table.id} cannot be "
-            "counted. Give the topic categories or a hierarchy, or leave the table out.",
+            "counted. Define the categories or a hierarchy of the topic, or exclude the table.",
             topic=topic.name,
         )
     if not topic.tree and breakdown.levels not in {(), topic.levels[-1:]}:
         raise ProgrammeError(
-            f"Topic {topic.name} has no hierarchy that tells which category contains which, so table {table.id} "
-            "cannot be counted by its coarser levels. Give the topic a hierarchy, or leave the table out.",
+            f"Topic {topic.name} has no hierarchy of categories, so table {table.id} cannot be counted by its coarser "
+            "levels. Define a hierarchy of the topic, or exclude the table.",
             topic=topic.name,
         )
     if any(TOTAL in (level.codes or ()) for level in breakdown.levels):
         raise ProgrammeError(
-            f"Topic {topic.name} has a category {TOTAL}, which is the code of the total in every table. Give it "
-            "another code, or leave it out if it is the total.",
+            f"Topic {topic.name} has a category {TOTAL}, which is the code of the total in every table. Assign "
+            "another code, or remove the category if it is the total.",
             topic=topic.name,
         )
 
 
 def _check_columns(table: Table) -> None:
-    """Refuse two columns of one name: each breakdown may have one for its levels, and counts are the last."""
+    """Refuse two columns with the same name among breakdowns, their levels and the counts."""
     codes = [breakdown.code for breakdown in table.breakdowns]
     names = [*codes, *(code + LEVEL for code in codes), VALUE, WEIGHTED]
     twice = [breakdown for breakdown in table.breakdowns if names.count(breakdown.code) > 1]
     if twice:
         raise ProgrammeError(
-            f"Table {table.id} would have two columns called {twice[0].code}; levels are called after their column "
-            f"(NAME{LEVEL}), counts {VALUE} and, with weights, {WEIGHTED}. Give the breakdown another name.",
+            f"Table {table.id} would have two columns named {twice[0].code}. Reserved names are those of levels "
+            f"(NAME{LEVEL}) and of counts ({VALUE} and, with weights, {WEIGHTED}). Rename the breakdown.",
             topic=twice[0].topic,
         )
 
@@ -62,6 +62,6 @@ def _check_size(table: Table) -> None:
     cells = math.prod(1 + sum(level.size for level in breakdown.levels) for breakdown in table.breakdowns)
     if cells * (len(table.breakdowns) + 1) > MOST_CELLS:
         raise ProgrammeError(
-            f"Table {table.id} has about {cells:.1e} cells, more than can be numbered. Break it down by fewer topics.",
+            f"Table {table.id} has about {cells:.1e} cells, more than the maximum. Use fewer breakdowns.",
             topic="",
         )

@@ -1,8 +1,6 @@
-"""Coded records on their way into the engine.
+"""Load records into the engine: coded, with their keys, and checked before anything is counted.
 
-Coded records on their way into the engine: many at a time, and while the next ones are coded.
-
-Records into the engine: coded, with their keys, and checked before anything is counted.
+Records are appended in large batches, in parallel with the coding of the next ones.
 """
 
 from __future__ import annotations
@@ -37,12 +35,12 @@ if TYPE_CHECKING:
     from discreet.records.record_columns import RecordColumns
     from discreet.sources.source import Source
 
-ENOUGH = 1 << 20
-"""Records that go into the engine together: it takes large lots in with all its threads."""
+BATCH_RECORDS = 1 << 20
+"""Minimum number of records per append; the engine loads large batches with all its threads."""
 
 
 class RecordAppender:
-    """Takes coded columns batch by batch and appends them to a table of the engine."""
+    """Appends batches of coded columns to a table of the engine."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self._name = engine, name
@@ -63,10 +61,10 @@ class RecordAppender:
             self._pool.shutdown()
 
     def add(self, coded: dict[str, NDArray[np.integer[Any]]]) -> None:
-        """Keep records until there are enough to be worth a call of the engine."""
+        """Buffer records until a batch is large enough to append."""
         self._waiting.append(coded)
         self._size += len(coded["k"])
-        if self._size >= ENOUGH:
+        if self._size >= BATCH_RECORDS:
             self._take()
 
     def _take(self) -> None:
@@ -80,7 +78,7 @@ class RecordAppender:
         self._waiting, self._size = [], 0
 
     def _settle(self) -> None:
-        """Wait until the records that were taken before are in, or tell what went wrong."""
+        """Wait until the previous batch is appended, and raise its error if there was one."""
         if self._taken:
             self._taken.result()
             self._taken = None
@@ -95,14 +93,14 @@ class LoadedRecords:
     """Coded records in the engine.
 
     Attributes:
-        programme: with a category for missing values where that was asked for and needed.
-        records: how many were taken in.
-        dropped: how many were left out because a value is missing.
+        programme: the programme, with a category for missing values if requested and needed.
+        records: the number of loaded records.
+        dropped: the number of records excluded because of a missing value.
         columns: the coded column of a level, by the level's name.
         conditions: the SQL condition of every universe, by its text.
-        margins: rows of tabulated data that were left out because they are sums of others.
-        places: the engine's table for the finest cells of each table, by its id; MICRO where there is none.
-        notes: on columns whose values were not read as they are written.
+        margins: the number of rows of pre-tabulated data excluded because they are sums of other rows.
+        places: the engine's table with the finest cells of each table, by id; a table without an entry uses MICRO.
+        notes: notes on columns whose values were converted on reading.
     """
 
     programme: Programme
@@ -123,22 +121,22 @@ def load(
     engine: Engine,
     *,
     missing: str,
-    tell: Progress,
+    progress: Progress,
     name: str = MICRO,
     tables: Sequence[Table] | None = None,
 ) -> LoadedRecords:
-    """Read all records once, coded and with keys, into the engine; refuse them whole if anything is not in order.
+    """Read all records once and load them into the engine, coded and with keys; refuse all if any is invalid.
 
     Args:
         source: the records.
-        programme: the tables, whose topics are coded.
-        mechanism: says which keys are needed.
-        roles: the columns that are no topics.
-        engine: takes the records.
-        missing: what to do with records without a value.
-        tell: called with stage, records done and records in all.
-        name: the engine's table.
-        tables: those of the programme for which these records are; all by default.
+        programme: the programme, which defines the codes of the topics.
+        mechanism: the noise mechanism, which determines the keys.
+        roles: the columns of ids, keys, counts and weights.
+        engine: the engine that the records are loaded into.
+        missing: the treatment of missing values: `error`, `category` or `drop`.
+        progress: a function that is called with stage, records done and total number of records.
+        name: the name of the table in the engine.
+        tables: the tables of the programme that these records are for; all by default.
     """
     part = replace(programme, tables=tuple(tables)) if tables else programme
     binding = columns_of_topics(part, source.columns, source.name)
@@ -149,8 +147,8 @@ def load(
     filters = _filters(replace(coding, tables=tuple(table for table in coding.tables if table.id in counted)))
     coded_levels = list(levels.values())
     if roles.count:
-        # In tabulated data a row with a total is a margin: it is made again from the cells.
-        coded_levels += _only_to_tell_margins(part)
+        # In pre-tabulated data a row with a total is a margin: it is recomputed from the cells.
+        coded_levels += _margin_columns(part)
     total = TOTAL if roles.count else None
     coder = RecordCoder(programme.topics, binding, coded_levels, list(filters.values()), missing, total=total)
     numbers = _Numbers(mechanism, roles)
@@ -158,29 +156,29 @@ def load(
     aside = [column for column in source.columns if roles.count and column not in wanted]
     unused = _Unused(aside)
     engine.drop(name)
-    with RecordAppender(engine, name) as arriving:
+    with RecordAppender(engine, name) as appender:
         for batch in source.batches([*wanted, *aside]):
             unused.look(batch)
             own = numbers.of(batch)
             coded, keep = coder(batch)
             whole = {**coded, **(own if keep is None else {role: value[keep] for role, value in own.items()})}
-            arriving.add(_with_somebody(whole))
-            tell("reading", coder.records, source.rows)
+            appender.add(_nonempty_rows(whole))
+            progress("reading", coder.records, source.rows)
     source.check_unchanged()
     coder.check(source.name)
     unused.check(source.name)
     numbers.keys.finish(source)
-    if roles.weight and arriving.records:
+    if roles.weight and appender.records:
         _check_weights(engine, name, source.name)
-    if not arriving.records:
-        raise _nothing_left(source.name, tabulated=bool(roles.count))
+    if not appender.records:
+        raise _no_records(source.name, tabulated=bool(roles.count))
     with_category = coder.topics_with_missing() if missing == "category" else []
     if missing == "category" and mechanism.perturbs_zeros:
-        # With noise on empty cells the category is there whether somebody's value is missing or not.
+        # With noise on empty cells the category is always published, so that it does not disclose missing values.
         with_category = list(binding)
     return LoadedRecords(
         with_missing_category(programme, with_category) if with_category else programme,
-        _persons(engine, name, arriving.records, source.name) if roles.count else arriving.records,
+        _persons(engine, name, appender.records, source.name) if roles.count else appender.records,
         coder.dropped,
         {level: column.name for level, column in level_columns(coding, missing).items()},
         {None: None, **{text: f"{column.name} = 1" for text, column in filters.items()}},
@@ -189,56 +187,57 @@ def load(
     )
 
 
-def _nothing_left(source: str, *, tabulated: bool) -> NothingToCountError:
-    """Return the refusal of data of which no record is left, and what to do about it."""
+def _no_records(source: str, *, tabulated: bool) -> NothingToCountError:
+    """Return the error for data without a record to count."""
     if tabulated:
         return NothingToCountError(
-            f"{source} has no row left: all are margins, or have a count of 0. Give the cells at the finest codes of "
-            "the tables."
+            f"{source} has no row to count: all rows are margins or have a count of 0. Provide the cells at the finest "
+            "codes of the tables."
         )
     return NothingToCountError(
-        f"{source} has no record left once those with a missing value are dropped. Choose --missing category."
+        f"{source} has no record to count: all records have a missing value and were dropped. Use --missing category."
     )
 
 
 class _Unused:
-    """Columns of tabulated data that no table uses: totals among other codes there would be counted beside them."""
+    """Columns of pre-tabulated data that no table uses; totals among other codes would count persons twice."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self._seen: dict[str, set[bool]] = {column: set() for column in columns}
 
     def look(self, batch: pa.RecordBatch) -> None:
-        """Note whether a column has totals, and whether it has anything else."""
+        """Record whether a column contains totals, and whether it contains other codes."""
         for column, seen in self._seen.items():
             values = as_text(batch.column(column))
             if values is not None and len(seen) < 2:
                 seen.update(code == TOTAL for code in values.unique().to_pylist())
 
     def check(self, source: str) -> None:
-        """Refuse totals beside what they are sums of."""
+        """Refuse columns that contain both totals and other codes."""
         for column, seen in self._seen.items():
             if len(seen) == 2:
                 raise ParameterError(
-                    f"Column {column} of {source} has totals ({TOTAL}) among other codes, and none of the tables uses "
-                    f"it: persons would be counted twice. Leave out its totals, or everything else.",
+                    f"Column {column} of {source} contains totals ({TOTAL}) and other codes, but no table uses it: "
+                    f"persons would be counted twice. Keep only the rows with totals, or only the others.",
                     parameter="count",
                 )
 
 
 def _check_weights(engine: Engine, name: str, source: str) -> None:
-    """Refuse weights whose sum is more than a word can hold."""
+    """Refuse weights whose sum does not fit into 64 bits."""
     total = engine.table(f"SELECT CAST(SUM(w) AS DOUBLE) AS w FROM {name}").column("w")[0].as_py()  # noqa: S608 - names are ours
     if total > LARGEST_SUM:
         raise ParameterError(
-            f"The weights in {source} add up to more than {LARGEST_SUM // STEPS:,}. Divide all of them by a number.",
+            f"The weights in {source} sum to more than {LARGEST_SUM // STEPS:,}. Divide all weights by a constant.",
             parameter="weight",
         )
 
 
-def _only_to_tell_margins(programme: Programme) -> list[LevelColumn]:
-    """Return a column per topic with the finest codes of all: categories of one record may stand one above the other.
+def _margin_columns(programme: Programme) -> list[LevelColumn]:
+    """Return one column per topic with its finest codes in any table, to identify margins in pre-tabulated data.
 
-    A level that only renames some categories of the one above is the same partition, and both stand in a table.
+    Nested codes can denote the same category: a level that only renames categories of the level above is the same
+    partition, and a table contains both.
     """
     finest: dict[str, Level] = {}
     for table in programme.tables:
@@ -252,7 +251,7 @@ def _only_to_tell_margins(programme: Programme) -> list[LevelColumn]:
 
 
 class _Numbers:
-    """The columns of a record that are no codes: its key, and what it stands for."""
+    """Reads the numeric columns of a record: its key, count and weight."""
 
     def __init__(self, mechanism: Mechanism, roles: RecordColumns) -> None:
         hashing = None
@@ -264,7 +263,7 @@ class _Numbers:
         self._records = 0
 
     def of(self, batch: pa.RecordBatch) -> dict[str, NDArray[np.integer[Any]]]:
-        """Return key k, count n and weight w of a batch, the last two where there are such columns."""
+        """Return the keys k of a batch, and its counts n and weights w if there are such columns."""
         found: dict[str, NDArray[np.integer[Any]]] = {"k": self.keys.of(batch)}
         if self._roles.count:
             found["n"] = row_counts(batch.column(self._roles.count), self._roles.count, self._records)
@@ -274,45 +273,45 @@ class _Numbers:
         return found
 
 
-def _with_somebody(coded: dict[str, NDArray[np.integer[Any]]]) -> dict[str, NDArray[np.integer[Any]]]:
-    """Return the rows that stand for anybody: the key of an empty cell is nobody's."""
+def _nonempty_rows(coded: dict[str, NDArray[np.integer[Any]]]) -> dict[str, NDArray[np.integer[Any]]]:
+    """Return the rows with a positive count; the key of an empty cell must not be summed."""
     if "n" not in coded or coded["n"].all():
         return coded
     return {name: values[coded["n"] > 0] for name, values in coded.items()}
 
 
 def _persons(engine: Engine, name: str, rows: int, source: str) -> int:
-    """Return how many persons the rows stand for, or refuse more than a cell can hold."""
+    """Return the sum of the counts of all rows, or refuse a sum that exceeds the maximum of a cell."""
     persons = int(engine.table(f"SELECT CAST(SUM(n) AS BIGINT) AS n FROM {name}").column("n")[0].as_py())  # noqa: S608 - names are ours
     if persons > MOST_PERSONS:
         raise ParameterError(
-            f"The counts in {source} add up to more than {MOST_PERSONS:,}, in {rows:,} rows. Are there margins among "
-            f"them? Their code must be {TOTAL}.",
+            f"The counts in {source} sum to more than {MOST_PERSONS:,}, in {rows:,} rows. If there are margins among "
+            f"the rows, their code must be {TOTAL}.",
             parameter="count",
         )
     return persons
 
 
 def _check_columns(source: Source, binding: dict[str, str], roles: RecordColumns) -> None:
-    """Refuse columns of ids, keys, counts and weights that are not there, or that are topics too."""
+    """Refuse columns of ids, keys, counts and weights that do not exist, or that are also topics."""
     for column in roles.columns:
         if column not in source.columns:
             raise UnknownNameError.column(f"column in {source.name}", column, source.columns)
-    # As a topic, such a column would show some of its ids or keys in the message on unknown codes.
+    # The message on unknown codes of a topic would disclose ids or keys.
     for topic, column in binding.items():
         role = next((role for role, named in vars(roles).items() if named == column), None)
         if role:
             raise ParameterError(
-                f"Column {column} is named as {role} of a record, and the programme takes it for topic {topic}. "
-                f"Bind the topic to another column in [columns], or name another {role}.",
+                f"Column {column} is specified as {role}, but the programme uses it for topic {topic}. "
+                f"Bind the topic to another column in [columns], or specify another column as {role}.",
                 parameter=role,
             )
 
 
 def level_columns(programme: Programme, missing: str, tables: Sequence[Table] | None = None) -> dict[str, LevelColumn]:
-    """Return a coded column for every partition that is the finest of some table, by the name of its first level.
+    """Return a coded column for every partition that is the finest of a table, by the name of its first level.
 
-    A column has the same name whichever of the programme's tables are asked for.
+    The name of a column does not depend on the selection of tables.
     """
     axes, wanted = counted_axes(programme), {table.id for table in tables or programme.tables}
     found: dict[str, LevelColumn] = {}
@@ -323,7 +322,7 @@ def level_columns(programme: Programme, missing: str, tables: Sequence[Table] | 
             depth = max((axis.depth_of(level) for level in breakdown.levels), default=0)
             if depth:
                 name, codes = axis.levels[depth - 1], axis.codes_at(depth)
-                # The category for missing values, the last, is no code of the data.
+                # The last category, for missing values, is not a code of the data.
                 known = codes[:-1] if missing == "category" else codes
                 found.setdefault(name, LevelColumn(f"c{len(found)}", breakdown.topic, known))
                 needed.update({name} if table.id in wanted else ())

@@ -1,11 +1,10 @@
-"""Repeat a release from its record, and verify one.
+"""Repeat a release from its record, and verify a release.
 
-A run made again from the record of a release: the same programme, the same noise, the same bytes.
+Repeating a release uses the same programme and the same noise, and produces the same bytes.
 
-Whether a release is as it was published: its files, its description and, given the data, the numbers themselves.
-
-The description is compared entry by entry with the one that the record gives, and by the digest that the record has of
-it, so that a forged release.json is found without the data, too.
+Verifying a release checks its files, its description and, given the data, the numbers themselves. The description is
+compared entry by entry with the one derived from the record, and with the digest in the record. A forged release.json
+is therefore detected without the data.
 """
 
 from __future__ import annotations
@@ -58,31 +57,33 @@ def repeat(
     progress: Progress | None = None,
     engine: Engine | None = None,
 ) -> Release:
-    """Make a release again from its record.
+    """Repeat a release from its record.
 
     Args:
         curator: the curator's folder of a release, or its record.json.
-        data: where the data are now; where they were if left out. Other data are refused.
-        secret: the office's secret, which no record holds.
-        out: the folder to make; without it the release is kept in memory.
-        keep_exact: whether to keep true counts for the curator; as then if left out.
+        data: the current location of the data; by default the location in the record. Other data are refused.
+        secret: the office's secret, which the record does not contain.
+        out: the folder to write; without it the release is kept in memory.
+        keep_exact: whether to store the true counts for the curator; by default as in the original run.
         replace: whether an existing release may be replaced.
-        resume: whether to go on from the tables that a killed run of the same kind left finished.
-        lock_timeout: seconds to wait for another run at work in the same folder.
-        progress: called with stage, done and total.
-        engine: where to count.
+        resume: whether to reuse the finished tables of an interrupted run with the same settings.
+        lock_timeout: the time in seconds to wait for another run in the same folder.
+        progress: a function that is called with stage, done and total.
+        engine: the engine that counts.
     """
     path = Path(curator)
     place = path / RECORD if path.is_dir() else path
     if path.is_dir() and not place.exists():
-        # The public folder is meant as well: the record lies beside it.
+        # The path may be the public folder: its record is in the curator's folder next to it.
         place = curator_folder(path) / RECORD
     record = read_record(place)
     run = _run_of(record, place)
     found = data if data is not None else run.get("data")
     if found is None:
         raise RecordFileError.at(
-            place, "does not say where the data were: they came from a program.", "Name them: discreet protect DATA."
+            place,
+            "does not contain the location of the data, because they were passed in memory.",
+            "Specify them: discreet protect DATA.",
         )
     return protect(
         found,
@@ -93,12 +94,13 @@ def repeat(
         encoding=run.get("encoding"),
         weighted_only=run.get("weighted_only", False),
         keep_exact=run["keep_exact"] if keep_exact is None else keep_exact,
+        targets=record.targets,
         fingerprint=record.data_fingerprint or "",
         missing=record.missing or "error",
         non_negative=record.non_negative,
         replace=replace,
         resume=resume,
-        # It was published once with consent, or before that was asked for.
+        # The first run allowed disclosure, or predates this check.
         allow_disclosure=True,
         lock_timeout=lock_timeout,
         progress=progress,
@@ -107,45 +109,46 @@ def repeat(
 
 
 def mechanism_of(record: Record, secret: bytes | None) -> Mechanism:
-    """Return the mechanism that a record tells of, or refuse another secret than the one it was made with."""
+    """Return the mechanism of a record, or refuse a secret other than the one of the release."""
     if not record.mechanism_class.repeatable:
         spent = " and spend its epsilon again" if record.privacy else ""
         raise ParameterError(
-            f"The mechanism {record.mechanism} draws new noise in every run, so that its release cannot be made again: "
-            f"a second one would let users weigh the two against each other{spent}. Keep a copy of the first; run "
-            "protect anew if a second is meant.",
+            f"The mechanism {record.mechanism} draws new noise in every run, so its release cannot be repeated: "
+            f"a second release would let an attacker average the two{spent}. Keep a copy of the first. To make a "
+            "second release nevertheless, run protect without --again.",
             parameter="again",
         )
     if record.secret_check is not None:
         if secret is None:
             raise SecretError(
-                "The secret is missing: give --secret-file or set DISCREET_SECRET, the one that this release was "
-                "made with."
+                "The secret of this release is missing. Specify it with --secret-file, or set DISCREET_SECRET."
             )
         secret = _matching(secret, record.secret_check)
     return record.mechanism_class.from_record(record, secret)
 
 
 def _matching(secret: bytes, check: str) -> bytes:
-    """Return the secret in the form in which it made a release, or refuse another one.
+    """Return the secret in the form that was used for a release, or refuse another secret.
 
-    Some releases were made with the bytes of a secret's file, the line end among them.
+    Some releases were made with all bytes of the secret file, including the line end.
     """
     forms = (secret, SecretAsGiven(secret), SecretAsGiven(bare_secret(secret) + b"\n"))
     found = next((form for form in forms if secret_check(form) == check), None)
     if found is None:
         raise SecretError(
-            "This is not the secret that the release was made with. Give that one: another makes other noise."
+            "This is not the secret of the release. Specify the original secret: another secret draws other noise."
         )
     return found
 
 
 def _run_of(record: Record, path: Path) -> dict[str, Any]:
-    """Return how the data were read, or refuse a record that does not tell, or tells it wrongly."""
+    """Return the settings for reading the data, or refuse a record without valid settings."""
     run = record.run
     if not run:
         raise RecordFileError.at(
-            path, "does not tell how its data were read, so that the run cannot be made again.", "Run protect anew."
+            path,
+            "does not contain the settings for reading the data, so the run cannot be repeated.",
+            "Make a new release (discreet protect).",
         )
     right = {
         "data": isinstance(run.get("data", ()), list | None),
@@ -158,32 +161,32 @@ def _run_of(record: Record, path: Path) -> dict[str, Any]:
     }
     wrong = next((name for name, holds in right.items() if not holds), None)
     if wrong:
-        raise RecordFileError.at(path, f"has a run without a usable {wrong}.", "Take it from a copy.")
+        raise RecordFileError.at(path, f"has a run without a valid {wrong}.", "Restore it from a backup.")
     return run
 
 
 MOST_NAMED = 5
-"""Files that a message names."""
+"""Maximum number of files named in a message."""
 LONGEST_SHOWN = 60
-"""Signs of the name of an entry that a message shows."""
+"""Maximum number of characters of the name of an entry in a message."""
 SENTENCES = frozenset({"absent", "columns", "readme", "noise.totals", "noise.zeros", "noise.negative"})
-"""Entries that are sentences: earlier versions have other words for the same."""
-TOLD_LATER = frozenset(
+"""Entries that are sentences: earlier versions of discreet word them differently."""
+ADDED_LATER = frozenset(
     {"noise.mean_noise", "noise.smallest_published", "noise.zeros", "noise.negative", "escaped", "counts", "readme"}
 )
-"""Entries that earlier versions did not have."""
+"""Entries that earlier versions of discreet did not write."""
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(ResultSet):
-    """What was looked at and found in order.
+    """The result of a successful verification.
 
     Attributes:
-        release: the folder.
-        files: files whose digest is the one published.
-        described: whether release.json is as the record gives it; None if there is no record.
-        repeated: whether the same bytes came out of the data; None if that was not asked for, or cannot be.
-        sentence: what that means.
+        release: the folder of the release.
+        files: the number of files that match their published digest.
+        described: whether release.json matches the record; None without a record.
+        repeated: whether the data produced the same bytes again; None if this was not requested, or is impossible.
+        sentence: the result in words.
     """
 
     release: Path
@@ -195,16 +198,16 @@ class Verification(ResultSet):
 
     @property
     def title(self) -> str:
-        """Return the folder and what was found."""
+        """Return the folder and the result."""
         return f"{self.release}: {self.sentence}"
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Return how many files are in order."""
+        """Return the number of verified files."""
         assumed = (
-            "the record.json beside it is the one that was written with it"
+            "record.json in the curator's folder is the original one"
             if self.described
-            else "the release.json itself is the one published: keep its digest elsewhere"
+            else "release.json is the published one; to check this, keep its digest elsewhere"
         )
         return (
             Result(
@@ -218,7 +221,7 @@ class Verification(ResultSet):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints beside settings, results and warnings."""
+        """Return the entries that `--json` prints in addition to settings, results and warnings."""
         return {"release": str(self.release), "described": self.described, "repeated": self.repeated}
 
 
@@ -229,40 +232,45 @@ def verify(
     secret: bytes | None = None,
     progress: Progress | None = None,
 ) -> Verification:
-    """Check a release; whatever is not in order is refused, with the files concerned.
+    """Verify a release.
 
     Args:
         folder: the folder of the release.
-        data: the data it was made from; then it is made again, from the record beside it, and compared byte by byte.
+        data: the data of the release; if given, the release is repeated from its record and compared byte by byte.
         secret: the office's secret.
-        progress: called with stage, done and total.
+        progress: a function that is called with stage, done and total.
+
+    Raises:
+        ReleaseError: if the release is not as published; the message names the files concerned.
     """
     release = open_release(folder)
-    record = release.record_beside if release.has_record or data is not None else None
+    record = release.unchecked_record if release.has_record or data is not None else None
     wrong = [*_wrong_files(release), *(_wrong_entries(release, record) if record else ())]
     if wrong:
         more = f" and {len(wrong) - MOST_NAMED:,} more" if len(wrong) > MOST_NAMED else ""
-        what = f"is not as it was published: it has {'; '.join(wrong[:MOST_NAMED])}{more}"
-        raise ReleaseError.at(_place(release), what, "Take these files from a copy, or make the release again.")
+        what = f"differs from the published release: it has {'; '.join(wrong[:MOST_NAMED])}{more}"
+        raise ReleaseError.at(_place(release), what, "Restore these files from a backup, or repeat the release.")
     files, described = len(release.files), record is not None or None
     found = f"Every file matches {RELEASE} ({files:,} files)"
     if record is None:
-        rest = f". Without its record it is not known whether {RELEASE} is the one that was published."
+        rest = f". The record is not available, so it is unknown whether {RELEASE} is the published one."
         return Verification(Path(folder), files, described, None, found + rest)
     found += f", and {RELEASE} matches its record"
-    older = "" if record.release_digest else f" The record has no digest of {RELEASE}: its sentences were not compared."
+    older = (
+        "" if record.release_digest else f" The record has no digest of {RELEASE}, so its sentences were not compared."
+    )
     if data is None:
         return Verification(Path(folder), files, described, None, f"{found}.{older}")
     if not record.mechanism_class.repeatable:
-        why = f"the mechanism {record.mechanism} draws new noise in every run, as it must"
-        return Verification(Path(folder), files, described, None, f"{found}. It cannot be made again: {why}.{older}")
+        why = f"the mechanism {record.mechanism} draws new noise in every run, as intended"
+        return Verification(Path(folder), files, described, None, f"{found}. It cannot be repeated: {why}.{older}")
     _check_repeats(release, data, secret, progress)
-    sentence = f"{found}, and the data give the same bytes again.{older}"
+    sentence = f"{found}, and repeating the release from the data gives the same bytes.{older}"
     return Verification(Path(folder), files, described, repeated=True, sentence=sentence)
 
 
 def _wrong_files(release: Release) -> Iterator[str]:
-    """Give the files that are missing, were changed, or do not belong to the release."""
+    """Yield descriptions of files that are missing, were changed, or are not part of the release."""
     for name, file in release.files.items():
         try:
             table = release.table(name)
@@ -270,23 +278,23 @@ def _wrong_files(release: Release) -> Iterator[str]:
             yield error.what.removeprefix("has ")
             continue
         size = (_place(release) / file).stat().st_size
-        for found, said, what in (
+        for found, stated, what in (
             (table.num_rows, release.rows_of(name), "rows"),
             (size, release.size_of(name), "bytes"),
         ):
-            if found != said:
-                yield f"a file {file} with another number of {what} than {RELEASE} says"
+            if found != stated:
+                yield f"a file {file} with another number of {what} than {RELEASE} states"
     if digest := release.description.get("readme"):
         page = _place(release) / README
         if not page.is_file():
             yield f"no file {README}"
         elif hashlib.sha256(read_bounded(page)).hexdigest() != digest:
             yield f"a file {README} that is damaged or was changed"
-    yield from (f"a file {file} that is not part of it" for file in _strangers(release))
+    yield from (f"a file {file} that is not part of it" for file in _unexpected_files(release))
 
 
-def _strangers(release: Release) -> list[str]:
-    """Return all that lies in the folder of a release and is not part of it, hidden files too."""
+def _unexpected_files(release: Release) -> list[str]:
+    """Return the files in the folder of a release that are not part of it, including hidden files."""
     folder = _place(release)
     known = {RELEASE, *release.files.values(), *([README] if "readme" in release.description else [])}
     found = (
@@ -296,30 +304,30 @@ def _strangers(release: Release) -> list[str]:
 
 
 def _wrong_entries(release: Release, record: Record) -> Iterator[str]:
-    """Give what release.json says otherwise than its record."""
+    """Yield descriptions of the entries of release.json that differ from the record."""
     is_same = None
     if record.release_digest:
         content = read_bounded(_place(release) / RELEASE, MAX_RELEASE_BYTES)
         is_same = hashlib.sha256(content).hexdigest() == record.release_digest
     if is_same and record.made_by != f"discreet {version('discreet')}":
-        # Another version has other words for the same.
+        # Another version may word sentences differently.
         return
     try:
         differ = [
             f"{path} {how}"
-            for path, how in _differences(release.description, _rebuilt(release, record))
-            if not _is_older(path, how, release, record)
+            for path, how in _differences(release.description, _expected_description(release, record))
+            if not _is_from_earlier_version(path, how, release, record)
         ]
     except (KeyError, TypeError, AttributeError):
-        yield f"beside it a {RECORD} without the definition of its programme"
+        yield f"next to it a {RECORD} without the definition of its programme"
         return
     yield from (f"a {RELEASE} in which {each}" for each in differ)
     if is_same is False and not differ:
-        yield f"a {RELEASE} that is not the one its record was written with"
+        yield f"a {RELEASE} that does not match the digest in its record"
 
 
-def _rebuilt(release: Release, record: Record) -> dict[str, Any]:
-    """Return the description that a record gives, with the files that were compared already."""
+def _expected_description(release: Release, record: Record) -> dict[str, Any]:
+    """Return the description derived from a record, with the files as release.json states them."""
     definition, form = record.definition or {}, (record.run or {}).get("form", release.description["format"])
     files = [
         TableFile(name, release.files[name], release.rows_of(name), release.size_of(name), release.digests[name])
@@ -331,52 +339,55 @@ def _rebuilt(release: Release, record: Record) -> dict[str, Any]:
     return made
 
 
-def _differences(told: object, made: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Give the path of every entry that is not as it should be, and how it differs."""
-    if isinstance(told, dict) and isinstance(made, dict):
-        for name in {**made, **told}:
+def _differences(stated: object, made: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path of every entry that differs from the expected one, and the kind of difference."""
+    if isinstance(stated, dict) and isinstance(made, dict):
+        for name in {**made, **stated}:
             inner = f"{path}.{_shown(name)}" if path else _shown(name)
-            if name not in told:
+            if name not in stated:
                 yield inner, "is missing"
             elif name not in made:
                 yield inner, "was added"
             else:
-                yield from _differences(told[name], made[name], inner)
-    elif path == "files" and isinstance(told, list) and isinstance(made, list):
-        first, second = ({entry["id"]: entry for entry in entries} for entries in (told, made))
+                yield from _differences(stated[name], made[name], inner)
+    elif path == "files" and isinstance(stated, list) and isinstance(made, list):
+        first, second = ({entry["id"]: entry for entry in entries} for entries in (stated, made))
         yield from _differences(first, second, path)
         if first.keys() == second.keys() and list(first) != list(second):
             yield path, "are in another order"
-    elif isinstance(told, list) and isinstance(made, list) and len(told) == len(made):
-        for number, (one, other) in enumerate(zip(told, made, strict=True)):
+    elif isinstance(stated, list) and isinstance(made, list) and len(stated) == len(made):
+        for number, (one, other) in enumerate(zip(stated, made, strict=True)):
             yield from _differences(one, other, f"{path}[{number}]")
-    elif type(told) is not type(made) or told != made:
+    elif type(stated) is not type(made) or stated != made:
         yield path, "was changed"
 
 
 def _shown(name: str) -> str:
-    """Return the name of an entry, which anybody may have written."""
+    """Return the name of an untrusted entry for display: escaped and shortened."""
     shown = name if name.isprintable() else ascii(name)
     return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
 
 
-def _is_older(path: str, how: str, release: Release, record: Record) -> bool:
-    """Say whether an earlier version may have written an entry so from the same record; a digest finds the rest."""
+def _is_from_earlier_version(path: str, how: str, release: Release, record: Record) -> bool:
+    """Return whether an earlier version of discreet may have written this entry from the same record.
+
+    The digest of release.json detects the changes that this check accepts.
+    """
     if path == "noise.bound":
         earlier = record.earlier_bound
         return earlier is not None and release.description["noise"].get("bound") == earlier
     if path == "schema":
         return not release.has_levels
     if how == "was changed":
-        # Rounding and noise that is not centred were once told as any other.
+        # Earlier versions described rounding and noise with a mean like any other noise.
         other = {"noise.method", "noise.typical_noise"} if record.is_deterministic or record.mean else set()
         return path in SENTENCES | other
-    return how == "is missing" and path in TOLD_LATER
+    return how == "is missing" and path in ADDED_LATER
 
 
 def _check_repeats(release: Release, data: object, secret: bytes | None, progress: Progress | None) -> None:
     place = _place(release)
-    # Whatever there was to warn of was said when the release was made.
+    # The warnings were issued when the release was made.
     quietly = warnings.catch_warnings(action="ignore", category=ReleaseWarning)
     with SpillFolder() as temporary, quietly:
         out = Path(temporary.name) / TABLES
@@ -396,22 +407,22 @@ def _check_repeats(release: Release, data: object, secret: bytes | None, progres
     differ = sorted(name for name in was if was[name] != now.get(name))
     if differ:
         named = ", ".join(differ[:MOST_NAMED]) + (" and more" if len(differ) > MOST_NAMED else "")
-        what = f"is not what the data give today: {len(differ):,} of {len(was):,} tables differ ({named})"
-        raise ReleaseError.at(place, what, f"It was made by {release.record_beside.made_by}; compare the versions.")
-    record = release.record_beside
-    # The programme was compared with that of the record; another version may write the same one otherwise.
+        what = f"differs from its repetition with the data: {len(differ):,} of {len(was):,} tables differ ({named})"
+        raise ReleaseError.at(place, what, f"It was made by {release.unchecked_record.made_by}; compare the versions.")
+    record = release.unchecked_record
+    # The programme was already compared with the record; another version may write the same programme differently.
     left = [
         f"{path} {how}"
         for path, how in entries
-        if not path.startswith("programme") and not _is_older(path, how, release, record)
+        if not path.startswith("programme") and not _is_from_earlier_version(path, how, release, record)
     ]
     if left:
-        what = f"has a {RELEASE} in which {left[0]}: the data give another"
-        raise ReleaseError.at(place, what, "Take it from a copy, or make the release again.")
+        what = f"has a {RELEASE} in which {left[0]}, compared with its repetition from the data"
+        raise ReleaseError.at(place, what, "Restore it from a backup, or repeat the release.")
 
 
 def _as_earlier(release: Release, earlier: Release, folder: Path) -> Release:
-    """Return a release in memory as earlier versions wrote its tables: without levels, or with formulas in CSV."""
+    """Return a release with its tables as earlier versions wrote them: without levels, or without escapes in CSV."""
     folder.mkdir()
     files, form = [], earlier.description["format"]
     for name, file in earlier.files.items():
@@ -426,5 +437,5 @@ def _as_earlier(release: Release, earlier: Release, folder: Path) -> Release:
 
 
 def _place(release: Release) -> Path:
-    assert release.path is not None  # noqa: S101 - it was opened from a folder
+    assert release.path is not None  # noqa: S101 - the release was opened from a folder
     return release.path

@@ -1,9 +1,4 @@
-"""Table after table: count, add noise, write.
-
-What tables show of statistics that are still needed.
-
-Making the tables: count, add noise, write; the next table is counted while the last is written.
-"""
+"""Count, perturb and write the tables one after another; each table is counted while the previous one is written."""
 
 from __future__ import annotations
 
@@ -49,10 +44,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PublishedStatistics:
-    """What tables show of statistics that are still needed: values and, where there are weights, weighted ones.
+    """Published values of the statistics that further tables need, and weighted values if there are weights.
 
     Attributes:
-        weighted_only: whether tables show weighted values alone.
+        weighted_only: whether tables contain only weighted values.
+        values: the published values of each statistic.
+        weighted: the weighted values of each statistic; empty if there are no weights.
     """
 
     weighted_only: bool = False
@@ -60,11 +57,11 @@ class PublishedStatistics:
     weighted: dict[Statistic, StatisticValues] = field(default_factory=dict)
 
     def add(self, batch: CellBatch, value: Ints, mean_weight: Floats | None) -> None:
-        """Take cells, without those that are 0: these are not written."""
+        """Add cells; cells with a published 0 are not written and therefore omitted."""
         kept = np.flatnonzero(value)
         self.values.update(batch.by_statistic(value, kept))
         if mean_weight is not None:
-            # Whole numbers: with decimals the mean weight would tell the true count, of which it is a fraction.
+            # Round: with decimals the mean weight would disclose the true count, which is its denominator.
             whole = np.rint(value * mean_weight).astype(np.int64)
             self.weighted.update(batch.by_statistic(whole, kept))
 
@@ -78,25 +75,25 @@ class PublishedStatistics:
         found = found.append_column(WEIGHTED, rows(plan, table, self.weighted).column(VALUE))
         if not self.weighted_only:
             return found
-        # A row with a weighted count of 0 would show that the unweighted one is not 0.
+        # A row with a weighted count of 0 would disclose that the unweighted count is not 0.
         return found.filter(pc.field(WEIGHTED) != 0).drop_columns([VALUE])
 
     def forget(self, statistics: Sequence[Statistic]) -> None:
-        """Drop what no table shows any more."""
+        """Drop statistics that no further table needs."""
         for statistic in statistics:
             self.values.pop(statistic, None)
             self.weighted.pop(statistic, None)
 
 
 WEIGHT_SPACE = 1 << 32
-"""The key space with which the two halves of a sum of weights add up to 64 bits."""
+"""The key space for sums of weights, whose two halves together have 64 bits."""
 WRITING_AHEAD = 2
-"""How many tables may wait to be written: each holds its rows in memory."""
+"""Maximum number of tables that wait to be written; each keeps its rows in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """One table, ready to be written; with its true counts if they are kept, and their digest if there is a secret."""
+    """One table to be written, with its true counts if they are stored, and their digest if there is a secret."""
 
     name: str
     published: pa.Table
@@ -110,15 +107,15 @@ class TablePublisher:
 
     Attributes:
         loaded: the records.
-        engine: where they are.
-        mechanism: gives noise.
-        roles: tells whether rows have counts and weights.
-        keep_exact: whether true counts are made too.
-        non_negative: whether what would be negative is published as 0.
-        tell: called with stage, tables done and tables in all.
-        done: tables that are there already.
-        weighted_only: whether tables show weighted counts alone.
-        seconds: counting, noise and writing, which run side by side.
+        engine: the engine that contains the records.
+        mechanism: the noise mechanism.
+        roles: the columns of counts and weights, if there are any.
+        keep_exact: whether tables of true counts are written, too.
+        non_negative: whether negative values are published as 0.
+        progress: a function that is called with stage, tables done and total number of tables.
+        done: the ids of tables that exist already.
+        weighted_only: whether tables contain only weighted counts.
+        seconds: the time for counting, noise and writing; these stages overlap.
     """
 
     loaded: LoadedRecords
@@ -127,27 +124,27 @@ class TablePublisher:
     roles: RecordColumns
     keep_exact: bool
     non_negative: bool
-    tell: Progress
+    progress: Progress
     done: frozenset[str] = frozenset()
     weighted_only: bool = False
     seconds: dict[str, float] = field(default_factory=lambda: {"counting": 0.0, "noise": 0.0, "writing": 0.0})
 
-    def run(self, shelf: ReleaseWriter) -> dict[str, float]:
-        """Make every table that is not there yet and put it on the shelf; return the seconds of every stage."""
+    def run(self, writer: ReleaseWriter) -> dict[str, float]:
+        """Compute and write every table that does not exist yet; return the seconds of every stage."""
         with ThreadPoolExecutor(max_workers=1) as pool:
             writing: deque[Future[None]] = deque()
             for table in self._tables():
-                # A write that failed is told before the next table is made.
+                # Raise the error of a failed write before the next table is counted.
                 while len(writing) >= WRITING_AHEAD or (writing and writing[0].done()):
                     writing.popleft().result()
-                writing.append(pool.submit(self._write, shelf, table))
+                writing.append(pool.submit(self._write, writer, table))
             while writing:
                 writing.popleft().result()
         return self.seconds
 
-    def _write(self, shelf: ReleaseWriter, table: _Table) -> None:
+    def _write(self, writer: ReleaseWriter, table: _Table) -> None:
         begin = time.perf_counter()
-        shelf.put(table.name, table.published, table.exact, table.content)
+        writer.put(table.name, table.published, table.exact, table.content)
         self.seconds["writing"] += time.perf_counter() - begin
         self._step("writing", table.name)
 
@@ -155,7 +152,7 @@ class TablePublisher:
         if name in self.done:
             return
         done = self._done[stage] = self._done.get(stage, len(self.done)) + 1
-        self.tell(stage, done, len(self.loaded.programme.tables))
+        self.progress(stage, done, len(self.loaded.programme.tables))
 
     def __post_init__(self) -> None:
         self._done: dict[str, int] = {}
@@ -169,9 +166,9 @@ class TablePublisher:
             yield from (table for table in made if table.name not in self.done)
 
     def _plan(self, population: Sequence[Table]) -> Plan:
-        """Return the plan of all tables, without those that are there already and that no other is made from.
+        """Return the plan, without tables that exist already and that no other table is computed from.
 
-        Of tables that were counted before, one is read for all whose cells are sums of its own.
+        In pre-tabulated data, one table is read for all tables whose cells are sums of its cells.
         """
         whole = plan_tables(self.loaded.programme, population)
         needed = self.loaded.places.keys() | ({table.id for table in population} - self.done)
@@ -186,12 +183,12 @@ class TablePublisher:
         return CodedRecords(self.engine, self._place(plan), column, condition, self.mechanism.key_space, sums)
 
     def _place(self, plan: Plan) -> Callable[[Statistic], str]:
-        """Return where a maximal statistic is counted: among all records, or in the table that holds its cells."""
+        """Return a function from a maximal statistic to the engine's table with its cells, or with all records."""
         places = {table.base: self.loaded.places.get(table.table.id) for table in reversed(plan.tables)}
         return lambda statistic: places.get(statistic) or MICRO
 
     def _counted(self, plan: Plan, records: CodedRecords) -> Iterator[tuple[CountedTable, CountedTable | None]]:
-        """Give table after table, with the sums of weights beside the counts if there are weights."""
+        """Yield each counted table, with its sums of weights if there are weights, otherwise None."""
         if not self.roles.weight:
             for counted in tabulate(plan, records):
                 yield counted, None
@@ -201,7 +198,7 @@ class TablePublisher:
 
     def _of_population(self, plan: Plan, records: CodedRecords) -> Iterator[_Table]:
         shown, truth = PublishedStatistics(self.weighted_only), PublishedStatistics()
-        # Cells without a key of their own have noise by coordinates under other mechanisms, too, but never the total.
+        # Other mechanisms also draw the noise of empty cells by coordinates, but never that of the grand total.
         labelled = getattr(self.mechanism, "labelled_total", False)
         first = plan.tables[0].table
         places = CellCoordinates(self.loaded.programme, first, self.mechanism.version, labelled_total=labelled)
@@ -224,13 +221,13 @@ class TablePublisher:
             self.seconds["noise"] += time.perf_counter() - begin
             self._step("noise", table.table.id)
             secret = self.mechanism.secret
-            # Whoever could compute the digest of small counts would find them by trying.
+            # Without the secret, an attacker could recover small counts from a plain digest by exhaustive search.
             content = keyed_digest(_content(counted), secret) if secret else ""
             yield _Table(table.table.id, published, exact, content)
             begin = time.perf_counter()
 
     def _due(self, plan: Plan, counted: CountedTable, places: CellCoordinates) -> Iterator[CellBatch]:
-        """Give the cells of statistics that are new, or, without the same noise everywhere, of all of the table."""
+        """Yield the cells of new statistics; without consistent noise (SPSN), those of all statistics of the table."""
         due = counted.new if self.mechanism.spsn else counted.table.statistics
         if self.mechanism.perturbs_zeros:
             for statistic in due:
@@ -241,19 +238,19 @@ class TablePublisher:
     def _noisy(
         self, plan: Plan, counted: CountedTable, batch: CellBatch, counts: Ints, places: CellCoordinates
     ) -> Ints:
-        lot = NoiseBatch(
+        cells = NoiseBatch(
             table=counted.table.table.id,
             statistics=tuple(batch.statistics),
             counts=counts,
             keys=keys_of(batch.words),
             find_words=lambda: batch.coordinates(plan, places),
         )
-        published = self.mechanism.publish(lot)
+        published = self.mechanism.publish(cells)
         return np.maximum(published, 0) if self.non_negative else published
 
 
 def _content(counted: CountedTable) -> str:
-    """Return a digest of the finest cells of a table: the same for the same persons, in whatever file and order."""
+    """Return a digest of the finest cells of a table; it does not depend on the file or the order of records."""
     index, words = counted.cells[counted.table.base].occupied()
     digest = hashlib.blake2b(index.tobytes(), digest_size=16)
     digest.update(counts_of(words).tobytes())

@@ -1,1 +1,1 @@
-"""Records of persons: the codes in their columns, their keys, and the secret behind the keys."""
+"""Microdata records: the codes in their columns, their keys, and the secret for the keys."""

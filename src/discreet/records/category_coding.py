@@ -1,8 +1,8 @@
-"""Category codes of records as small whole numbers, with a report per column of what is not in order.
+"""Coding of categories as small whole numbers, with a report of invalid values per column.
 
-Every level that some table needs becomes a column of positions: the place of the record's category in that level. A
-data code may be finer than the level (its category above is taken) but not coarser. The column of a topic is the one
-that the programme binds to it, or the one of its name.
+Every level that a table needs becomes a column of positions: the index of the record's category in that level. A code
+in the data may be finer than the level (then its ancestor is used), but not coarser. The column of a topic is the one
+that the programme binds to it, or the one with the name of the topic.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 
 def columns_of_topics(programme: Programme, columns: Sequence[str], source: str) -> dict[str, str]:
-    """Return the column of every topic that the tables use; the topic's own name unless the programme binds another.
+    """Return the column of every topic that the tables use: the name of the topic unless the programme binds another.
 
-    Raises ColumnError for the first topic whose column is not in the data, with the
-    tables that need it and the columns that look close.
+    Raises:
+        ColumnError: if the column of a topic is not in the data. The message names the tables that need it, and
+            similar columns.
     """
     found = {}
     for name, topic in programme.topics.items():
@@ -46,7 +47,7 @@ def columns_of_topics(programme: Programme, columns: Sequence[str], source: str)
         column = topic.column or name
         if column not in columns:
             label = topic.labels.get("en", "")
-            # What looks close to one topic is often the column of another.
+            # Exclude columns of other topics from the suggestions.
             free = [other for other in columns if other not in _named(programme)] or columns
             raise ColumnError.absent(source, name, column, label=label, tables=tables, columns=free)
         found[name] = column
@@ -58,11 +59,11 @@ def _named(programme: Programme) -> set[str]:
 
 
 MISSING = ("error", "category", "drop")
-"""What to do with a record that has no value for a topic."""
+"""Treatments of missing values."""
 MOST_EXAMPLES = 5
 LONGEST_EXAMPLE = 20
 MOST_DIFFERENT = 20
-"""Unknown codes of which examples are shown; more different ones are no codes, but ids or names of persons."""
+"""Maximum number of distinct unknown codes of which examples are shown; more may be ids or names of persons."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class FilterColumn:
 
 @dataclass
 class _Seen:
-    """What was not in order in one column."""
+    """Invalid values in one column."""
 
     missing: int = 0
     unknown: int = 0
@@ -94,7 +95,7 @@ class _Seen:
     different: set[str] = field(default_factory=set)
 
     def note(self, text: str, times: int, *, coarse: bool) -> None:
-        """Count records with a code that cannot be placed."""
+        """Count records with an unknown or too coarse code."""
         self.coarse += times if coarse else 0
         self.unknown += 0 if coarse else times
         if not coarse and len(self.different) <= MOST_DIFFERENT:
@@ -105,13 +106,13 @@ class _Seen:
 
 UNKNOWN, COARSE = -1, -2
 WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
-"""A whole number written with decimals, as a program writes a column of numbers in which some are missing."""
+"""A whole number written with decimals, as programs write columns of numbers with missing values."""
 
 
 class TopicCoder:
-    """The codes of one topic and the positions each has in the levels asked for.
+    """The codes of one topic, and the position of each in the requested levels.
 
-    A row of the tables below is a category; the row after the last is for a missing value.
+    A row of the lookup tables is a category; the row after the last is for missing values.
     """
 
     def __init__(
@@ -137,21 +138,21 @@ class TopicCoder:
         self._coarse = np.any([places[:-1] < 0 for places in finest], axis=0)
         self.finest = _finest(topic, known)
         if any(topic.name in filtered.universe.topics for filtered in filters):
-            # A universe consists of finest codes: whether a coarser one lies in it is not known.
+            # A universe consists of finest codes: it is unknown whether a coarser code belongs to it.
             self._coarse |= self.finest[:-1] < 0
 
     @property
     def margin_row(self) -> int:
-        """Return the row that stands for a code that sums up others, in tabulated data."""
+        """Return the row of codes that are totals of other codes, in pre-tabulated data."""
         return len(self._row) + 1
 
     @property
     def missing_row(self) -> int:
-        """Return the row that stands for a missing value."""
+        """Return the row of missing values."""
         return len(self._row)
 
     def rows(self, values: pa.Array) -> NDArray[np.int32]:
-        """Return the row of the category of every record, and note what has none."""
+        """Return the row of the category of every record, and count invalid values."""
         import pyarrow as pa
 
         from discreet.sources.column_values import as_text
@@ -162,7 +163,7 @@ class TopicCoder:
             self.seen.odd = True
             return np.full(len(values), self.missing_row, dtype=np.int32)
         table = np.array([*(self._row_of(text) for text in texts.to_pylist()), self.missing_row], dtype=np.int32)
-        # The numbers of a dictionary may be just wide enough for its entries, and missing is one more.
+        # The index type of a dictionary may be too narrow for one more entry, the missing value.
         index = encoded.indices.cast(pa.int32()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
         if not self.decimals.keys().isdisjoint(texts.to_pylist()):
             for text, times in zip(texts.to_pylist(), np.bincount(index, minlength=len(table)).tolist(), strict=False):
@@ -193,7 +194,7 @@ class TopicCoder:
             seen[texts[place]] = seen.get(texts[place], 0) + int(times[place])
 
     def note_lost(self) -> None:
-        """Note rows that were left out as margins though none of the cells they would be sums of is there."""
+        """Count rows that were excluded as margins although the data contain none of their cells."""
         paths = _paths(self.topic)
         above = {step for code in self._cells for step in paths.get(code, ())}
         for code, times in self._margins.items():
@@ -207,47 +208,47 @@ class TopicCoder:
 
 
 def _encoded(values: pa.Array) -> pa.DictionaryArray | None:
-    """Return values by their number among the different ones, or None if the library cannot tell them apart."""
+    """Return dictionary-encoded values; None if the library cannot encode their type."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type):
         return values
     try:
         return values.dictionary_encode()
-    except pa.ArrowNotImplementedError:  # lists and other values made of values
+    except pa.ArrowNotImplementedError:  # lists and other nested types
         return None
 
 
 def _paths(topic: Topic) -> dict[str, tuple[str, ...]]:
-    """Return the codes from below the total down to every category."""
+    """Return the path of every category: its ancestors below the total, and itself."""
     if topic.tree:
         return {category.code: topic.tree.path(category.code) for category in topic.tree.categories}
     return {code: (code,) for code in topic.levels[-1].codes or ()}
 
 
 def _positions(level: LevelColumn, paths: Sequence[tuple[str, ...]]) -> Ints:
-    """Return for every category its place in a level, -1 where it is coarser; missing comes after the last."""
+    """Return the position of every category in a level, -1 if it is coarser; missing values come last."""
     place = {code: position for position, code in enumerate(level.codes)}
     found = [next((place[step] for step in path if step in place), UNKNOWN) for path in paths]
     return np.array([*found, len(level.codes)])
 
 
 def _finest(topic: Topic, known: Iterable[str]) -> Ints:
-    """Return for every category its place among the finest codes, -1 if it is coarser; missing comes after the last."""
+    """Return the position of every category among the finest codes, -1 if it is coarser; missing values come last."""
     place = {code: number for number, code in enumerate(finest_codes(topic))}
     return np.array([*(place.get(code, UNKNOWN) for code in known), len(place)])
 
 
 class RecordCoder:
-    """Codes batch after batch; `check` then says whether all was in order.
+    """Codes batches of records; `check` then refuses data with invalid values.
 
     Args:
-        topics: by name, as the programme has them.
-        binding: topic name to data column.
-        levels: the columns to make.
-        filters: the universes to mark.
+        topics: the topics of the programme, by name.
+        binding: the data column of every topic.
+        levels: the level columns to compute.
+        filters: the universe columns to compute.
         missing: `error`, `category` (a position after the last) or `drop`.
-        total: in tabulated data the code of a total; rows that have it, or a coarser code, are left out as margins.
+        total: the code of a total in pre-tabulated data; rows with it or a coarser code are excluded as margins.
     """
 
     def __init__(
@@ -261,7 +262,7 @@ class RecordCoder:
         total: str | None = None,
     ) -> None:
         if missing not in MISSING:
-            raise UnknownNameError.among("way with missing values", missing, MISSING)
+            raise UnknownNameError.among("treatment of missing values", missing, MISSING)
         self._missing = missing
         self._levels, self._filters = levels, filters
         self.coders = [
@@ -272,7 +273,7 @@ class RecordCoder:
         self.records = self.dropped = self.margins = 0
 
     def __call__(self, batch: pa.RecordBatch) -> tuple[dict[str, NDArray[np.unsignedinteger]], Flags | None]:
-        """Return the coded columns of a batch, and which of its records are kept (None: all)."""
+        """Return the coded columns of a batch, and a mask of the records that are kept (None: all)."""
         rows = {coder.topic.name: coder.rows(batch.column(coder.column)) for coder in self.coders}
         keep = self._kept(rows, batch.num_rows)
         if keep is not None:
@@ -286,7 +287,7 @@ class RecordCoder:
 
     @cached_property
     def _narrow(self) -> dict[str, NDArray[np.unsignedinteger]]:
-        """Return the positions in the narrowest unsigned numbers; a code that cannot be placed never gets here."""
+        """Return the positions in the narrowest unsigned type; data with invalid codes are refused later."""
         return {
             name: np.where(places < 0, 0, places).astype(np.min_scalar_type(int(places.max())))
             for coder in self.coders
@@ -295,11 +296,11 @@ class RecordCoder:
 
     @cached_property
     def _inside(self) -> dict[str, list[tuple[tuple[str, ...], Flags]]]:
-        """Return for every factor of a universe its topics, and whether it has each combination of their rows."""
+        """Return for every factor of a universe its topics, and a mask of the combinations of their rows."""
         finest = {coder.topic.name: coder.finest for coder in self.coders}
 
         def by_row(factor: Factor) -> Flags:
-            # One more place along every axis: for a missing value that is no category, and for coarser codes.
+            # One more position along every axis, for missing values and coarser codes.
             allowed = np.pad(factor.allowed, (0, 1))
             return allowed[np.ix_(*(finest[name] for name in factor.topics))]
 
@@ -325,7 +326,7 @@ class RecordCoder:
         return None if keep.all() else keep
 
     def check(self, source: str) -> None:
-        """Refuse the data if a column held what cannot be counted, with all columns in one message."""
+        """Refuse data with invalid values; the message lists all columns."""
         for coder in self.coders:
             coder.note_lost()
         problems = [problem for coder in self.coders if (problem := self._problem(coder))]
@@ -341,17 +342,18 @@ class RecordCoder:
         return DataProblem(coder.column, coder.topic.name, seen.unknown, seen.coarse, missing, examples, seen.odd)
 
     def notes(self) -> list[str]:
-        """Return a note on every column whose values were not read as they are written."""
+        """Return a note on every column whose values were converted."""
         found = []
         for coder in self.coders:
             if coder.decimals:
                 example = next(iter(coder.decimals))
                 found.append(
-                    f"Column {coder.column}: {sum(coder.decimals.values()):,} values are whole numbers written with "
-                    f"decimals and were read without them, such as {example} as the code {example.partition('.')[0]}."
+                    f"Column {coder.column}: {sum(coder.decimals.values()):,} values are whole numbers with decimals. "
+                    f"The decimals were removed: for example, {example} was read as the code "
+                    f"{example.partition('.')[0]}."
                 )
         return found
 
     def topics_with_missing(self) -> list[str]:
-        """Return the topics for which some record has no value."""
+        """Return the topics with missing values."""
         return [coder.topic.name for coder in self.coders if coder.seen.missing]

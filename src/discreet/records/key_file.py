@@ -1,4 +1,4 @@
-"""A copy of the data with a record key in every record."""
+"""Write a copy of the data with a column of record keys."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from discreet.sources.source import Source
 
 COLUMN = "RECORD_KEY"
-"""What the column of keys is called unless another name is given."""
+"""Default name of the column of keys."""
 
 ENDINGS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True)
 class KeyFile:
-    """What was written: how many records, and where."""
+    """The number of records and the path of a file with keys."""
 
     records: int
     path: Path
@@ -40,26 +40,26 @@ def add_keys(
     data: object,
     out: str | Path,
     *,
-    id: str,  # noqa: A002 - the word of the command line, too
+    id: str,  # noqa: A002 - the name of the option
     secret: bytes,
     version: str = "1",
     column: str = COLUMN,
     replace: bool = False,
     encoding: str | None = None,
 ) -> KeyFile:
-    """Write a copy of the data with a column of record keys, readable for its owner only.
+    """Write a copy of the data with a column of record keys, which only its owner can read.
 
-    The file appears whole at the end, or not at all: data in which an id is missing or occurs twice are refused.
+    The file is written atomically. Data with missing or duplicate ids are refused.
 
     Args:
-        data: what `open_source` reads.
-        out: the file to write, ending in .parquet or .csv.
-        id: the column that tells the records apart; it is kept.
+        data: any data that `open_source` reads.
+        out: the file to write, with the extension .parquet or .csv.
+        id: the column that identifies the records; it is kept.
         secret: the office's secret.
         version: the version label of the keys.
         column: the name of the new column.
-        replace: overwrite a file that exists.
-        encoding: of CSV files, UTF-8 by default; a CSV file is written in UTF-8.
+        replace: whether an existing file may be overwritten.
+        encoding: the encoding of CSV input, UTF-8 by default; CSV output is always in UTF-8.
     """
     out = Path(out)
     _check_ending(out)
@@ -77,33 +77,33 @@ def _write_keyed(source: Source, check: IdCheck, out: Path, column: str, *, repl
         _write(file, out, _of_one_kind(_keyed(source, check, column), source.name))
         check.finish(lambda: (batch.column(0) for batch in source.batches((check.column,))))
         source.check_unchanged()
-        # Another program may have put a file there while the data were read.
+        # Another program may have created the file in the meantime.
         check_writable(out, replace=replace)
 
 
-# --- What is refused before any work ---
+# --- Checks before reading ---
 
 
 def _check_ending(out: Path) -> None:
     if out.suffix.lower() not in ENDINGS:
-        what = f"{out.name} must end in {' or '.join(ENDINGS)}, which says how it is written."
+        what = f"{out.name} must end in {' or '.join(ENDINGS)}, which determines the format."
         raise ParameterError(f"{what} Choose another name.", parameter="out")
 
 
 def _check_not_read(source: Source, out: Path) -> None:
-    """Refuse to replace a file that is read: the data would be gone for good if the keys are not wanted after all."""
+    """Refuse to overwrite an input file: the original data would be lost."""
     files = source.files if isinstance(source, FileSource) else ()
     if out.exists() and any(file.path.samefile(out) for file in files):
-        raise ParameterError(f"{out} is among the data that are read. Choose another name.", parameter="out")
+        raise ParameterError(f"{out} is one of the input files. Choose another name.", parameter="out")
 
 
 def _check_columns(source: Source, id_column: str, column: str) -> None:
-    """Refuse an id that is not there, and a name for the keys that is taken."""
+    """Refuse an id column that does not exist, and a name for the keys that exists already."""
     if id_column not in source.columns:
         raise UnknownNameError.column("column", id_column, source.columns)
-    # Databases do not tell upper from lower case.
+    # Databases ignore case.
     if not column or column.casefold() in {name.casefold() for name in source.columns}:
-        what = f"{source.name} has a column {column} already" if column else "The column of keys needs a name"
+        what = f"{source.name} already has a column {column}" if column else "The column of keys needs a name"
         raise ParameterError(f"{what}. Choose another name with --column.", parameter="column")
 
 
@@ -111,7 +111,7 @@ def _check_columns(source: Source, id_column: str, column: str) -> None:
 
 
 def _keyed(source: Source, check: IdCheck, column: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches with their keys; once an id is missing the rest is only counted."""
+    """Yield the batches with their keys; after a missing id, only count the records."""
     import pyarrow as pa
 
     for batch in source.batches(source.columns):
@@ -122,14 +122,14 @@ def _keyed(source: Source, check: IdCheck, column: str) -> Iterator[pa.RecordBat
 
 
 def _decode(values: pa.Array) -> pa.Array:
-    """Return the entries of a dictionary in place of its codes: one file may have it, and the next not."""
+    """Return dictionary-encoded values decoded, because files may differ in their encoding."""
     import pyarrow as pa
 
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
 def _of_one_kind(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the types of the first, or refuse a column whose values would not stay the same."""
+    """Yield batches with the types of the first batch, or refuse a column whose values would change."""
     import pyarrow as pa
 
     schema = None
@@ -149,14 +149,16 @@ def _fit(values: pa.Array, field: pa.Field, name: str) -> pa.Array:
         if _is_like(values.type, field.type):
             return values.cast(field.type)
     except pa.ArrowException:
-        # A number too large for the type of the first file; what Arrow says would show it.
+        # A number is too large for the type of the first file; the message of Arrow would disclose it.
         pass
     what = f"{name}: {field.name} has the type {field.type} in the first file and {values.type} in another."
-    raise DataFileError(f"{what} Give every column one type, or add keys file by file.", path=Path(name)) from None
+    raise DataFileError(
+        f"{what} Use the same type in all files, or add keys to each file separately.", path=Path(name)
+    ) from None
 
 
 def _is_like(kind: pa.DataType, wanted: pa.DataType) -> bool:
-    """Return whether values of one type keep their meaning in another: text "07" would be another id as a number."""
+    """Return whether a conversion between types keeps values: the text "07" would become another id as a number."""
     from pyarrow import types
 
     if types.is_null(kind) or (types.is_integer(kind) and types.is_integer(wanted)):
@@ -165,7 +167,7 @@ def _is_like(kind: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _write(file: BinaryIO, out: Path, batches: Iterator[pa.RecordBatch]) -> None:
-    """Write batches as the ending says."""
+    """Write batches in the format of the extension."""
     import pyarrow as pa
 
     first = next(batches, None)
@@ -176,11 +178,11 @@ def _write(file: BinaryIO, out: Path, batches: Iterator[pa.RecordBatch]) -> None
             for batch in chain((first,), batches):
                 writer.write_batch(batch)
     except pa.ArrowException as error:
-        todo = "Write a .parquet file, or leave the column out of the data."
-        raise FileWriteError.to(out, f"{out.suffix} cannot hold one of the columns", todo) from error
+        todo = "Write a .parquet file, or remove the column from the data."
+        raise FileWriteError.to(out, f"{out.suffix} cannot contain one of the columns", todo) from error
 
 
-def _writer(out: Path) -> Any:  # noqa: ANN401 - a class of Arrow, which has no types
+def _writer(out: Path) -> Any:  # noqa: ANN401 - Arrow has no types
     if out.suffix.lower() == ".csv":
         from pyarrow.csv import CSVWriter
 

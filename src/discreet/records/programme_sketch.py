@@ -1,4 +1,4 @@
-"""A first table programme from a data file: columns become topics, the values found in them categories."""
+"""Draft a table programme from a data file: columns become topics, and their values become categories."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from discreet.sources.data_files import FileSource
 
 MOST_CATEGORIES = 500
-"""Columns with more different values than this are no topics, unless asked for."""
+"""Default maximum number of distinct values of a topic; other columns are excluded."""
 MOST_CELLS = 100_000
-"""The starting table has a third topic while its cells are no more than this."""
+"""Maximum number of cells of the example table with three topics."""
 LONGEST = 200
-"""Characters of the longest code; a column with a longer text holds free text, or a quote was not closed."""
+"""Maximum number of characters of a code; a longer text is free text, or a quote was not closed."""
 
 KEY = re.compile(r"(?i:(?:^|[_ .-])(?:r|c|record|cell|row)?keys?$)|[a-z]Key$")
 IDENTIFIER = re.compile(r"(?i:(?:^|[_ .-])(?:p|h|hh|gu|uu)?id(?:$|[_ .-]))|[a-z]I[dD]$")
 SHARED = 20
-"""A column called like an identifier is one if on average fewer records than this share a value."""
+"""A column named like an identifier is excluded if fewer records than this share a value on average."""
 
 
 def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES, encoding: str = UTF8) -> str:
-    """Return the text of a programme with a topic for every column that has few different values.
+    """Return the text of a programme with a topic for every column that has few distinct values.
 
-    The text is TOML with comments, to be read through and corrected. Beyond the codes of the topics it tells of
-    the data only how many values are missing; of columns that look like identifiers or keys it tells the name.
+    The text is TOML with comments, for the user to review and correct. In addition to the codes of the topics, it
+    discloses only the numbers of missing values, and the names of columns that look like identifiers or keys.
 
     Args:
-        path: a file ending in .csv, .csv.gz (with a header line) or .parquet.
-        most_categories: a column with more different values than this is left out, at least 1.
-        encoding: of a CSV file.
+        path: a file with the extension .csv, .csv.gz (with a header line) or .parquet.
+        most_categories: the maximum number of distinct values of a topic, at least 1; other columns are excluded.
+        encoding: the encoding of a CSV file.
     """
     if most_categories < 1:
         raise ParameterError.outside("sketch", "most_categories", most_categories, "a whole number of at least 1")
@@ -53,14 +53,14 @@ def sketch_programme(path: str | Path, *, most_categories: int = MOST_CATEGORIES
     topics = {name: column for name, column in _named(columns).items() if not column.reason}
     if not topics:
         what = f"has no topics: all columns look like identifiers, keys or text, or have over {most_categories} values."
-        raise DataFileError.at(path, what, "Allow more categories, or write the programme by hand.")
+        raise DataFileError.at(path, what, "Allow more categories, or write the programme manually.")
     left_out = [column for column in columns if column.reason]
     return "\n".join([*_head(path), *_left_out(left_out), *_topics(topics), *_tables(topics)]) + "\n"
 
 
 @dataclass
 class _Column:
-    """What has been seen of one column: its different values until they are too many, and how many are missing."""
+    """The distinct values of one column, unless there are too many, and the number of missing values."""
 
     name: str
     position: int
@@ -73,7 +73,7 @@ class _Column:
     long: bool = False
 
     def add(self, values: pa.Array) -> None:
-        """Look at the next values."""
+        """Add a batch of values."""
         texts = as_text(values)
         if texts is None:
             self.odd = True
@@ -89,22 +89,22 @@ class _Column:
 
     @property
     def reason(self) -> str:
-        """Return why this is no topic, or "" if it is one."""
+        """Return the reason why the column is not a topic, or "" if it is one."""
         return next((reason for reason, holds in self._reasons() if holds), "")
 
     def _reasons(self) -> Iterator[tuple[str, bool]]:
         different = len(self.codes)
         yield "its values are neither text nor numbers", self.odd
-        yield "it holds no values", not self.present
-        yield "it is called like a key", bool(KEY.search(self.name))
-        yield f"it has more than {self.most} different values", self.many
-        yield f"it holds texts of more than {LONGEST} characters", self.long
-        # A lone value among missing ones is a category; the lone value of a lone record tells who it is.
+        yield "it has no values", not self.present
+        yield "its name looks like that of a key", bool(KEY.search(self.name))
+        yield f"it has more than {self.most} distinct values", self.many
+        yield f"it contains texts of more than {LONGEST} characters", self.long
+        # A single value among missing ones is a category; the value of a single record identifies the person.
         lone = self.present + self.missing == 1
-        yield "every value is different, as in an identifier", different == self.present and (different > 1 or lone)
+        yield "all values are distinct, as in an identifier", different == self.present and (different > 1 or lone)
         seldom = different * SHARED > self.present
         called = bool(IDENTIFIER.search(self.name))
-        yield "it is called like an identifier, and few records share a value", called and seldom
+        yield "its name looks like that of an identifier, and few records share a value", called and seldom
 
     @property
     def categories(self) -> list[str]:
@@ -113,7 +113,7 @@ class _Column:
 
 
 def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], str]:
-    """Return a sorting key: numbers by value, then text with the numbers inside it by value."""
+    """Return a sort key: numbers by value, then texts with the numbers in them by value."""
     nothing = Decimal(0)
     if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", code):
         return 0, Decimal(code), [], code
@@ -123,9 +123,9 @@ def _natural(code: str) -> tuple[int, Decimal, list[tuple[int, Decimal, str]], s
 
 def _open(path: Path, encoding: str) -> FileSource:
     if path.is_dir():
-        raise DataFileError.at(path, "is a folder.", "Name one file in it.")
-    # What a quote that is not closed has swallowed shows as long text.
-    return open_files([path], how=ReadOptions(BLOCK, forgiving=True, encoding=encoding))
+        raise DataFileError.at(path, "is a folder.", "Specify one file in it.")
+    # A quote that is not closed results in a long text.
+    return open_files([path], how=ReadOptions(BLOCK, allow_open_quote=True, encoding=encoding))
 
 
 def _columns(source: FileSource, most: int) -> list[_Column]:
@@ -141,7 +141,7 @@ def _columns(source: FileSource, most: int) -> list[_Column]:
 
 
 def _named(columns: Sequence[_Column]) -> dict[str, _Column]:
-    """Return the columns by topic name: upper case, a bare key of TOML, every one different."""
+    """Return the columns by topic name: unique bare TOML keys in upper case."""
     found: dict[str, _Column] = {}
     for column in columns:
         plain = unicodedata.normalize("NFKD", column.name.upper()).encode("ascii", "ignore").decode()
@@ -158,12 +158,12 @@ def _unused(name: str, used: dict[str, _Column]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a basic string of TOML, which is one of JSON but for the character 7F."""
+    """Return a basic TOML string, which is a JSON string except for the character 7F."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _array(codes: Sequence[str]) -> str:
-    """Return a list on one line, or on several if it is long."""
+    """Return a TOML array on one line, or on several lines if it is long."""
     quoted = [_quoted(code) for code in codes]
     if sum(map(len, quoted)) + 2 * len(quoted) <= 90:
         return f"[{', '.join(quoted)}]"
@@ -178,9 +178,9 @@ def _array(codes: Sequence[str]) -> str:
 def _head(path: Path) -> list[str]:
     stem = re.sub(r"(?i)\.(csv|csv\.gz|parquet)$", "", path.name)
     return [
-        f"# A table programme sketched from {_quoted(path.name)}, to be read through and corrected.",
-        "# The categories are the codes found in the data, as text. Add those that exist but did not occur:",
-        "# what is published should not depend on who happens to be in the data.",
+        f"# Draft table programme for {_quoted(path.name)}. Review and correct it.",
+        "# The categories are the codes in the data, as text. Add existing categories that do not occur in the data:",
+        "# the published categories should not depend on the persons in the data.",
         "",
         f"name = {_quoted(stem)}",
         "",
@@ -191,7 +191,7 @@ def _left_out(columns: Sequence[_Column]) -> list[str]:
     if not columns:
         return []
     lines = [f"#   {_quoted(column.name)}: {column.reason}{_and_missing(column)}." for column in columns]
-    return ["# Columns that are no topics, and why:", *lines, ""]
+    return ["# Excluded columns, and the reasons:", *lines, ""]
 
 
 def _and_missing(column: _Column) -> str:
@@ -199,12 +199,12 @@ def _and_missing(column: _Column) -> str:
 
 
 def _topics(topics: dict[str, _Column]) -> list[str]:
-    lines = ["# Topic = the data column that holds its codes.", "[columns]"]
+    lines = ["# Topic = the data column with its codes.", "[columns]"]
     lines += [f"{name} = {_quoted(column.name)}" for name, column in topics.items()]
     for name, column in topics.items():
-        lines += ["", f"[topics.{name}]  # different values: {len(column.codes)}"]
+        lines += ["", f"[topics.{name}]  # distinct values: {len(column.codes)}"]
         if column.missing:
-            lines.append(f"# Missing values: {column.missing}. Give them a code in the data and add it here.")
+            lines.append(f"# Missing values: {column.missing}. Assign a code to them in the data and add it here.")
         lines.append(f"categories = {_array(column.categories)}")
     return [*lines, ""]
 
@@ -213,29 +213,29 @@ def _tables(topics: dict[str, _Column]) -> list[str]:
     start = _starting_table(topics)
     example = _unused("AREA", topics)
     return [
-        "# A table to start from. Every table is published with all its margins.",
+        "# Example table. Every table is published with all its margins.",
         "[[tables]]",
         'id = "1"',
         f"columns = {_array(start)}",
         "",
-        "# What else a programme can say; take away the # and put in your own words:",
+        "# Further entries of a programme. Remove the # and adapt them:",
         "#",
         f"# [topics.{example}]",
         '# label = {en = "Area", fr = "Territoire"}',
-        '# # Code, the code above it, label. Or a file with the columns code, parent, label: hierarchy = "areas.csv"',
+        '# # Code, parent code, label. Or a file with the columns code, parent, label: hierarchy = "areas.csv"',
         '# hierarchy = [["N", "", "North"], ["S", "", "South"], ["N1", "N", "Northern hills"], ["N2", "N", "Coast"]]',
-        f"# breakdowns = {{L = 1}}  # {example}.L is {example} cut at depth 1; {example} itself has all depths",
+        f"# breakdowns = {{L = 1}}  # {example}.L is {example} down to depth 1; {example} itself has all depths",
         "#",
         "# [[tables]]",
         '# id = "2"',
         f"# columns = {_array([start[0], f'{example}.L'])}",
-        '# unit = "households"  # persons if left out',
-        f"# universe = {_quoted(f'{start[0]} = {topics[start[0]].categories[0]}')}  # everyone if left out",
+        '# unit = "households"  # default: persons',
+        f"# universe = {_quoted(f'{start[0]} = {topics[start[0]].categories[0]}')}  # default: all records",
     ]
 
 
 def _starting_table(topics: dict[str, _Column]) -> list[str]:
-    """Return the first two topics, and the third if the table stays small; those with one category come last."""
+    """Return the first two topics, or three if the table is small; topics with one category come last."""
     first = sorted(topics, key=lambda name: len(topics[name].codes) == 1)[:3]
     cells = 1
     for name in first:

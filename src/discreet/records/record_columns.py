@@ -1,6 +1,6 @@
-"""The columns of the data that are no topics: id and key of a record, and the count and weight of the persons in a row.
+"""Columns of the data with a special role: id or key of a record, and count and weight of a row.
 
-Counts are whole. Weights are kept as whole multiples of 2^-20, so that their sums are exact and the same in any order.
+Counts are whole numbers. Weights are stored as multiples of 2^-20, so that their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordColumns:
-    """Columns by their role.
+    """Columns with a special role; None if there is no such column.
 
     Attributes:
-        id: a stable id to make record keys from.
-        key: a ready-made key; of a row that stands for several persons, the sum of theirs.
-        count: how many persons a row stands for, in data that are tabulated already; one if left out.
-        weight: the weight of a row.
+        id: the column of stable ids, from which record keys are derived.
+        key: the column of ready-made keys; for a row of several persons, the sum of their keys.
+        count: the column with the number of persons in each row, for pre-tabulated data; one person per row without it.
+        weight: the column with the weight of each row.
     """
 
     id: str | None = None
@@ -38,17 +38,17 @@ class RecordColumns:
 
     def __post_init__(self) -> None:
         if self.id is not None and self.key is not None:
-            raise ParameterError("Give an id to make keys from or a ready-made key, not both.", parameter="key")
+            raise ParameterError("Specify either --id or --key, not both.", parameter="key")
         if self.id is not None and self.count is not None:
             raise ParameterError(
-                "A row with a count stands for several persons and has no id of one. Leave --id out, and give the sum "
-                "of their keys (--key) if there is one.",
+                "--id cannot be combined with --count: a row with a count represents several persons and has no "
+                "single id. Remove --id; if the data contain the sum of the keys, specify its column (--key).",
                 parameter="id",
             )
         named = self.columns
         twice = [column for column in named if named.count(column) > 1]
         if twice:
-            raise ParameterError(f"Column {twice[0]} is named for two things at once. Correct one.", parameter="key")
+            raise ParameterError(f"Column {twice[0]} is specified for two roles. Correct one of them.", parameter="key")
 
     @property
     def columns(self) -> list[str]:
@@ -57,23 +57,23 @@ class RecordColumns:
 
 
 MOST_PERSONS = (1 << 32) - 1
-"""Persons of one row, and of one cell."""
+"""Maximum number of persons of one row, and of one cell."""
 STEPS = 1 << 20
-"""The steps into which a weight of 1 is divided."""
+"""Number of steps of a weight of 1."""
 LARGEST_WEIGHT = 1e9
 LARGEST_SUM = 1 << 62
-"""Steps of all weights together: they are summed up in words of 64 bits."""
+"""Maximum sum of all weights in steps, which are summed in 64 bits."""
 
 
 def row_counts(values: pa.Array, column: str, offset: int) -> NDArray[np.uint32]:
-    """Return how many persons every row stands for."""
-    accepted = f"Counts are whole numbers from 0 to {MOST_PERSONS}. Mend the column, or name another."
+    """Return the number of persons of every row."""
+    accepted = f"Counts must be whole numbers from 0 to {MOST_PERSONS}. Correct the column, or specify another."
     missing, numbers = _numbers(values, column, accepted)
     faults = {
         "is missing": missing,
         "is not a number": np.isnan(numbers),
         "is negative": numbers < 0,
-        "is no whole number": numbers != np.rint(numbers),
+        "is not a whole number": numbers != np.rint(numbers),
         "is too large": numbers > MOST_PERSONS,
     }
     refuse(faults, column, offset, accepted, what="count")
@@ -82,7 +82,7 @@ def row_counts(values: pa.Array, column: str, offset: int) -> NDArray[np.uint32]
 
 def row_weights(values: pa.Array, column: str, offset: int) -> Ints:
     """Return the weight of every row in steps of 2^-20."""
-    accepted = f"Weights are numbers from 0 to {LARGEST_WEIGHT:g}. Mend the column, or name another."
+    accepted = f"Weights must be numbers from 0 to {LARGEST_WEIGHT:g}. Correct the column, or specify another."
     missing, numbers = _numbers(values, column, accepted)
     faults = {
         "is missing": missing,

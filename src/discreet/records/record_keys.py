@@ -1,7 +1,7 @@
-"""The key of every record: a keyed hash of its id, or a key that the data bring along.
+"""Record keys: a keyed hash of the id of a record, or a ready-made key in the data.
 
-Keys depend on the secret, the version label and the id, and on nothing else: a record keeps its key whatever other
-records come, go or change places.
+A hashed key depends only on the secret, the version label and the id. A record keeps its key if other records are
+added, removed or reordered.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from discreet.sources.source import Source
 
 DIGEST_BITS = 64
-"""Bits of a digest, all of which decide the key."""
+"""Number of bits of a digest, all of which determine the key."""
 
 WIDEST_SPACE = 2**53
-"""Whole numbers and fractions are told apart exactly, as double precision numbers, up to here."""
+"""Maximum key space for ready-made keys; up to here whole numbers are exact in double precision."""
 
 
 class RecordKeys:
-    """The digest of an id under a secret, from which its record key is made.
+    """Computes the digest of an id with a secret, from which its record key is derived.
 
     With BLAKE2b_n(text; key, person) the keyed and personalized hash of n bytes (RFC 7693, the BLAKE2 paper):
 
@@ -42,8 +42,8 @@ class RecordKeys:
         M = BLAKE2b_64(secret),  P = BLAKE2b_16("discreet.record:" + version label)
         record key(id) = digest(id) mod K, the digest read as a little-endian number, K the key space
 
-    A whole number is its decimal text, so 7 and "7" have the same key, and "07" has another. Without the secret the
-    keys are uniform and independent for whoever sees them.
+    A whole number is hashed as its decimal text, so 7 and "7" have the same key, and "07" has another. To an attacker
+    without the secret, the keys are uniform and independent.
 
     >>> import pyarrow as pa
     >>> keys = RecordKeys(b"a secret of the office")
@@ -52,7 +52,7 @@ class RecordKeys:
 
     Args:
         secret: the office's secret, at least 16 bytes.
-        version: a label; another label gives other keys under the same secret.
+        version: the version label; another label gives other keys with the same secret.
     """
 
     def __init__(self, secret: bytes, version: str = "1") -> None:
@@ -61,13 +61,13 @@ class RecordKeys:
         self._empty = hashlib.blake2b(digest_size=8, key=material, person=person)
 
     def digests(self, ids: pa.Array, column: str = "The id") -> Words:
-        """Return the digest of every id, or refuse ids that are missing or of a kind that is not exact."""
+        """Return the digest of every id, or refuse missing ids and inexact data types."""
         import pyarrow as pa
 
         texts = id_texts(ids, column)
         if texts.null_count:
             raise RecordIdError.missing(column, texts.null_count, _first_null(texts) + 1)
-        # Copying the state costs a fraction of what setting it up again would.
+        # Copying the hash state is much faster than initialising it.
         copy, found = self._empty.copy, []
         for text in texts.cast(pa.large_binary()).to_pylist():
             state = copy()
@@ -77,16 +77,16 @@ class RecordKeys:
 
 
 def keys_of(digests: Words, key_space: int = 2**32, bits: int = DIGEST_BITS) -> NDArray[np.uint32]:
-    """Return the record keys, the digests modulo a key space of at most 2^32.
+    """Return the record keys: the digests modulo a key space of at most 2^32.
 
-    A key is more likely than another by a factor of at most 1 + K / 2^64. Earlier versions reduced the lower 32 bits
-    alone (`bits`): the same keys where K is a power of two, and up to twice as likely ones elsewhere.
+    A key is more likely than another by a factor of at most 1 + K / 2^64. Earlier versions reduced only the lower 32
+    bits (`bits`). This gives the same keys if K is a power of two; otherwise, some keys are up to twice as likely.
     """
     return ((digests & np.uint64(2**bits - 1)) % np.uint64(key_space)).astype(np.uint32)
 
 
 def id_texts(ids: pa.Array, column: str) -> pa.Array:
-    """Return ids as text, null where they are missing, or refuse what has no exact text."""
+    """Return ids as text, null for missing ids, or refuse data types without an exact text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -98,15 +98,15 @@ def id_texts(ids: pa.Array, column: str) -> pa.Array:
     return pc.if_else(empty, None, texts) if pc.any(empty).as_py() else texts
 
 
-# --- Every record has an id of its own ---
+# --- Uniqueness of ids ---
 
 
 class IdCheck:
-    """Digests of ids, batch after batch, and at the end whether every record has an id of its own.
+    """Computes digests of batches of ids, and checks at the end that every record has a unique id.
 
     Args:
-        keys: the hash.
-        column: what the ids are called, for messages.
+        keys: the hash function.
+        column: the name of the column, for messages.
     """
 
     def __init__(self, keys: RecordKeys, column: str) -> None:
@@ -118,7 +118,7 @@ class IdCheck:
         self._digests: list[Words] = []
 
     def digests(self, ids: pa.Array) -> Words:
-        """Return the digests of the next batch; zeros once an id is missing, since `finish` will refuse the data."""
+        """Return the digests of the next batch; zeros after a missing id, because `finish` will refuse the data."""
         texts = id_texts(ids, self.column)
         if texts.null_count and not self.missing:
             self._first = self.records + _first_null(texts) + 1
@@ -131,11 +131,12 @@ class IdCheck:
         return self._digests[-1]
 
     def finish(self, again: Callable[[], Iterable[pa.Array]] | None = None) -> None:
-        """Refuse data in which an id is missing, or two records share one.
+        """Refuse data with missing or duplicate ids.
 
         Args:
-            again: gives the ids once more. Two different ids among n share a digest by chance with probability
-                n^2 / 2^65; such a lone pair is looked at again where that is possible, and accepted.
+            again: a function that returns the ids again. Two different ids among n share a digest by chance with
+                probability n^2 / 2^65. If there is only one such pair, its ids are compared and accepted if they
+                differ.
         """
         if self.missing:
             raise RecordIdError.missing(self.column, self.missing, self._first)
@@ -149,9 +150,9 @@ class IdCheck:
 
 
 def duplicates(digests: Sequence[Words]) -> tuple[int, int, int] | None:
-    """Return how many records share a digest with another, the number of the first such record and of its twin.
+    """Return the number of records that share a digest, and the numbers of the first such record and its duplicate.
 
-    Records are counted from 1 through all batches; None if all digests differ.
+    Records are numbered from 1 across all batches. Return None if all digests differ.
 
     >>> duplicates([np.array([5, 9], dtype=np.uint64), np.array([7, 5], dtype=np.uint64)])
     (2, 1, 4)
@@ -172,7 +173,7 @@ def duplicates(digests: Sequence[Words]) -> tuple[int, int, int] | None:
 
 
 def share_id(batches: Iterable[pa.Array], one: int, other: int) -> bool:
-    """Return whether two records, counted from 1 through all batches, have the same id."""
+    """Return whether two records, numbered from 1 across all batches, have the same id."""
     found, start = set(), 1
     for ids in batches:
         for record in (one, other):
@@ -183,17 +184,17 @@ def share_id(batches: Iterable[pa.Array], one: int, other: int) -> bool:
 
 
 def _shared(digests: Sequence[Words]) -> Words:
-    """Return the digests that occur more than once, in rising order."""
+    """Return the digests that occur more than once, in ascending order."""
     joined = np.concatenate([np.empty(0, dtype=np.uint64), *digests])
     joined.sort()
     return np.unique(joined[1:][joined[1:] == joined[:-1]])
 
 
-# --- Keys that the data bring along ---
+# --- Ready-made keys ---
 
 
 def is_fraction(values: pa.Array) -> bool:
-    """Return whether a column of ready-made keys holds fractions, as cellKey makes them, not whole numbers."""
+    """Return whether a column of ready-made keys contains fractions, as cellKey creates them, not whole numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -209,23 +210,23 @@ def ready_keys(
 ) -> Words:
     """Return ready-made record keys as whole numbers below the key space.
 
-    Whole numbers are taken as they are. A fraction f from 0 to 1 becomes round(f * key_space) mod key_space, which is
-    exact for eight decimals and a key space of 10^8. Numbers may stand as text, as in a CSV file.
+    Whole numbers are used unchanged. A fraction f from 0 to 1 becomes round(f * key_space) mod key_space, which is
+    exact for eight decimals and a key space of 10^8. Numbers may be stored as text, as in a CSV file.
 
     Args:
         values: a column or a batch of it.
         key_space: the number of keys.
-        column: what the column is called, for messages.
-        offset: how many records came in earlier batches.
-        fraction: which of the two the whole column holds; judged by these values alone if left out.
+        column: the name of the column, for messages.
+        offset: the number of records in earlier batches.
+        fraction: whether the whole column contains fractions; by default determined from these values.
     """
     import pyarrow as pa
 
     if not 1 <= key_space <= WIDEST_SPACE:
         raise ParameterError.outside("ready_keys", "key_space", key_space, "a whole number from 1 to 2^53")
     accepted = (
-        f"Keys are whole numbers from 0 to {key_space - 1}, or fractions from 0 to 1 in double precision, as cellKey "
-        "makes them, and a column holds one kind only. Mend the column, or name another."
+        f"Keys must be whole numbers from 0 to {key_space - 1}, or fractions from 0 to 1 in double precision, as "
+        "cellKey creates them. A column must not mix the two. Correct the column, or specify another."
     )
     values = decoded(values)
     if not may_hold_numbers(values.type):
@@ -260,24 +261,26 @@ def _first_null(texts: pa.Array) -> int:
 
 
 def _label(version: str) -> bytes:
-    """Return a version label as bytes, or refuse one that is empty or no text."""
+    """Return a version label as bytes, or refuse a label that is empty or not text."""
     try:
         label = version.encode()
     except (AttributeError, UnicodeEncodeError):
         label = b""
     if not label:
-        raise ParameterError("The version label of record keys must be a text such as 1.", parameter="version")
+        raise ParameterError(
+            "The version label of record keys must be a non-empty text, such as 1.", parameter="version"
+        )
     return label
 
 
 class KeyReader:
-    """Makes keys from ids, or reads ready-made ones; 0 where there are none.
+    """Derives keys from ids, or reads ready-made keys; without either, all keys are 0.
 
     Args:
         roles: the columns of ids or of ready-made keys.
         space: the number of keys.
-        hashing: makes keys from ids; None where no noise depends on them.
-        bits: of an id's digest that its key is reduced from.
+        hashing: the hash function of ids; None if the noise does not depend on keys.
+        bits: the number of bits of the digest of an id from which its key is derived.
     """
 
     def __init__(self, roles: RecordColumns, space: int, hashing: RecordKeys | None, bits: int = DIGEST_BITS) -> None:
@@ -305,8 +308,8 @@ class KeyReader:
         return ready.astype(np.uint32)
 
     def finish(self, source: Source) -> None:
-        """Refuse ids that are missing or occur twice."""
+        """Refuse missing and duplicate ids."""
         if self._check:
             column = self._check.column
-            again: Callable[[], Iterator[pa.Array]] = lambda: (b.column(0) for b in source.batches([column]))  # noqa: E731 - said where it is used
+            again: Callable[[], Iterator[pa.Array]] = lambda: (b.column(0) for b in source.batches([column]))  # noqa: E731 - a typed lambda
             self._check.finish(again)

@@ -1,4 +1,4 @@
-"""The office's secret: made once, kept in a file that only its owner can read, and never shown."""
+"""The office's secret: created once, stored in a file that only its owner can read, and never displayed."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from discreet.noise.key_lookup import SHORTEST_SECRET, SecretAsGiven, bare_secre
 from discreet.whole_file import check_unpublished, sync
 
 LONGEST_SECRET = 4096
-"""More bytes than this are no secret but some other file, named by mistake."""
+"""Maximum number of bytes of a secret; a larger file is probably another file, specified by mistake."""
 
 MOST_READ = LONGEST_SECRET + 3
-"""Bytes that are read of a file; one that has as many is refused."""
+"""Number of bytes that are read; a file with this many bytes or more is refused."""
 
 LONGEST_NAME_SHOWN = 32
-"""Characters of a file's name from which on it is not shown if there is no such file."""
+"""Length of a file name from which on messages about a missing file omit it."""
 
 KEYED = "keyed:"
-"""How a digest begins that was made with the secret; others are of older releases."""
+"""Prefix of digests that are keyed with the secret; digests of older releases do not have it."""
 
 FEWEST_DISTINCT = 16
-"""Distinct bytes of a secret below which there is a warning."""
+"""Minimum number of distinct bytes of a secret without a warning."""
 
 GROUP, OTHERS = 0o070, 0o007
-"""Permission bits of a file for its group, and for everybody else."""
+"""Permission bits of a file for its group, and for all other users."""
 
 VARIABLE = "DISCREET_SECRET"
-"""The environment variable that holds the secret where no file is named."""
+"""The environment variable with the secret, used if no file is specified."""
 
 
 def new_secret() -> bytes:
-    """Return 32 random bytes as 64 hexadecimal characters, the form in which they are kept and used."""
+    """Return 32 random bytes as 64 hexadecimal characters, the form in which the secret is stored and used."""
     return secrets.token_hex(32).encode()
 
 
 def write_secret(path: Path, secret: bytes) -> None:
     """Write a secret and a line end to a new file that only its owner can read.
 
-    A file that exists is never replaced: without the old secret no earlier release could be repeated.
+    An existing file is never overwritten: without the old secret, earlier releases could not be repeated.
     """
     secret = check_secret(secret, "The secret")
     _refuse_existing(path)
     try:
-        # The temporary file is private from its first moment, and the finished one is the same file.
+        # mkstemp creates the file with mode 600, and the finished file is the same file.
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.absolute().parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -61,31 +61,28 @@ def write_secret(path: Path, secret: bytes) -> None:
     except FileExistsError as error:
         raise _existing(path) from error
     except OSError as error:
-        todo = "Check the folder and the space left."
+        todo = "Check the folder and the free space."
         raise FileWriteError.to(path, error.strerror or "the write failed", todo) from error
 
 
 def read_secret(path: Path | str | None = None) -> bytes | None:
-    """Return the office's secret, as the command line reads it.
-
-    Whitespace around the secret does not belong to it.
+    """Return the office's secret without surrounding whitespace, or None.
 
     Args:
-        path: the file of the secret; the environment variable DISCREET_SECRET if left out, and None where that is not
-            set.
+        path: the file of the secret; by default the environment variable DISCREET_SECRET is read.
     """
     given = secret_as_given(path)
     return None if given is None else bare_secret(given)
 
 
 def secret_as_given(path: Path | str | None) -> bytes | None:
-    """Return the same with the whitespace around it, for releases that were made with these bytes."""
+    """Return the secret with surrounding whitespace, for releases that were made with these bytes."""
     if path is not None:
         place = Path(path)
         content = _content(place)
         check_secret(content, place)
         if (mode := _mode(place)) & OTHERS:
-            what = f"holds the secret, and everybody on this machine can use it (mode {mode:o})."
+            what = f"contains the secret, but all users of this machine have access to it (mode {mode:o})."
             raise SecretError.at(place, what, f"Run: chmod 600 {place}")
         return content
     text = os.environ.get(VARIABLE)
@@ -96,26 +93,28 @@ def secret_as_given(path: Path | str | None) -> bytes | None:
 
 
 def check_secret(secret: bytes, place: Path | str) -> bytes:
-    """Return a secret without the whitespace around it, or refuse one that is no bytes, too short or too long."""
+    """Return a secret without surrounding whitespace, or refuse one that is not bytes, too short or too long."""
     if not isinstance(secret, bytes):
         raise SecretError.at(place, "is not bytes.", "Pass the secret as read_secret returns it.")
     secret = bare_secret(secret)
     if len(secret) < SHORTEST_SECRET:
-        what = "holds no secret: it is empty." if not secret else f"is too short for a secret: {_limits()}."
-        raise SecretError.at(place, what, "Use the secret of earlier releases; `discreet keys new FILE` makes one.")
+        what = "contains no secret: it is empty." if not secret else f"is too short for a secret: {_limits()}."
+        raise SecretError.at(
+            place, what, "Use the secret of earlier releases, or create one: `discreet keys new FILE`."
+        )
     if len(secret) > LONGEST_SECRET:
         what = f"is too long for a secret: {_limits()}."
-        raise SecretError.at(place, what, "Check that the right file was named.")
+        raise SecretError.at(place, what, "Check the path of the file.")
     return secret
 
 
 def secret_check(secret: bytes) -> str:
-    """Return a digest by which the curator can tell two secrets apart; keys are made with other hashes."""
+    """Return a digest that identifies a secret; it is independent of the hashes for keys."""
     return hashlib.blake2b(digest_size=8, key=secret_material(secret), person=b"discreet.check").hexdigest()
 
 
 def keyed_digest(text: str, secret: bytes) -> str:
-    """Return a digest of a text that nobody without the secret can compute, and so find the text by trying.
+    """Return a keyed digest of a text; without the secret, an attacker cannot find the text by exhaustive search.
 
     >>> keyed_digest("sha256:00", b"a secret of the office")
     'keyed:22e906bed74d40fb173b278411b3400a'
@@ -125,21 +124,21 @@ def keyed_digest(text: str, secret: bytes) -> str:
 
 
 def secret_warnings(secret: bytes | None, path: Path | str | None) -> list[str]:
-    """Return what is wrong with a secret that is used nonetheless: few distinct bytes, or a file open to its group.
+    """Return warnings about a valid secret: few distinct bytes, or a file that is accessible to its group.
 
-    A secret in hexadecimal digits has as many distinct bytes as what they stand for.
+    For a secret in hexadecimal digits, the encoded bytes are counted.
 
     Args:
-        secret: the secret, if one was read.
-        path: its file, if it came from one.
+        secret: the secret, or None.
+        path: the file of the secret; None if it was not read from a file.
     """
     found = []
     if path is not None and _mode(Path(path)) & GROUP:
-        found.append(f"{path} holds the secret, and its group can read it. Run: chmod 600 {path}")
+        found.append(f"{path} contains the secret, but its group has access to it. Run: chmod 600 {path}")
     if secret is not None and _distinct(bare_secret(secret)) < FEWEST_DISTINCT:
         found.append(
-            f"The secret has fewer than {FEWEST_DISTINCT} distinct bytes and may be guessed. Make one for new data: "
-            "`discreet keys new FILE`. Keep this one to repeat earlier releases."
+            f"The secret has fewer than {FEWEST_DISTINCT} distinct bytes and may be guessed. Create a new one for new "
+            "data: `discreet keys new FILE`. Keep the old one to repeat earlier releases."
         )
     return found
 
@@ -152,7 +151,7 @@ def _distinct(secret: bytes) -> int:
 
 
 def _mode(path: Path) -> int:
-    """Return the permission bits of a regular file; 0 for a pipe from a vault, and where the system has none."""
+    """Return the permission bits of a regular file; 0 for a pipe, or if the system has no permission bits."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -161,12 +160,12 @@ def _mode(path: Path) -> int:
 
 
 def _limits() -> str:
-    return f"one has from {SHORTEST_SECRET} to {LONGEST_SECRET} bytes"
+    return f"it must have {SHORTEST_SECRET} to {LONGEST_SECRET} bytes"
 
 
 def _content(path: Path) -> bytes:
-    """Return what a file holds, or its beginning where that is too much already."""
-    todo = "Check the path, or make a secret with `discreet keys new FILE`."
+    """Return the content of a file, or its beginning if it is too long for a secret."""
+    todo = "Check the path, or create a secret with `discreet keys new FILE`."
     try:
         if path.is_dir():
             raise SecretError.at(path, "is a folder, not the file of a secret.", todo)
@@ -174,39 +173,39 @@ def _content(path: Path) -> bytes:
             content = file.read(MOST_READ)
     except OSError as error:
         what = f"cannot be read as the file of a secret: {error.strerror or 'the path is not usable'}."
-        # A name as long as a secret may be the secret itself, given in place of its file.
-        shown = path if len(path.name) < LONGEST_NAME_SHOWN else "What was named"
+        # A long name may be the secret itself, specified instead of its file.
+        shown = path if len(path.name) < LONGEST_NAME_SHOWN else "The specified path"
         raise SecretError.at(shown, what, todo) from error
-    # What is left unread could be anything, so only a file that was read to its end is stripped.
+    # Strip whitespace only from a file that was read completely.
     return content if len(content) < MOST_READ else SecretAsGiven(content)
 
 
 def _refuse_existing(path: Path) -> None:
-    """Refuse before any work what writing would refuse after it; the name of a broken link is taken, too."""
+    """Refuse a path that exists already (even as a broken link), is in a published folder, or has no folder."""
     try:
         check_unpublished(path)
         if path.is_symlink() or path.exists():
             raise _existing(path)
         if not path.absolute().parent.is_dir():
-            raise FileWriteError.to(path, "its folder does not exist", "Make the folder, or choose another.")
+            raise FileWriteError.to(path, "its folder does not exist", "Create the folder, or choose another.")
     except OSError as error:
         raise FileWriteError.to(path, error.strerror or "the path is not usable", "Choose another name.") from error
 
 
 def _existing(path: Path) -> SecretError:
-    what = "exists already and was left as it is: a secret that is overwritten makes earlier releases unrepeatable."
+    what = "exists already and was not changed: without the old secret, earlier releases cannot be repeated."
     return SecretError.at(path, what, "Choose another name.")
 
 
 def _move_to_new(source: Path, target: Path) -> None:
-    """Give a file its name, unless another file got that name in the meantime."""
+    """Rename a file, unless the new name has been created in the meantime."""
     try:
-        # A link, unlike a move, fails where the name is taken.
+        # Linking, unlike renaming, fails if the name exists.
         os.link(source, target)
     except FileExistsError:
         raise
     except OSError:
-        # Some file systems know no links; between this look and the move lies the one gap that is left.
+        # Some file systems have no links. A race between this check and the rename remains.
         if target.is_symlink() or target.exists():
             raise FileExistsError from None
         source.rename(target)

@@ -1,1 +1,1 @@
-"""The release: its record, its tables and its files."""
+"""Releases: their records, tables and files."""

@@ -1,11 +1,12 @@
-"""Atomic moves: put finished folders into their places, all or none, also after a kill or a power cut.
+"""Atomic moves: move finished folders to their destinations, all or none, even after a kill or a power failure.
 
-The parts are first synced to disk. Then a promise is written next to them: all parts are complete, only the moves
-remain. Then the parts move one after the other. A later run that finds the promise of a run that has ended compares its
-digests with the parts, and moves those that are still waiting. This also holds after a power cut: a part is on disk
-before its promise, and the promise before a move.
+The parts are first synced to disk. Then a commit marker is written next to them: all parts are complete, only the moves
+remain. Then the parts are moved one after the other. A later run that finds the commit marker of an ended run compares
+its digests with the parts, and moves the remaining ones. This also works after a power failure: a part is on disk
+before the marker, and the marker before a move.
 
-A folder that replaces another changes places with it in one step where the system can (Linux), else by three renames.
+A folder that replaces another is exchanged with it in one step if the system supports this (Linux), otherwise by three
+renames.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
-"""From linux/fs.h: the two names change places in one step."""
+"""From linux/fs.h: exchange two names atomically."""
 
 
 def exchange(new: Path, old: Path) -> None:
-    """Let two folders change places: in one step where the system can, else by three renames.
+    """Exchange two folders: in one step if the system supports this, otherwise by three renames.
 
-    Between the first two of three renames nothing stands in the old place for a moment.
+    Between the first and the second of the three renames, the old path does not exist.
     """
     if _in_one_step(new, old):
         return
@@ -49,7 +50,7 @@ def exchange(new: Path, old: Path) -> None:
 
 
 def _in_one_step(new: Path, old: Path) -> bool:
-    """Say whether it was done; where it was not, three renames do it or say what is wrong."""
+    """Exchange two folders in one step and return whether this succeeded."""
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -60,38 +61,38 @@ def _in_one_step(new: Path, old: Path) -> bool:
     return found == 0
 
 
-PROMISE = "complete.json"
+COMMIT_MARKER = "complete.json"
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Parts made in a hidden folder, and the place where each belongs.
+    """Finished parts in a hidden folder, and the destination of each.
 
     Attributes:
         folder: the hidden folder.
-        places: where to, by the name of the part, in the order of moving.
+        places: the destinations by name of the part, in the order of the moves.
     """
 
     folder: Path
     places: Mapping[str, Path]
 
     def sync_parts(self) -> dict[str, str | None]:
-        """Write all files of the parts to disk, then their folders; return the digest of every part."""
+        """Sync all files of the parts to disk, then their folders; return the digest of every part."""
         for part in self.places:
             sync_tree(self.folder / part)
-        return {part: _print(self.folder / part) for part in self.places}
+        return {part: _digest(self.folder / part) for part in self.places}
 
-    def promise(self, digests: Mapping[str, str | None], *, replace: bool) -> None:
-        """Write down that all parts are complete, and whether they may take the place of others.
+    def commit(self, digests: Mapping[str, str | None], *, replace: bool) -> None:
+        """Write the commit marker: all parts are complete, and whether they may replace others.
 
-        The parts must be on disk, with the digests that `sync_parts` returned; the promise is when this returns.
+        The parts must be on disk, with the digests that `sync_parts` returned. The marker is on disk on return.
         """
-        promise = {"replace": replace, "parts": dict(digests)}
-        # Written by half it is no JSON, and so no promise.
-        (self.folder / PROMISE).write_text(json.dumps(promise), encoding="utf-8")
+        marker = {"replace": replace, "parts": dict(digests)}
+        # A partially written marker is not valid JSON and is ignored.
+        (self.folder / COMMIT_MARKER).write_text(json.dumps(marker), encoding="utf-8")
         try:
-            # The entry of the hidden folder is as new as the promise in it.
-            for path in (self.folder / PROMISE, self.folder, self.folder.parent):
+            # The folder entries are as new as the marker and need syncing, too.
+            for path in (self.folder / COMMIT_MARKER, self.folder, self.folder.parent):
                 sync(path)
         except OSError:
             self.forget()
@@ -99,38 +100,38 @@ class Moves:
 
     @property
     def may_replace(self) -> bool:
-        """Say whether the promise allows to take the place of another release."""
-        return bool(self._promised().get("replace"))
+        """Return whether the commit marker allows replacing another release."""
+        return bool(self._committed().get("replace"))
 
     def waiting(self) -> list[str]:
-        """Return the parts that were promised and are not in their place yet."""
-        promised = self._promised().get("parts", {})
-        # An exchanged part has left the old one in the hidden folder, which has another print.
-        return [part for part in self.places if promised.get(part) and promised[part] in _prints(self.folder / part)]
+        """Return the committed parts that have not been moved yet."""
+        committed = self._committed().get("parts", {})
+        # After an exchange the hidden folder contains the old part, which has another digest.
+        return [part for part in self.places if committed.get(part) and committed[part] in _digests(self.folder / part)]
 
     def is_torn(self) -> bool:
-        """Say whether some promised parts are in their place and others are lost: the old parts must not be removed."""
-        promised = self._promised().get("parts", {})
-        in_place = [promised[part] in _prints(self.places[part]) for part in self.places if promised.get(part)]
+        """Return whether some committed parts were moved and others are lost; then the old parts must be kept."""
+        committed = self._committed().get("parts", {})
+        in_place = [committed[part] in _digests(self.places[part]) for part in self.places if committed.get(part)]
         return any(in_place) and not all(in_place)
 
     def carry_out(self, parts: Iterable[str] | None = None) -> None:
-        """Move the parts that wait; the moves are on disk when this returns.
+        """Move the remaining parts; the moves are on disk on return.
 
         Args:
-            parts: those that wait, where that is known; else their digests are computed.
+            parts: the remaining parts, if known; otherwise they are found by their digests.
         """
-        if not self._promised():
+        if not self._committed():
             return
         for part in self.waiting() if parts is None else parts:
             _put(self.folder / part, self.places[part])
-        # Also where a killed run has made all moves. The places first: until they are on disk the hidden folder keeps
-        # what it had.
+        # Sync even if a killed run made all moves. The destinations first: until they are on disk, the hidden folder
+        # must keep its content.
         for folder in (*{place.parent for place in self.places.values()}, self.folder):
             sync(folder)
 
     def carry_out_or_undo(self, parts: Iterable[str] | None = None) -> None:
-        """Move all parts or none: if the system refuses a move, those before it are undone."""
+        """Move all parts or none: if a move fails, the previous moves are undone."""
         try:
             self.carry_out(parts)
         except OSError:
@@ -141,19 +142,19 @@ class Moves:
             raise
 
     def forget(self) -> None:
-        """Take the promise back, or note that it is kept."""
-        (self.folder / PROMISE).unlink(missing_ok=True)
+        """Remove the commit marker."""
+        (self.folder / COMMIT_MARKER).unlink(missing_ok=True)
 
-    def _promised(self) -> dict[str, Any]:
+    def _committed(self) -> dict[str, Any]:
         try:
-            found = json.loads((self.folder / PROMISE).read_text(encoding="utf-8"))
+            found = json.loads((self.folder / COMMIT_MARKER).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
 
 
 def is_empty(folder: Path) -> bool:
-    """Say whether a folder holds nothing."""
+    """Return whether a folder is empty."""
     return next(folder.iterdir(), None) is None
 
 
@@ -174,8 +175,8 @@ def _take_back(new: Path, place: Path) -> None:
         place.rename(new)
 
 
-def _print(part: Path) -> str | None:
-    """Return a digest of the names and the bytes of all files of a part."""
+def _digest(part: Path) -> str | None:
+    """Return a digest of the names and contents of all files of a part."""
     if not part.is_dir():
         return None
     digest = hashlib.sha256()
@@ -186,13 +187,13 @@ def _print(part: Path) -> str | None:
     return digest.hexdigest()
 
 
-def _prints(part: Path) -> tuple[str | None, str | None]:
-    """Return the digest of a part, and the one that earlier versions promised."""
-    return _print(part), _earlier_print(part)
+def _digests(part: Path) -> tuple[str | None, str | None]:
+    """Return the digest of a part, and the digest that earlier versions wrote to the commit marker."""
+    return _digest(part), _earlier_digest(part)
 
 
-def _earlier_print(part: Path) -> str | None:
-    """Return a digest of the names and sizes of all files of a part, and of the bytes of its descriptions."""
+def _earlier_digest(part: Path) -> str | None:
+    """Return a digest of the names and sizes of all files of a part, and of the contents of its JSON files."""
     if not part.is_dir():
         return None
     digest = hashlib.sha256()

@@ -1,7 +1,7 @@
-"""The noise that a release discloses to data users, a typical size and a vague bound, and a distribution that fits it.
+"""The disclosed noise of a release (a standard deviation and an approximate bound), and a distribution that fits it.
 
-The size is published with one decimal and stands for a range: half a unit of that decimal either way. For protection
-the minimum of the range is the conservative value; for the error of a count, the maximum.
+The standard deviation is published with one decimal, so it represents a range of ± 0.05. For protection the minimum of
+the range is the conservative value; for the error of a count, the maximum.
 """
 
 from __future__ import annotations
@@ -25,96 +25,97 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints
     from discreet.noise.by_count import TransitionMatrix
 
-TOLD_BOUND = re.compile(r"about (\d+)")
+DISCLOSED_BOUND = re.compile(r"about (\d+)")
 HALF_A_UNIT = 0.05
-"""Of the last decimal of the size that is told."""
+"""Half a unit of the last decimal of the disclosed standard deviation."""
 NORMAL = 1.96
-"""Standard deviations on either side of a normal 95 % interval."""
+"""Half-width of a normal 95 % interval in standard deviations."""
 
 
-def told_range(told: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the least and the largest standard deviation that the told one may stand for; None where none is told.
+def deviation_range(disclosed: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the range of standard deviations that round to the disclosed one; None if none is disclosed.
 
-    >>> told_range({"typical_noise": 1.3})
+    >>> deviation_range({"typical_noise": 1.3})
     (1.25, 1.35)
     """
-    typical = float(told.get("typical_noise") or 0.0)
+    typical = float(disclosed.get("typical_noise") or 0.0)
     if not typical:
         return None
     return round(max(typical - HALF_A_UNIT, HALF_A_UNIT), 6), round(typical + HALF_A_UNIT, 6)
 
 
-def typical_change(told: dict[str, Any]) -> float:
-    """Return the root mean square change of a large count that is told: typical noise and its mean together."""
-    return math.hypot(float(told.get("typical_noise") or 0.0), float(told.get("mean_noise", 0.0)))
+def typical_change(disclosed: dict[str, Any]) -> float:
+    """Return the disclosed root mean square change of a large count, from the standard deviation and the mean."""
+    return math.hypot(float(disclosed.get("typical_noise") or 0.0), float(disclosed.get("mean_noise", 0.0)))
 
 
-def noise_sentences(told: dict[str, Any], counts: Sequence[str]) -> tuple[str, ...]:
+def noise_sentences(disclosed: dict[str, Any], counts: Sequence[str]) -> tuple[str, ...]:
     """Return the sentences for data users on the noise of these columns of counts.
 
     >>> noise_sentences({"method": "random noise", "typical_noise": 3.0, "mean_noise": 4.0}, ["value"])[:2]
-    ('Method: random noise; a count typically changes by 5.0.', 'The mean of the changes is +4.0.')
+    ('Method: random noise; typical change of a count (root mean square): 5.0.', 'The mean change is +4.0.')
     """
-    if "typical_noise" not in told:
-        return (f"Method: {told['method']}.",)
-    found = [f"Method: {told['method']}; a count typically changes by {typical_change(told):.1f}."]
-    if "mean_noise" in told:
-        found.append(f"The mean of the changes is {told['mean_noise']:+.1f}.")
-    if "bound" in told:
-        found.append(f"A count changes by {told['bound']}.")
+    if "typical_noise" not in disclosed:
+        return (f"Method: {disclosed['method']}.",)
+    typical = f"typical change of a count (root mean square): {typical_change(disclosed):.1f}"
+    found = [f"Method: {disclosed['method']}; {typical}."]
+    if "mean_noise" in disclosed:
+        found.append(f"The mean change is {disclosed['mean_noise']:+.1f}.")
+    if "bound" in disclosed:
+        found.append(f"A count changes by {disclosed['bound']}.")
     if WEIGHTED in counts:
-        found.append("A weighted count changes by the noise of the unweighted one, times the mean weight of its cell.")
-    return (*found, *(str(told[name]) for name in ("totals", "zeros", "negative") if name in told))
+        found.append("The noise of a weighted count is that of the unweighted count times the mean weight of its cell.")
+    return (*found, *(str(disclosed[name]) for name in ("totals", "zeros", "negative") if name in disclosed))
 
 
-def disclosed_noise(told: dict[str, Any]) -> TransitionMatrix:
-    """Return the law with most entropy within the bound that is told, geometric where none is.
+def disclosed_noise(disclosed: dict[str, Any]) -> TransitionMatrix:
+    """Return the maximum entropy distribution within the disclosed bound; without a bound, a geometric distribution.
 
-    It has the largest size that rounds to what is told: intervals made with it hold at least as often as they say.
-    A mean that is told widens it, as it widens the error of users; noise without any spread is a fixed change.
-    Small counts that are told never to be published have no chance, unless this is more than the size has room for.
+    Its standard deviation is the largest that rounds to the disclosed one, so intervals have at least their nominal
+    coverage. A disclosed mean increases it, as it increases the error of users. Noise without spread is a fixed change.
+    Small counts below the disclosed smallest published count have probability 0, unless this is infeasible.
     """
-    spread, non_negative, zeros = told_range(told), "negative" in told, "zeros" in told
-    mean = float(told.get("mean_noise", 0.0))
+    spread, non_negative, zeros = deviation_range(disclosed), "negative" in disclosed, "zeros" in disclosed
+    mean = float(disclosed.get("mean_noise", 0.0))
     if spread is None:
         fixed = PTableRow(0, (0,), (1.0,)), PTableRow(1, (round(mean),), (1.0,))
         return transition_matrix(PTable(fixed), non_negative=non_negative) if round(mean) else transition_matrix(None)
-    variance, bound = spread[1] ** 2 + mean**2, TOLD_BOUND.search(str(told.get("bound", "")))
+    variance, bound = spread[1] ** 2 + mean**2, DISCLOSED_BOUND.search(str(disclosed.get("bound", "")))
     if bound is None:
         # Variance 2q / (1 - q)^2 = v, solved for q = exp(-epsilon).
         law = TwoSidedGeometric(epsilon=-math.log((variance + 1 - math.sqrt(2 * variance + 1)) / variance))
         return transition_matrix(law, zeros=zeros, non_negative=non_negative)
-    # The bound is below the number told; the variance may not need all of it, and is never more than it has room for.
+    # The true bound is below the disclosed number. The variance is limited to the maximum that the bound allows.
     most = int(bound[1]) - 1
     fits = partial(PTable.max_entropy, variance=min(variance, most * (most + 1) / 3), bound=most, perturb_zeros=zeros)
     try:
-        table = fits(threshold=int(told.get("smallest_published", 1)) - 1)
+        table = fits(threshold=int(disclosed.get("smallest_published", 1)) - 1)
     except InfeasibleError:
         table = fits()
     return transition_matrix(table, non_negative=non_negative)
 
 
 TAIL = 0.025
-"""The probability on either side of a 95 % interval."""
-HAIR = 1e-12
-"""Less than the accuracy of the probabilities that quantiles are compared with."""
+"""Tail probability on either side of a 95 % interval."""
+QUANTILE_TOLERANCE = 1e-12
+"""Tolerance for quantiles; it is smaller than the accuracy of the probabilities."""
 
 
 class CountIntervals:
-    """95 % intervals of true counts, from the published ones and the noise that a release discloses.
+    """95 % intervals of true counts, from published counts and the disclosed noise of a release.
 
     Under a flat prior P(n | y) is proportional to P(y | n); an interval ends at the 2.5 % and 97.5 % quantiles. A count
-    that the disclosed distribution does not allow gets the normal interval.
+    that is impossible under the disclosed distribution gets the normal interval.
     """
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._noise = disclosed_noise(told)
-        # From here on every count has the same distribution, and intervals the same width.
+    def __init__(self, disclosed: dict[str, Any]) -> None:
+        self._noise = disclosed_noise(disclosed)
+        # From this count on, all counts have the same distribution and intervals of the same width.
         self._large = len(self._noise.laws) + 2 * self._noise.reach + 1
         self._known: dict[int, tuple[int, int]] = {}
 
     def of(self, published: Ints) -> tuple[Ints, Ints]:
-        """Return the lower and the upper ends."""
+        """Return the lower and the upper limits of the intervals."""
         small = np.minimum(published, self._large)
         different, places = np.unique(small, return_inverse=True)
         ends = np.array([self._ends(int(each)) for each in different], dtype=np.int64).reshape(-1, 2)[places.ravel()]
@@ -126,7 +127,9 @@ class CountIntervals:
             counts = np.arange(max(published - reach, 0), max(published + reach, 0) + 1)
             reached = np.cumsum(self._noise.chance(counts, np.array(published)))
             if reached[-1] > 0:
-                ends = np.searchsorted(reached / reached[-1], [TAIL + HAIR, 1 - TAIL - HAIR])
+                ends = np.searchsorted(
+                    reached / reached[-1], [TAIL + QUANTILE_TOLERANCE, 1 - TAIL - QUANTILE_TOLERANCE]
+                )
                 self._known[published] = int(counts[ends[0]]), int(counts[ends[1]])
             else:
                 half = math.ceil(NORMAL * self._noise.typical_change)

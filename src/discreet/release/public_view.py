@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.limits import MAX_RELEASE_BYTES
-from discreet.release.disclosed_noise import TOLD_BOUND
+from discreet.release.disclosed_noise import DISCLOSED_BOUND
 from discreet.release.record import Record
 from discreet.release.release import Release, read_description
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WIDE = 6
-"""Standard deviations that a bound is away where none is told: it then changes nothing."""
+"""Assumed bound in standard deviations if none is disclosed; it is so wide that it has no effect."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Tables(Mapping[str, "pa.Table"]):
-    """The tables in a folder, each read when it is asked for."""
+    """The tables in a folder, each read on access."""
 
     folder: Release
 
@@ -38,27 +38,27 @@ class _Tables(Mapping[str, "pa.Table"]):
         return len(self.folder.ids)
 
 
-def public_side(release: Release | Path | str) -> Release:
-    """Return a release that knows nothing but the public folder: the curator's is neither looked for nor opened."""
+def public_release(release: Release | Path | str) -> Release:
+    """Return a release with only the public files; the curator's folder is neither searched nor opened."""
     if not isinstance(release, Release):
         path = Path(release)
         release = Release(path, read_description(path, MAX_RELEASE_BYTES))
     return Release(None, release.description, held=_Tables(release))
 
 
-def told_record(release: Release, size: float) -> Record:
-    """Return a record with noise of a size that what a release tells may stand for, enough for averaging.
+def disclosed_record(release: Release, size: float) -> Record:
+    """Return a record with the disclosed noise of a release, as needed for the averaging attack.
 
-    The bound is the vague one that is told, or one so wide that it changes nothing.
+    The bound is the approximate one that is disclosed, or one so wide that it has no effect.
 
     Args:
-        release: what tells.
-        size: a standard deviation within `told_range`.
+        release: the release.
+        size: a standard deviation within `deviation_range`.
     """
-    told = release.description["noise"]
-    bound = TOLD_BOUND.search(str(told.get("bound", "")))
+    disclosed = release.description["noise"]
+    bound = DISCLOSED_BOUND.search(str(disclosed.get("bound", "")))
     most = int(bound[1]) if bound else math.ceil(WIDE * size) + 1
-    shared = bool(told.get("same_count_same_noise", True))
+    shared = bool(disclosed.get("same_count_same_noise", True))
     return Record(
         programme=release.description["name"],
         definition=release.description["programme"],

@@ -1,4 +1,4 @@
-"""The README.md of a release: one page with which a data user can read the tables without this library."""
+"""The README.md of a release: a page that lets data users read the tables without this library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.programme.model import Breakdown, Level, Programme, Table
 
 MOST_TABLES = 12
-"""Tables that are listed; a census has more than fit on a page."""
+"""Maximum number of tables listed on the page."""
 
 PAGE = """\
 # {name}
@@ -28,15 +28,16 @@ PAGE = """\
 Every row is one cell: a column per variable with the code of a category, and {counts}.
 
 - **Codes are text.** Import them as text, or leading zeros are lost. `{total}` is the total.
-- **A table contains all levels and totals of its variables, so a sum over all rows counts everybody several times.**
-  Select one level of every variable, or its total, before you add up rows. A variable with several levels has a second
-  column with the ending `{level}`. It contains the level of the code, or `{total_level}`. A category that is not
-  divided further belongs to several levels; their names are separated by a space.
+- **A table contains all levels and totals of its variables.** A sum over all rows therefore counts every person, or
+  other unit, several times. Before you sum rows, select one level or the total of every variable. A variable with
+  several levels has a second column with the suffix `{level}`. It contains the level of the code, or `{total_level}`
+  for the total. A category without subcategories can belong to several levels; their names are separated by a space.
 - **A cell without a row is a published 0.**
 {about_noise}
-## Queries
+## Example queries
 
-They are SQL for DuckDB, to be run in this folder. `coalesce` turns a cell without a row into 0; a list leaves it out.
+The queries are SQL for DuckDB. Run them in this folder. `coalesce` returns 0 for a cell without a row; lists of counts
+omit such cells.
 
 {queries}
 ## Tables
@@ -48,14 +49,17 @@ They are SQL for DuckDB, to be run in this folder. `coalesce` turns a cell witho
 
 
 def readme(description: dict[str, Any], programme: Programme) -> str:
-    """Return the page for a release with this description."""
+    """Return the README.md of a release with this description."""
     counts = description["counts"]
     noise, *about = noise_sentences(description["noise"], counts)
     if description.get("escaped"):
-        about.append("An apostrophe precedes codes that begin with `=`, `@` or a tab: spreadsheets would compute them.")
+        about.append(
+            "An apostrophe precedes codes that begin with `=`, `@`, a tab or a carriage return, because spreadsheets "
+            "would evaluate them as formulas. The apostrophe is not part of the code."
+        )
     listed = [_file_line(entry, programme) for entry in description["files"][:MOST_TABLES]]
     if more := len(description["files"]) - MOST_TABLES:
-        listed += [f"| {more:,} more: see `release.json` | | |"] if more > 0 else []
+        listed += [f"| {more:,} more: see `files` in `release.json` | | |"] if more > 0 else []
     files = len(description["files"])
     return PAGE.format(
         name=description["name"],
@@ -83,7 +87,7 @@ def _file_line(entry: dict[str, Any], programme: Programme) -> str:
 
 
 def _queries(description: dict[str, Any], programme: Programme) -> Iterable[str]:
-    """Give the three queries for one table: the count of an area, one margin, a share with its interval."""
+    """Yield three queries on one table: the count of an area, a margin, and a share with its interval."""
     areas = area_topic(programme)
     query = _TableQueries(description, _example(programme, areas))
     area = next((b for b in query.table.breakdowns if b.topic == areas and b.shown_levels), None)
@@ -94,7 +98,7 @@ def _queries(description: dict[str, Any], programme: Programme) -> Iterable[str]
 
 
 def _example(programme: Programme, areas: str | None) -> Table:
-    """Return the table of the queries: if there is any, one by area, with totals and a variable of many levels."""
+    """Return the table for the queries; prefer one with totals, by area, with a variable of several levels."""
 
     def order(table: Table) -> tuple[bool, bool, bool, int]:
         without_total = not all(b.total for b in table.breakdowns)
@@ -106,45 +110,45 @@ def _example(programme: Programme, areas: str | None) -> Table:
 
 
 class _TableQueries:
-    """SQL about one table of a release."""
+    """SQL queries on one table of a release."""
 
     def __init__(self, description: dict[str, Any], table: Table) -> None:
         self.table = table
         self.noise = description["noise"]
         self.count = description["counts"][0]
         file = next(entry["file"] for entry in description["files"] if entry["id"] == table.id)
-        # DuckDB would take codes such as 001 for numbers.
+        # DuckDB would read codes such as 001 as numbers.
         self.source = f"read_csv({_text(file)}, all_varchar = true)" if file.endswith(".csv") else _text(file)
         self.value = f"{self.count}::BIGINT" if file.endswith(".csv") else self.count
         self.escaped = bool(description.get("escaped"))
 
     def longest(self, areas: str | None) -> Breakdown | None:
-        """Return the variable with most levels, areas only if there is nothing else."""
+        """Return the variable with the most levels; areas only as a last resort."""
         shown = [each for each in self.table.breakdowns if each.shown_levels]
         return max(shown, key=lambda each: (each.topic != areas, len(each.shown_levels)), default=None)
 
     def one_count(self, area: Breakdown | None) -> str:
-        """Return the query of the count of an area, or of all persons."""
+        """Return the query for the count of an area, or for the total."""
         code = (area.shown_levels[-1].codes or (TOTAL,))[0] if area else TOTAL
         where = [self._is(area, code)] if area else []
         title = f"The count of {area.code} {code}" if area else "The total"
         return self._block(title, self._select([f"{self._sum()} AS {self.count}"], where, besides=area))
 
     def margin(self, variable: Breakdown) -> str:
-        """Return the query of all counts at the finest level of one variable."""
+        """Return the query for all counts at the finest level of one variable."""
         where = [self._at(variable, variable.shown_levels[-1])]
         what = [_name(self._stored(variable.code)), f"{self._sum()} AS {self.count}"]
         sql = f"{self._select(what, where, besides=variable)}\nGROUP BY ALL ORDER BY ALL"
         return self._block(f"All counts by {variable.code}", sql)
 
     def share(self, variable: Breakdown) -> str:
-        """Return the query of the share of one category, with an interval where the size of the noise is known."""
+        """Return the query for the share of one category, with an interval if the size of the noise is disclosed."""
         code = (variable.shown_levels[0].codes or (TOTAL,))[0]
         parts = [f"{self._sum(self._is(variable, code))} AS part", f"{self._sum(self._summed(variable))} AS whole"]
         counts = self._select(parts, [], besides=variable, indent="  ")
         shown = ["part / whole AS share"]
         size = f"{typical_change(self.noise):.1f}"
-        # Where no total is published, the whole is a sum with the noise of every part.
+        # If no total is published, the whole is a sum of parts, each with its own noise: no interval.
         if float(size) and self.count == VALUE and variable.total:
             error = f"{NORMAL} * {size} * sqrt(1 + share ** 2) / whole"
             shown += [f"share - {error} AS lower", f"share + {error} AS upper"]
@@ -164,13 +168,13 @@ class _TableQueries:
         return f"SELECT {', '.join(what)}\n{indent}FROM {self.source}{condition}"
 
     def _summed(self, variable: Breakdown) -> str:
-        """Return the condition for the total of a variable, or for the parts of it where no total is published."""
+        """Return the condition for the total of a variable, or for its coarsest level if no total is published."""
         if variable.total or not variable.shown_levels:
             return self._is(variable, TOTAL)
         return self._at(variable, variable.shown_levels[0])
 
     def _stored(self, text: str) -> str:
-        """Return a code or name as it is in the file."""
+        """Return a code or name as stored in the file."""
         return re.sub(FORMULA, r"'\1", text) if self.escaped else text
 
     def _is(self, variable: Breakdown, code: str) -> str:
@@ -188,10 +192,10 @@ class _TableQueries:
 
 
 def _name(name: str) -> str:
-    """Return an identifier of SQL."""
+    """Return a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _text(text: str) -> str:
-    """Return a string of SQL."""
+    """Return a quoted SQL string."""
     return "'" + text.replace("'", "''") + "'"

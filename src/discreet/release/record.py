@@ -1,7 +1,7 @@
-"""The record of a release: how its noise was made, with everything that a later assessment needs.
+"""The record of a release: the parameters of its noise, and everything that a later assessment needs.
 
-Risk measures read a record and published counts, never microdata: a release of other software can be assessed by
-writing its record. The whole record is the curator's; `public()` is what a data user may know.
+Risk measures read a record and published counts, never microdata. A release of other software can therefore be assessed
+by writing its record. The record is confidential; `public()` returns the part that data users may know.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ KIND = "record"
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("programme",), str),
     **dict.fromkeys(("warnings",), list),
-    **dict.fromkeys(("definition", "contents", "run"), dict | None),
+    **dict.fromkeys(("definition", "contents", "run", "targets"), dict | None),
     **dict.fromkeys(("records",), int | None),
     **dict.fromkeys(("data_fingerprint", "missing", "secret_check", "release_digest", "made_by"), str | None),
 }
-"""What the entries on programme, data and run must be."""
+"""Types of the entries on programme, data and run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record(NoiseRecord):
-    """How a release was made: its noise, its programme, its data and the run.
+    """The noise, programme, data and run of a release.
 
     Attributes:
-        programme: the table programme, as `eu2021:LU` or the path of its file.
-        definition: the programme as it was published, in its JSON form; taken from `programme` if left out.
-        data_fingerprint: a digest of the input, keyed with the secret; None where there is no secret.
-        missing: what was done with records without a value.
-        records: how many records were counted; the curator's alone.
-        secret_check: tells whether a secret is the one that was used; None where none was.
-        contents: a digest of the true counts of every table, by its id, keyed with the secret; tells the same persons
-            in another file. None where there is no secret.
-        release_digest: the digest of the release.json that was published with it.
-        run: where the data were and how they were read, to make the release again; the curator's alone.
-        made_by: program and version.
-        warnings: what the curator was told about the p-table.
+        programme: the table programme, such as `eu2021:LU`, or the path of its file.
+        definition: the published programme in JSON form; by default that of `programme`.
+        data_fingerprint: a digest of the data, keyed with the secret; None without a secret.
+        missing: the treatment of missing values.
+        records: the number of counted records; confidential.
+        secret_check: a digest that identifies the secret; None without a secret.
+        contents: digests of the true counts of every table by id, keyed with the secret, which identify the same
+            persons in another file; None without a secret.
+        release_digest: the digest of the published release.json.
+        run: the location of the data and the settings for reading them, to repeat the release; confidential.
+        targets: the office's targets by name; `assess` and `report` compare results with them.
+        made_by: the program and its version.
+        warnings: the warnings about the noise.
     """
 
     programme: str
@@ -61,6 +62,7 @@ class Record(NoiseRecord):
     contents: dict[str, str] | None = field(default=None, repr=False)
     release_digest: str | None = None
     run: dict[str, Any] | None = field(default=None, repr=False)
+    targets: dict[str, float] | None = None
     made_by: str | None = None
     warnings: list[str] = field(default_factory=list)
 
@@ -69,13 +71,13 @@ class Record(NoiseRecord):
         super().__post_init__()
 
     def published(self) -> Programme:
-        """Return the programme that was published, or that is meant."""
+        """Return the published programme, or without a definition the programme with this name."""
         return programme_from_json(self.definition) if self.definition else load_programme(self.programme)
 
     def public(self) -> dict[str, Any]:
-        """Return what a data user may know: the programme, and the noise as far as it may be told.
+        """Return the part that data users may know: the name of the programme, and the disclosed noise.
 
-        Where the programme's file lies on the curator's machine is nobody's business: its name is told.
+        The path of the programme file on the curator's machine is not disclosed.
         """
         return {"programme": self._public_name, **self.public_noise()}
 
@@ -84,19 +86,19 @@ class Record(NoiseRecord):
         return self.definition["name"] if self.definition else self.programme
 
     def to_json(self) -> str:
-        """Return the record as text."""
+        """Return the record as JSON text."""
         content = {"schema": SCHEMA, "kind": KIND, "programme": self.programme, **asdict(self)}
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def record_from_json(text: str | bytes, path: Path) -> Record:
-    """Return the record in a JSON text, or refuse what is missing or unknown by name."""
+    """Return the record in a JSON text, or refuse missing and unknown entries."""
     try:
         content = bounded_json(text, path)
     except UnreadableFileError as error:
-        raise RecordFileError.at(path, f"{error.what}.", "Give a record.json.") from error
+        raise RecordFileError.at(path, f"{error.what}.", "Specify a record.json.") from error
     if not isinstance(content, dict) or (content.pop("schema", None), content.pop("kind", None)) != (SCHEMA, KIND):
-        raise RecordFileError.at(path, f"is not a record of schema {SCHEMA}.", "Give a record.json.")
+        raise RecordFileError.at(path, f"is not a record of schema {SCHEMA}.", "Specify a record.json.")
     known = [entry.name for entry in fields(Record)]
     for name in content:
         if name not in known:
@@ -109,7 +111,7 @@ def record_from_json(text: str | bytes, path: Path) -> Record:
 
 def read_record(path: Path) -> Record:
     """Return the record in a file."""
-    todo = "Give the curator's folder of a release."
+    todo = "Specify the curator's folder of a release."
     try:
         return record_from_json(read_bounded(path, MAX_RELEASE_BYTES), path)
     except UnreadableFileError as error:

@@ -1,16 +1,16 @@
-"""The folders of a release: made next to their place, and moved into it when they are complete.
+"""The folders of a release: written to a hidden folder, and moved to their destination when they are complete.
 
     OUT/                public files only
-      README.md         how to read the tables
-      release.json      what a data user needs, and the checksum of every file
-      tables/ID.parquet a column per breakdown, and `value` (or ID.csv)
+      README.md         instructions for reading the tables
+      release.json      metadata for data users, and the checksum of every file
+      tables/ID.parquet columns of codes and counts (or ID.csv)
     OUT.curator/        mode 0700, confidential
-      record.json       how the noise was made
-      exact/ID.parquet  true counts, only on request
+      record.json       the parameters of the noise
+      exact/ID.parquet  true counts, optional
 
-Both are made in one hidden folder next to OUT (mode 0700). Moving takes two steps: the curator's folder first, then the
-public one. A run that is killed between them leaves the hidden folder with the complete public part; the next command
-of the same user on this release finishes the move.
+Both are written to one hidden folder next to OUT (mode 0700). Moving takes two steps: the curator's folder first, then
+the public one. A run that is killed between them leaves the hidden folder with the complete public part; the next
+command of the same user on this release finishes the move.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from discreet.release.run_journal import (
     alone,
     begin,
     count_finished,
+    ended_run,
     finished,
+    has_digest,
     hold,
-    is_as_noted,
     note,
-    taken_over,
 )
 from discreet.whole_file import PUBLISHED, check_unpublished
 
@@ -52,23 +52,23 @@ if TYPE_CHECKING:
 (RELEASE, TABLES), RECORD, EXACT, README = PUBLISHED, "record.json", "exact", "README.md"
 PUBLIC, CURATOR = "public", "curator"
 CONTENTS = {PUBLIC: (RELEASE, TABLES), CURATOR: (RECORD, EXACT)}
-"""What each part holds, its description first."""
+"""Contents of each part, its description first."""
 LOCK = "lock"
 MOST_NAMED = 3
-"""Files named in a refusal."""
+"""Maximum number of files named in an error."""
 NO_NAME = frozenset({"", ".."})
-"""What `.`, `/` and `..` are called."""
+"""Names of the paths `.`, `/` and `..`."""
 
 
 def curator_folder(out: Path) -> Path:
-    """Return the curator's folder beside a release; of a link, beside what it points to."""
+    """Return the curator's folder next to a release; for a symbolic link, next to its target."""
     named = _followed(out)
     return named.with_name(f"{named.name}.curator")
 
 
 @dataclass(frozen=True)
 class Staging:
-    """A hidden folder beside OUT in which a release is made."""
+    """A hidden folder next to OUT for a new release."""
 
     out: Path
     folder: Path
@@ -77,16 +77,16 @@ class Staging:
 
     @property
     def tables(self) -> Path:
-        """Return where the public tables are made."""
+        """Return the folder of the public tables."""
         return self.folder / PUBLIC / TABLES
 
     @property
     def exact(self) -> Path:
-        """Return where the tables of true counts are made, if they are wanted."""
+        """Return the folder of the tables of true counts."""
         return self.folder / CURATOR / EXACT
 
     def begin(self, run: str, secret: bytes | None, *, resume: bool) -> list[TableFile]:
-        """Start the journal and return the tables that a killed run of the same kind left finished, now moved here."""
+        """Start the journal, and return the finished tables of interrupted runs with the same digest, moved here."""
         with write_errors(self.out):
             begin(self.folder, run)
             if not resume:
@@ -98,7 +98,7 @@ class Staging:
             return list(found.values())
 
     def _take_over(self, folder: Path, run: str, secret: bytes | None, found: dict[str, TableFile]) -> None:
-        """Add the tables of one folder to those found; two killed runs may have finished the same one."""
+        """Add the finished tables of one folder; two interrupted runs may have finished the same table."""
         with suppress(FileNotFoundError), _ended(folder) as ended:
             if not ended or folder == self.folder:
                 return
@@ -109,10 +109,10 @@ class Staging:
             _remove(folder)
 
     def _moved_here(self, folder: Path, table: TableFile, exact: str | None, secret: bytes | None) -> bool:
-        """Say whether the files of a table were as they were noted, and are here now."""
+        """Move the files of a table here if they match their digests, and return whether they do."""
         name = Path(table.file).name
         public, curator = folder / PUBLIC / TABLES / name, folder / CURATOR / EXACT / name
-        if not is_as_noted(public, table.sha256) or not (exact is None or is_as_noted(curator, exact, secret)):
+        if not has_digest(public, table.sha256) or not (exact is None or has_digest(curator, exact, secret)):
             return False
         if exact is not None:
             self.exact.mkdir(mode=0o700, exist_ok=True)
@@ -121,26 +121,26 @@ class Staging:
         return True
 
     def finish(self, release: dict[str, Any], record: str, page: str = "") -> None:
-        """Write the two descriptions and the page for data users, then move everything into place."""
+        """Write release.json, record.json and README.md, then move all files to their destination."""
         with write_errors(self.out):
             if page:
                 (self.folder / PUBLIC / README).write_text(page, encoding="utf-8")
             (self.folder / PUBLIC / RELEASE).write_text(_as_text(release), encoding="utf-8")
             (self.folder / CURATOR / RECORD).write_text(record, encoding="utf-8")
             _make_private(self.folder / CURATOR)
-            # Others need not wait while the disk is busy: what is slow comes before the lock.
+            # Sync before taking the lock, because it is slow and other runs would wait.
             digests = _moves(self.folder, self.out).sync_parts()
             with alone(self.out.parent, self.lock_timeout):
                 self._take_place(digests)
 
     def _take_place(self, digests: Mapping[str, str | None]) -> None:
-        # Another run may have ended since this one began, or have been killed: there must be one promise at a time.
+        # Another run may have ended or been killed in the meantime: there must be one commit marker at a time.
         _recover(self.out, besides=self.folder)
         _check_places(self.out, replace=self.replace)
-        # From here on there is a whole release to move, or nothing: no tables to go on from.
+        # From here on the release is moved completely or not at all, so the run cannot be resumed.
         (self.folder / JOURNAL).unlink(missing_ok=True)
         moves = _moves(self.folder, self.out)
-        moves.promise(digests, replace=self.replace)
+        moves.commit(digests, replace=self.replace)
         moves.carry_out_or_undo(moves.places)
         with suppress(OSError):
             moves.forget()
@@ -149,15 +149,14 @@ class Staging:
 
 @contextmanager
 def stage(out: Path, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT) -> Iterator[Staging]:
-    """Give an empty hidden folder beside OUT, once it is clear that OUT can be written; remove it at the end.
+    """Check that OUT can be written, yield an empty hidden folder next to it, and remove the folder at the end.
 
-    A run that may be resumed leaves it behind if it does not get to its end, and so does one that waited in vain for a
-    lock: its tables are finished.
+    The folder is kept if a resumable run is interrupted, or if a run with finished tables does not obtain a lock.
     """
     recover(out, lock_timeout)
     check_free(out, replace=replace, lock_timeout=lock_timeout)
     out, lock, ours, keep = out.absolute(), None, True, resume
-    # The name comes first: whatever happens once the folder is there, it is known what to remove.
+    # Choose the name before creating the folder, so that it can be removed after any error.
     folder = out.with_name(f"{_prefix(out)}{secrets.token_hex(4)}")
     try:
         with write_errors(out):
@@ -176,13 +175,13 @@ def stage(out: Path, *, replace: bool, resume: bool = False, lock_timeout: float
         raise
     finally:
         if ours:
-            # The release is in place, or an error is on its way: what cannot be removed now is left to the next run.
+            # The release is complete, or an error is being raised: the next run removes what cannot be removed now.
             with suppress(LockedError, FileWriteError):
                 _leave(folder, out, lock, lock_timeout, keep=keep)
 
 
 def _leave(folder: Path, out: Path, lock: int | None, lock_timeout: float, *, keep: bool) -> None:
-    """Remove a hidden folder; one whose lock this run never got to know holds nothing but that lock, if anything."""
+    """Remove a hidden folder; a folder without a lock of this run contains at most the lock file."""
     if lock is None:
         shutil.rmtree(folder, ignore_errors=True)
         return
@@ -198,26 +197,26 @@ def _leave(folder: Path, out: Path, lock: int | None, lock_timeout: float, *, ke
 
 @contextmanager
 def write_errors(out: Path) -> Iterator[None]:
-    """Turn what the system says of a write into our error about the release."""
+    """Convert system errors of writes to a FileWriteError for the release."""
     try:
         yield
     except OSError as error:
-        # The text of other libraries is long; the system's own is short.
+        # Use the short text of the system instead of the long texts of libraries.
         why = os.strerror(error.errno) if error.errno else "the write failed"
-        raise FileWriteError.to(out, why, "Check the folder and the space left.") from error
+        raise FileWriteError.to(out, why, "Check the folder and the free space.") from error
 
 
 def check_free(out: Path, *, replace: bool, lock_timeout: float = LOCK_TIMEOUT) -> None:
-    """Refuse a place that is taken, unless by a release that is to be replaced; an empty folder is free."""
+    """Refuse an existing path, unless it is an empty folder, or a release that may be replaced."""
     if out.name in NO_NAME:
-        raise FileWriteError.to(out, "a release needs a name of its own", "Name a folder that is to be made.")
+        raise FileWriteError.to(out, "a release needs a folder name", "Specify a new folder.")
     with write_errors(out):
-        # The curator's folder would be inside too.
+        # The curator's folder would be published, too.
         check_unpublished(out)
         if not out.absolute().parent.is_dir():
-            raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
+            raise FileWriteError.to(out, "its folder does not exist", "Create the folder, or choose another.")
         taken = any(os.path.lexists(place) for place in _places(out).values())
-        # Another run may be putting its release there: then one part is old and the other new.
+        # Another run may be moving its release there: then one part is old and the other new.
         with alone(out.absolute().parent, lock_timeout) if taken and replace else nullcontext():
             _check_places(out, replace=replace)
 
@@ -228,31 +227,30 @@ def _check_places(out: Path, *, replace: bool) -> None:
 
 
 def recover(out: Path, lock_timeout: float = LOCK_TIMEOUT) -> None:
-    """Finish the moves of a run that was killed between them, and remove what killed runs left.
+    """Finish the moves of a run that was killed between them, and remove the hidden folders of killed runs.
 
-    Finished tables of a run that did not get to its end are kept for one that goes on from them (--resume), until a
-    release is in place.
+    Finished tables of an interrupted run are kept for a run with --resume, until a release is complete.
     """
     out = _followed(out).absolute()
     if _leftovers(out):
-        # Without locks it cannot be told which runs have ended.
+        # Without locks it is unknown which runs have ended.
         with suppress(FileWriteError), alone(out.parent, lock_timeout):
             _recover(out)
 
 
 def unfinished_tables(out: Path) -> int:
-    """Return how many tables killed runs left finished, which a run could go on from."""
+    """Return the number of finished tables of interrupted runs, which --resume could reuse."""
     return sum(count_finished(folder) for folder in _leftovers(_followed(out).absolute()))
 
 
 def _followed(out: Path) -> Path:
-    """Return a path that has a name and is no link; one that the system does not take stays as it is."""
+    """Return the path with links and special names resolved; an invalid path is returned unchanged."""
     is_link = os.path.islink(out)  # noqa: PTH114 - raises nothing
     return Path(os.path.realpath(out)) if is_link or out.name in NO_NAME else out
 
 
 def _places(out: Path) -> dict[str, Path]:
-    """Return the parts in the order in which they are moved, and where to."""
+    """Return the destinations of the parts, in the order of the moves."""
     return {CURATOR: curator_folder(out), PUBLIC: out}
 
 
@@ -265,7 +263,7 @@ def _as_text(content: dict[str, Any]) -> str:
 
 
 def description_digest(content: dict[str, Any]) -> str:
-    """Return the digest of the release.json in which a description is written."""
+    """Return the digest of the release.json with this description."""
     return hashlib.sha256(_as_text(content).encode("utf-8")).hexdigest()
 
 
@@ -279,21 +277,21 @@ def _check_place(part: str, places: Mapping[str, Path], *, replace: bool) -> Non
     if not os.path.lexists(place) or (place.is_dir() and not place.is_symlink() and is_empty(place)):
         return
     if place.is_symlink() or not place.is_dir():
-        what = "a link or a file of this name is there"
+        what = "it exists already and is a link or a file"
     elif not (place / description).is_file():
-        what = f"something is there that is no release (it holds no {description})"
+        what = f"it exists already and is not a release (it contains no {description})"
     elif not replace:
         raise FileExistsAlreadyError(place)
     if what:
         raise FileWriteError.to(place, what, "Nothing was replaced. Choose another name.")
     if others := list(islice(_others(part, places), MOST_NAMED + 1)):
         named = ", ".join(others[:MOST_NAMED]) + (" and more" if len(others) > MOST_NAMED else "")
-        what = f"it contains what {places[PUBLIC].name}/{RELEASE} does not list ({named})"
-        raise FileWriteError.to(place, what, "Nothing was replaced. Move this elsewhere, or choose another name.")
+        what = f"it contains files that {places[PUBLIC].name}/{RELEASE} does not list ({named})"
+        raise FileWriteError.to(place, what, "Nothing was replaced. Move them elsewhere, or choose another name.")
 
 
 def _others(part: str, places: Mapping[str, Path]) -> Iterator[str]:
-    """Give what is in a part beside the files that its release lists, hidden files too; a release contains no links."""
+    """Yield the files of a part that its release does not list, including hidden files and links."""
     (description, inner), listed = CONTENTS[part], _listed_names(places[PUBLIC])
     files = {description, README} if README in listed and part == PUBLIC else {description}
     with os.scandir(places[part]) as found:
@@ -312,9 +310,9 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _listed_names(public: Path) -> set[str]:
-    """Return the names of the tables that a release lists, which true counts have too, and of its page for data users.
+    """Return the names of the files that a release lists: its README and its tables, also those of true counts.
 
-    A damaged release lists none.
+    The result is empty for a damaged release.
     """
     try:
         description = read_bounded_json(public / RELEASE, MAX_RELEASE_BYTES)
@@ -330,14 +328,14 @@ def _prefix(out: Path) -> str:
 
 
 def _leftovers(out: Path) -> list[Path]:
-    """Return the hidden folders of runs into OUT, of this user alone: others' are neither trusted nor touched."""
-    # More than eight digits belong to an OUT with a longer name.
+    """Return the hidden folders of runs into OUT by the current user; those of other users are not trusted."""
+    # A name with more than eight digits belongs to another OUT with a longer name.
     name = re.compile(re.escape(_prefix(out)) + r"[0-9a-f]{8}")
     try:
         with os.scandir(out.parent) as entries:
             return sorted(Path(entry) for entry in entries if name.fullmatch(entry.name) and _own_folder(entry))
     except OSError:
-        # A folder that may be written can still be one that may not be listed.
+        # A folder may be writable but not readable.
         return []
 
 
@@ -351,14 +349,14 @@ def _recover(out: Path, besides: Path | None = None) -> None:
     for folder in _leftovers(out):
         if count_finished(folder):
             continue
-        # Who may not write here goes on with things as they are.
+        # A user without write permission leaves the folder unchanged.
         with suppress(OSError), _ended(folder) as ended:
             if ended and folder != besides and _made_good(_moves(folder, out)):
                 _remove(folder)
 
 
 def _drop_older(out: Path, besides: Path) -> None:
-    """Remove what runs before this one could not finish: it must not take the place of the new release some day."""
+    """Remove the hidden folders of ended runs, so that they cannot replace the new release later."""
     for folder in _leftovers(out):
         with suppress(OSError), _ended(folder) as ended:
             if ended and folder != besides:
@@ -367,19 +365,19 @@ def _drop_older(out: Path, besides: Path) -> None:
 
 @contextmanager
 def _ended(folder: Path) -> Iterator[bool]:
-    """Say whether the run that made a hidden folder has ended: then nobody holds its lock."""
+    """Yield whether the run that made a hidden folder has ended, that is, no process holds its lock."""
     if not (folder / LOCK).exists():
-        # The lock comes first and goes last: this run was killed before it made anything, or after it removed all.
+        # The lock file is created first and removed last: the run was killed before it wrote or after it removed all.
         yield is_empty(folder)
         return
-    with taken_over(folder / LOCK) as ended:
+    with ended_run(folder / LOCK) as ended:
         yield ended
 
 
 def _made_good(moves: Moves) -> bool:
-    """Carry out what a killed run had promised, unless something else has come into the place since.
+    """Finish the committed moves of a killed run, unless the destination has changed since.
 
-    Return whether the hidden folder contains nothing that is still needed.
+    Return whether the hidden folder can be removed.
     """
     try:
         for part in moves.waiting():
@@ -391,9 +389,9 @@ def _made_good(moves: Moves) -> bool:
 
 
 def _settle(moves: Moves) -> None:
-    """Carry on if an interrupt came between the moves, then remove the hidden folder.
+    """Finish the moves if an interrupt came between them, then remove the hidden folder.
 
-    What the system lets us neither finish nor undo is left for the next run.
+    Moves that can be neither finished nor undone are left to the next run.
     """
     with suppress(OSError):
         moves.carry_out_or_undo()
@@ -403,7 +401,7 @@ def _settle(moves: Moves) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a hidden folder: the promise first, so that nothing half removed is ever moved; the lock last."""
+    """Remove a hidden folder: the commit marker first, so that no partial content is moved; the lock file last."""
     Moves(folder, {}).forget()
     for path in folder.iterdir():
         if path.is_dir():

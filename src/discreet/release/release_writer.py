@@ -1,4 +1,4 @@
-"""Writers that collect the tables of a release while it is made: in a folder, or in memory."""
+"""Writers that collect the tables of a new release, in a folder or in memory."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 
 class ReleaseWriter(Protocol):
-    """Takes tables one by one and makes a release of them at the end, or nothing at all."""
+    """Collects tables and makes a release from them atomically."""
 
     def begin(self, run: str, secret: bytes | None = None) -> frozenset[str]:
-        """Say which run is beginning, and return the tables that an earlier one of the same kind left finished here."""
+        """Start a run with this digest, and return the ids of tables that an interrupted run with it has finished."""
 
     def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
-        """Take a table, its true counts if they are kept, and a digest of them."""
+        """Add a table, its true counts if they are stored, and a digest of them."""
 
     @property
     def contents(self) -> dict[str, str]:
         """Return the digests of true counts, by table."""
 
     def written(self, name: str) -> pa.Table | None:
-        """Return a table that was put here, None if there is none of this name."""
+        """Return a table that was added; None if the id is unknown."""
 
     def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
-        """Make the release of this programme."""
+        """Make the release and return it."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -53,7 +53,7 @@ class ReleaseWriter(Protocol):
 
 
 class FolderWriter:
-    """A release on disk; nothing is seen of it before it is complete."""
+    """Writes a release to disk; it is not visible before it is complete."""
 
     def __init__(
         self, out: Path, form: str, *, replace: bool, resume: bool = False, lock_timeout: float = LOCK_TIMEOUT
@@ -73,7 +73,7 @@ class FolderWriter:
         self._open.__exit__(kind, error, at)
 
     def begin(self, run: str, secret: bytes | None = None) -> frozenset[str]:
-        """Start the journal, and take over what a killed run left finished."""
+        """Start the journal, and reuse the finished tables of an interrupted run."""
         self._secret = secret
         self._files = self._staging.begin(run, secret, resume=self._resume)
         self._stems = [PurePosixPath(file.file).name.removesuffix(f".{self._form}") for file in self._files]
@@ -81,11 +81,11 @@ class FolderWriter:
 
     @property
     def contents(self) -> dict[str, str]:
-        """Return the digests of true counts, also of tables that were taken over."""
+        """Return the digests of true counts, including those of reused tables."""
         return {file.id: file.content for file in self._files}
 
     def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
-        """Write a table, then note that it is finished."""
+        """Write a table, then log it in the journal."""
         stem = file_stem(name, self._stems)
         self._stems.append(stem)
         with write_errors(self._out):
@@ -95,29 +95,30 @@ class FolderWriter:
                 self._staging.exact.mkdir(mode=0o700, exist_ok=True)
                 sha256 = write_table(name, exact, self._staging.exact, self._form, stem).sha256
                 digest = keyed_digest(sha256, self._secret) if self._secret else None
-            # Small true counts could be found from a digest without a key: such a table is made again after a kill.
+            # An attacker could recover small true counts from an unkeyed digest, so such a table is not logged. An
+            # interrupted run computes it again.
             if exact is None or digest:
                 note(self._staging.folder, file, digest)
             self._files.append(file)
 
     def written(self, name: str) -> pa.Table | None:
-        """Return a table that was written, read back."""
+        """Read a written table."""
         file = next((file for file in self._files if file.id == name), None)
         return None if file is None else read_table(self._staging.tables.parent / file.file)
 
     def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
-        """Write the descriptions and move everything into place."""
+        """Write the descriptions and move all files to their destination."""
         order = _order(record)
         files = sorted(self._files, key=lambda file: order[file.id])
         description = describe(record, files, self._form, programme)
         record = replace(record, release_digest=description_digest(description))
         self._staging.finish(description, record.to_json(), readme(description, programme))
-        # The record is this run's own: another run may have replaced the release by now.
+        # Keep the record of this run: another run may have replaced the release in the meantime.
         return Release(self._out, description, summary=summary, own_record=record)
 
 
 class MemoryWriter:
-    """A release that is kept in memory."""
+    """Keeps a release in memory."""
 
     def __init__(self) -> None:
         self._tables: dict[str, pa.Table] = {}
@@ -130,19 +131,19 @@ class MemoryWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         pass
 
-    def begin(self, run: str, secret: bytes | None = None) -> frozenset[str]:  # noqa: ARG002 - the same call for every writer
-        """Return nothing: memory is empty at the beginning."""
+    def begin(self, run: str, secret: bytes | None = None) -> frozenset[str]:  # noqa: ARG002 - the protocol requires it
+        """Return no tables: a release in memory cannot be resumed."""
         return frozenset()
 
     def put(self, name: str, published: pa.Table, exact: pa.Table | None, content: str = "") -> None:
-        """Keep a table."""
+        """Store a table."""
         self.contents[name] = content
         self._tables[name] = published
         if exact is not None:
             self._exact[name] = exact
 
     def written(self, name: str) -> pa.Table | None:
-        """Return a table that was kept."""
+        """Return a stored table."""
         return self._tables.get(name)
 
     def finish(self, record: Record, summary: RunSummary, programme: Programme) -> Release:
@@ -153,5 +154,5 @@ class MemoryWriter:
 
 
 def _order(record: Record) -> Mapping[str, int]:
-    """Return the place of every table in the programme: tables are made in another order."""
+    """Return the position of every table in the programme, which differs from the order of computation."""
     return {table["id"]: place for place, table in enumerate((record.definition or {})["tables"])}

@@ -1,12 +1,12 @@
 """The journal of a run, and its locks against other runs.
 
-The journal lists the finished tables, so that a run after a kill need not make them again. Its first line identifies
+The journal lists the finished tables, so that a resumed run need not compute them again. Its first line identifies
 the run: a digest of the data, the programme, the noise and everything else that the tables depend on. Every other line
-is a finished table. A line that a kill cut short does not count.
+is a finished table. An incomplete line is ignored.
 
-The system releases a lock however the process ends. A lock that was not obtained never counts as held: a run waits for
-the lock of a folder, and is refused after a timeout. Windows has no locks of this kind: runs do not wait, and the
-remains of a killed run are removed by hand.
+The system releases a lock when the process ends, for whatever reason. A run waits for the lock of a folder, and fails
+after a timeout. Windows has no locks of this kind: runs do not wait, and the user must remove the remains of a killed
+run.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ JOURNAL = "journal.jsonl"
 
 
 def begin(folder: Path, run: str) -> None:
-    """Write the first line."""
+    """Write the first line of the journal."""
     (folder / JOURNAL).write_text(json.dumps({"run": run}) + "\n", encoding="utf-8")
 
 
 def note(folder: Path, table: TableFile, exact: str | None) -> None:
-    """Add a finished table, and the keyed digest of the file of its true counts if they are kept."""
+    """Append a finished table, and the keyed digest of the file of its true counts if they are stored."""
     with (folder / JOURNAL).open("a", encoding="utf-8") as file:
         file.write(json.dumps({**table.to_json(), "content": table.content, "exact": exact}) + "\n")
 
 
 def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
-    """Give the tables that a run finished, none if it is another run."""
+    """Yield the finished tables in a folder; none if the journal is of another run."""
     lines = _lines(folder / JOURNAL)
     if next(lines, {}).get("run") != run:
         return
@@ -58,7 +58,7 @@ def finished(folder: Path, run: str) -> Iterator[tuple[TableFile, str | None]]:
 
 
 def count_finished(folder: Path) -> int:
-    """Return how many tables a run finished."""
+    """Return the number of finished tables in a folder."""
     return max(len(list(_lines(folder / JOURNAL))) - 1, 0)
 
 
@@ -77,8 +77,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield content
 
 
-def is_as_noted(path: Path, noted: str, secret: bytes | None = None) -> bool:
-    """Say whether a file is there with this digest, which the secret has keyed if there is one."""
+def has_digest(path: Path, noted: str, secret: bytes | None = None) -> bool:
+    """Return whether a file exists and has this digest, keyed with the secret if there is one."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -88,19 +88,19 @@ def is_as_noted(path: Path, noted: str, secret: bytes | None = None) -> bool:
 
 
 LOCK_TIMEOUT = 30.0
-"""Seconds to wait for a lock."""
+"""Default time in seconds to wait for a lock."""
 LOCK_FILE = ".discreet.lock"
-"""What is locked in a folder that cannot be locked itself."""
+"""The file that is locked if the folder itself cannot be locked."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.1
-"""Seconds between two attempts."""
+"""Minimum and maximum time in seconds between two attempts."""
 
 
 @contextmanager
 def alone(folder: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
-    """Wait until no other run is at work in a folder; refuse after so many seconds.
+    """Hold the exclusive lock of a folder; raise an error if it is not obtained within the timeout.
 
-    The folder itself is locked, so that no file is left behind. Where the system locks no folders (NFS), or the folder
-    may be written but not listed, a file in it is locked and removed at the end.
+    The folder itself is locked, so that no file is left behind. If the file system cannot lock folders (NFS), or the
+    folder is writable but not readable, a file in it is locked and removed at the end.
     """
     if not _has_locks():
         yield
@@ -115,14 +115,14 @@ def alone(folder: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
 
 
 def hold(path: Path) -> int:
-    """Make the file that stands for a run and lock it until its descriptor is closed."""
+    """Create the lock file of a run and lock it until its descriptor is closed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     return _locked(descriptor) if _has_locks() else descriptor
 
 
 @contextmanager
-def taken_over(path: Path) -> Iterator[bool]:
-    """Say whether the run that a file stands for has ended, and keep others from taking it over meanwhile."""
+def ended_run(path: Path) -> Iterator[bool]:
+    """Yield whether the run with this lock file has ended; meanwhile no other run can take over its files."""
     descriptor = None
     with suppress(OSError):
         descriptor = _locked(os.open(path, os.O_RDWR)) if _has_locks() else None
@@ -135,14 +135,14 @@ def taken_over(path: Path) -> Iterator[bool]:
 
 def _has_locks() -> bool:
     try:
-        import fcntl  # noqa: F401 - Windows has none
+        import fcntl  # noqa: F401 - not available on Windows
     except ImportError:
         return False
     return True
 
 
 def _wait(folder: Path, timeout: float) -> tuple[int, Path]:
-    """Return the descriptor and the path that were locked."""
+    """Wait for the lock, and return the descriptor and the path that were locked."""
     end, pause = time.monotonic() + timeout, FIRST_PAUSE
     while (found := _attempt(folder)) is None:
         if time.monotonic() >= end:
@@ -153,7 +153,7 @@ def _wait(folder: Path, timeout: float) -> tuple[int, Path]:
 
 
 def _attempt(folder: Path) -> tuple[int, Path] | None:
-    """Lock a folder, or a file in it; return None if another process has the lock."""
+    """Lock a folder, or a file in it; return None if another process holds the lock."""
     path = folder / LOCK_FILE
     try:
         return _locked(os.open(folder, os.O_RDONLY)), folder
@@ -170,13 +170,16 @@ def _attempt(folder: Path) -> tuple[int, Path] | None:
         raise FileWriteError.to(folder, why, "Choose a folder on a file system with locks.") from error
     if _is_same(path, descriptor):
         return descriptor, path
-    # The process that had the lock has removed its file.
+    # The process that held the lock has removed its file.
     os.close(descriptor)
     return None
 
 
 def _locked(descriptor: int) -> int:
-    """Lock a file and return its descriptor, or close it: a BlockingIOError means that another process has the lock."""
+    """Lock a file and return its descriptor.
+
+    On errors the descriptor is closed. A BlockingIOError means that another process holds the lock.
+    """
     import fcntl
 
     try:
@@ -195,11 +198,11 @@ def _is_same(path: Path, descriptor: int) -> bool:
 
 
 def _holder(folder: Path) -> str:
-    """Return which process has the lock, where the system lists it."""
+    """Return a description of the process that holds the lock, if the system lists it."""
     with suppress(OSError, ValueError):
         numbers = {_number(path) for path in (folder, folder / LOCK_FILE) if path.exists()}
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
-            # A line with an arrow is a process that waits.
+            # A line with an arrow describes a waiting process.
             _, kind, _, _, process, locked = line.split()[:6]
             if kind == "FLOCK" and locked in numbers:
                 return f"process {process}{_command(process)}"
@@ -207,7 +210,7 @@ def _holder(folder: Path) -> str:
 
 
 def _number(path: Path) -> str:
-    """Return the device and the number of a file as the system lists them."""
+    """Return the device and the inode of a file in the format of /proc/locks."""
     found = path.stat()
     return f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
 

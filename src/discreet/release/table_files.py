@@ -1,4 +1,4 @@
-"""Tables as files: a column per breakdown and `value`, in Parquet or CSV, with the digest of every file."""
+"""Table files: columns of codes and counts, in Parquet or CSV, with the digest of every file."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "csv")
 LONGEST_STEM = 150
-"""Signs of a file name before its ending; most systems allow 255."""
-WORTH_THREADS = 1 << 22
-"""Bytes of a file from which on several threads read it."""
+"""Maximum number of characters of a file name without its extension; most systems allow 255."""
+MIN_THREADED_BYTES = 1 << 22
+"""Size in bytes above which a file is read with several threads."""
 FORMULA = r"\A('*[=@\t\r])"
-"""The beginning of a code that a spreadsheet would compute or cut; one such as -9 is a number and does no harm."""
-INERT = r"\A'('*[=@\t\r])"
-"""The same as it stands in CSV, behind an apostrophe."""
+"""The beginning of a code that a spreadsheet would evaluate or truncate; codes such as -9 are harmless numbers."""
+ESCAPED_FORMULA = r"\A'('*[=@\t\r])"
+"""The same, escaped by an apostrophe in CSV."""
 DIGITS = 16
-"""Hexadecimal digits that tell ids apart whose beginnings are the same."""
+"""Number of hexadecimal digits of the digest that distinguishes long ids with the same beginning."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class TableFile:
     """One file of a release.
 
     Attributes:
-        id: the table.
-        file: its path within the release.
-        rows: how many cells it holds; all others of the table are 0.
-        size: its bytes.
-        sha256: the digest of its bytes.
-        content: a digest of the true counts behind it, for the curator alone: no description has it.
+        id: the id of the table.
+        file: the path of the file within the release.
+        rows: the number of rows; all other cells of the table are 0.
+        size: the size of the file in bytes.
+        sha256: the digest of the file.
+        content: a digest of the true counts of the table; it is confidential and not published.
     """
 
     id: str
@@ -60,22 +60,22 @@ class TableFile:
 
 
 def check_format(name: str) -> None:
-    """Refuse a format that does not exist."""
+    """Refuse an unknown format."""
     if name not in FORMATS:
-        raise UnknownNameError.among("format of tables", name, FORMATS)
+        raise UnknownNameError.among("table format", name, FORMATS)
 
 
 def file_stem(name: str, taken: Iterable[str] = ()) -> str:
-    """Return the file name of a table without its ending: its id, with what a file name cannot hold as in an address.
+    """Return the file name of a table without its extension: its id, percent-encoded like a URL.
 
-    A second id that differs by case alone gets a number, for many systems take both names for one.
+    A second id that differs only in case gets a number, because many file systems ignore case.
 
     >>> file_stem("2/1"), file_stem(".."), file_stem("A", taken=["a"])
     ('2%2F1', '%2E.', 'A~2')
     """
     stem = quote(name, safe=" +,;=@")
     if not stem or stem.startswith("."):
-        # A file whose name begins with a dot is hidden.
+        # Avoid a leading dot, which hides the file.
         stem = "%2E" + stem[1:] if stem else "%"
     if len(stem) > LONGEST_STEM:
         digest = hashlib.sha256(name.encode()).hexdigest()[:DIGITS]
@@ -90,7 +90,7 @@ def file_stem(name: str, taken: Iterable[str] = ()) -> str:
 def write_table(
     name: str, rows: pa.Table, folder: Path, form: str, stem: str | None = None, *, escaped: bool = True
 ) -> TableFile:
-    """Write a table and return its entry in the description of a release; earlier versions escaped nothing in CSV."""
+    """Write a table and return its entry for release.json; `escaped` is false for files of earlier versions."""
     path = folder / f"{file_stem(name) if stem is None else stem}.{form}"
     if form == "csv":
         _write_csv(rows, path, escaped=escaped)
@@ -114,14 +114,14 @@ def _write_csv(rows: pa.Table, path: Path, *, escaped: bool) -> None:
     plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in rows.columns]
     names = rows.column_names
     if escaped:
-        plain = [_inert(column) if pa.types.is_string(column.type) else column for column in plain]
+        plain = [_escape_formulas(column) if pa.types.is_string(column.type) else column for column in plain]
         names = [re.sub(FORMULA, r"'\1", name) for name in names]
     options = arrow_csv.WriteOptions(quoting_style="needed")
     arrow_csv.write_csv(pa.table(plain, names=names), path, options)
 
 
-def _inert(codes: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return codes of which a spreadsheet computes none."""
+def _escape_formulas(codes: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return codes with formulas escaped by an apostrophe."""
     import pyarrow.compute as pc
 
     return pc.replace_substring_regex(codes, pattern=FORMULA, replacement=r"'\1")
@@ -135,19 +135,19 @@ def read_table(
     most_rows: int | None = None,
     escaped: bool = True,
 ) -> pa.Table:
-    """Return a table as it was written: codes as text, values as whole numbers.
+    """Return a table, with codes as text and values as whole numbers.
 
     Args:
         path: the file.
-        sha256: its digest, if known.
-        size: bytes that it may have.
-        most_rows: rows that it may have.
-        escaped: whether an apostrophe precedes formulas in CSV.
+        sha256: the expected digest, if known.
+        size: the maximum size in bytes.
+        most_rows: the maximum number of rows.
+        escaped: whether formulas in CSV files are escaped by an apostrophe.
 
     Raises:
         OSError: if the file cannot be read.
         UnreadableFileError: if it is not a regular file, or has more bytes than `size`.
-        ValueError: if it is damaged, not the one with this digest, or has more rows than `most_rows`.
+        ValueError: if it is damaged, has another digest, or has more rows than `most_rows`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -156,17 +156,17 @@ def read_table(
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise ValueError("another digest")
     try:
-        # A command that ends while the library is still starting its threads would be aborted: small tables need none.
-        threads = len(data) > WORTH_THREADS
+        # A command that ends while the library starts its threads would be aborted: read small tables without threads.
+        threads = len(data) > MIN_THREADED_BYTES
         if path.suffix == ".csv":
             return _from_csv(data, threads=threads, escaped=escaped)
         file = pq.ParquetFile(pa.BufferReader(data))
-        # A few bytes can stand for very many equal rows.
+        # A small file can encode very many equal rows.
         if most_rows is not None and file.metadata.num_rows > most_rows:
             raise ValueError("too many rows")
         return file.read(use_threads=threads)
     except (pa.ArrowException, OSError, csv.Error, StopIteration) as error:
-        raise ValueError("no table") from error
+        raise ValueError("not a table") from error
 
 
 def _from_csv(data: bytes, *, threads: bool, escaped: bool) -> pa.Table:
@@ -174,9 +174,9 @@ def _from_csv(data: bytes, *, threads: bool, escaped: bool) -> pa.Table:
     import pyarrow.compute as pc
     import pyarrow.csv as arrow_csv
 
-    # A name may itself hold a comma, a quote or a line break.
+    # A name may contain a comma, a quote or a line break.
     names = next(csv.reader(io.StringIO(data.decode(), newline="")))
-    # The values come last, and after them, where there are weights, the weighted ones.
+    # The counts are the last column, or the last two if there are weighted counts, too.
     codes = names[:-2] if names[-1] == WEIGHTED and VALUE in names[-2:] else names[:-1]
     types = {**dict.fromkeys(codes, pa.string()), names[len(codes)]: pa.int64()}
     types |= dict.fromkeys(names[len(codes) + 1 :], pa.int64())
@@ -189,16 +189,16 @@ def _from_csv(data: bytes, *, threads: bool, escaped: bool) -> pa.Table:
     if not escaped or b"'" not in data:
         return found
     columns = [
-        pc.replace_substring_regex(column, pattern=INERT, replacement=r"\1") if name in codes else column
+        pc.replace_substring_regex(column, pattern=ESCAPED_FORMULA, replacement=r"\1") if name in codes else column
         for name, column in zip(names, found.columns, strict=True)
     ]
-    return pa.table(columns, names=[re.sub(INERT, r"\1", name) for name in names])
+    return pa.table(columns, names=[re.sub(ESCAPED_FORMULA, r"\1", name) for name in names])
 
 
 def read_batches(
     path: Path, codes: Sequence[str], counts: Sequence[str], size: int, *, escaped: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """Give columns of a table in batches of so many rows, codes as dictionaries, without loading all of it.
+    """Yield columns of a table in batches of `size` rows, codes as dictionaries, without loading the whole table.
 
     Raises:
         ValueError: if the file is damaged or lacks a column.
@@ -225,16 +225,16 @@ def read_batches(
             for batch in reader:
                 yield from _as_written(pa.table(batch.columns, wanted), codes, escaped=escaped).to_batches(size)
     except (pa.ArrowException, OSError, KeyError) as error:
-        raise ValueError("no table") from error
+        raise ValueError("not a table") from error
 
 
 def _as_written(rows: pa.Table, codes: Sequence[str], *, escaped: bool) -> pa.Table:
-    """Return a batch of CSV without the apostrophes before formulas, in its dictionaries."""
+    """Return rows of a CSV file with the escaping apostrophes removed from the dictionaries of codes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for place, name in enumerate(codes if escaped else ()):
         column = rows.column(name).combine_chunks()
-        texts = pc.replace_substring_regex(column.dictionary, pattern=INERT, replacement=r"\1")
+        texts = pc.replace_substring_regex(column.dictionary, pattern=ESCAPED_FORMULA, replacement=r"\1")
         rows = rows.set_column(place, name, pa.DictionaryArray.from_arrays(column.indices, texts))
     return rows

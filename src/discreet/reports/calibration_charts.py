@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.calibration.constraints import AT_LEAST, BOUND, EPSILON, VARIANCE
+from discreet.calibration.feasible_region import FARTHEST
+from discreet.calibration.recommendation import Setting
 from discreet.calibration.sentences import phrase
 from discreet.charts.constraint_charts import BOUND as BOUND_AXIS
 from discreet.charts.constraint_charts import EpsilonChart, EpsilonLimit, LimitChart
@@ -18,6 +20,8 @@ from discreet.charts.frontier_chart import FrontierChart, FrontierPoint
 from discreet.charts.panel_charts import ComparePanel, compare_chart
 from discreet.charts.rendering import draw_figures
 from discreet.charts.variance_bound_plane import PlaneChart, PlaneEdge, PlanePoint, PlaneRow
+from discreet.risk.sentences import downwards, upwards
+from discreet.verdicts import percent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,10 +39,10 @@ class ComparisonColumn:
     """One column of the table.
 
     Attributes:
-        head: its heading.
-        names: of the figures, of which the largest is shown.
-        form: in which it is written.
-        meaning: in words.
+        head: the heading.
+        names: the names of results, the largest of which is shown.
+        form: the format of the value.
+        meaning: the figure in words.
     """
 
     head: str
@@ -47,71 +51,89 @@ class ComparisonColumn:
     meaning: str
 
     def told(self, each: MechanismResult) -> str:
-        """Return the figure of one mechanism, a dash where it has none."""
+        """Return the figure of one mechanism as text; a dash if it has none."""
         value = each.value(*self.names)
         return "-" if value is None else self.form.format(value)
 
 
 COUNTS = ("posterior-projection", "projection")
-"""Attacks on all counts above 0; the better one counts."""
+"""Attacks on all counts above 0; the larger rate is shown."""
 SINGLES = (*(f"{name}: single persons" for name in COUNTS), "margins: posterior: single persons")
-"""What the attacks recover of the cells of one person; the best one counts."""
+"""Attacks on singleton cells; the largest rate is shown."""
 RISK = (
+    ComparisonColumn("as is", ("unchanged_counts",), "{:.1%}", "share of counts above 0 that are published unchanged"),
     ComparisonColumn(
-        "as is", ("unchanged_counts",), "{:.1%}", "counts above 0 published as they are: right without any attack"
+        "right", COUNTS, "{:.1%}", "exact recovery rate of counts above 0 by the better of two attacks, in this release"
     ),
-    ComparisonColumn("right", COUNTS, "{:.1%}", "counts above 0 that the better of two attacks recovers exactly here"),
     ComparisonColumn(
-        "singles", SINGLES, "{:.1%}", "cells of one person that the best of three attacks recovers exactly here"
+        "singles",
+        SINGLES,
+        "{:.1%}",
+        "exact recovery rate of singleton cells by the best of three attacks, in this release",
     ),
     ComparisonColumn(
         "formula",
         ("averaging_success",),
         "{:.1%}",
-        "success of the best linear attack on the most exposed statistic, by its formula",
+        "predicted exact recovery rate of the optimal linear attack on the most exposed statistic",
     ),
     ComparisonColumn(
         "member",
-        ("membership_advantage", "delta_of_a_person_alone"),
+        ("membership_advantage", "delta_of_singleton_cell"),
         "{:.3f}",
-        "what the worst count adds to guessing whether a person is in it",
+        "largest membership advantage of one count over guessing",
     ),
 )
 LOSS = (
     ComparisonColumn(
-        "off", ("expected_absolute_distance",), "{:.2f}", "persons that a count above 0 is off on average"
+        "off", ("expected_absolute_distance",), "{:.2f}", "expected absolute error of counts above 0, persons"
     ),
-    ComparisonColumn("share", ("expected_relative_distance",), "{:.1%}", "the same as a share of the true count"),
-    ComparisonColumn("lost", ("expected_vanished",), "{:.1%}", "counts above 0 published as 0 or less, on average"),
+    ComparisonColumn("share", ("expected_relative_distance",), "{:.1%}", "expected relative error of counts above 0"),
     ComparisonColumn(
-        "worst", ("largest_distance",), "{:,.0f}", "the most that a cell is off here, empty ones among them"
+        "lost", ("expected_lost_counts",), "{:.1%}", "expected share of counts above 0 that are published as 0 or less"
     ),
-    ComparisonColumn("made up", ("expected_made_up",), "{:.1%}", "empty cells published above 0, on average"),
-    ComparisonColumn("apart", ("totals_apart",), "{:.1%}", "totals that are not the sums of their parts here"),
     ComparisonColumn(
-        "areas", ("counts_off_by_20_percent",), "{:,.0f}", "counts of areas below 500 expected more than 20 % off"
+        "worst",
+        ("largest_distance",),
+        "{:,.0f}",
+        "largest absolute error of a cell in this release, empty cells included",
+    ),
+    ComparisonColumn(
+        "false positives",
+        ("expected_false_positives",),
+        "{:.1%}",
+        "expected share of empty cells that are published above 0",
+    ),
+    ComparisonColumn(
+        "apart", ("totals_apart",), "{:.1%}", "share of totals that differ from the sum of their parts in this release"
+    ),
+    ComparisonColumn(
+        "areas",
+        ("counts_off_by_20_percent",),
+        "{:,.0f}",
+        "expected number of counts of areas below 500 that are more than 20 % off",
     ),
 )
-"""What users lose: over all draws of the noise, or in this release, here."""
+"""The errors of users: expected over all draws of the noise, or measured in this release."""
 
 RISK_PANELS = (
-    (SINGLES, "Persons alone are named", "share of the cells of one person", "an attacker names {} of persons alone"),
-    (COUNTS, "Counts are named", "share of the counts above 0", "an attacker names {} of the counts above 0"),
-    (("averaging_success",), "An attacker is right", "most exposed, by formula", "an attacker is right in {} of cases"),
+    (SINGLES, "Singleton cells recovered", "exact recovery rate", "attacks recover {} of singleton cells"),
+    (COUNTS, "Counts recovered", "exact recovery rate of counts above 0", "attacks recover {} of counts above 0"),
+    (("averaging_success",), "Averaging", "predicted exact recovery rate", "averaging recovers {} of exposed counts"),
 )
-"""Figures of risk that can be drawn, the largest of several; the first two that all mechanisms have are."""
+"""Figures of risk; the first two that all mechanisms have are drawn."""
 MOST_RISKS = 2
 LOSS_PANELS = (
-    (("expected_relative_distance",), "Users are off", "mean share of the true count", ".0%"),
-    (("largest_distance",), "At worst", "persons that a cell is off", ",.0f"),
+    (("expected_relative_distance",), "Relative error", "expected relative error", ".0%"),
+    (("largest_distance",), "Largest error", "largest absolute error, persons", ",.0f"),
 )
 
 
 def chart_of(found: Comparison) -> CompareChart:
-    """Return risk beside users' errors, in figures that all mechanisms have."""
+    """Return the chart of risks and errors that all mechanisms have."""
     risks = [
-        ComparePanel(title, label, tuple(values), said=said, is_risk=True)
-        for names, title, label, said in RISK_PANELS
+        ComparePanel(title, label, tuple(values), message=message, is_risk=True)
+        for names, title, label, message in RISK_PANELS
         if (values := found.figures(*names))
     ]
     errors = [
@@ -123,9 +145,9 @@ def chart_of(found: Comparison) -> CompareChart:
 
 
 QUANTITIES = {
-    VARIANCE: "variance V of one noise, persons²",
+    VARIANCE: "variance V of the noise, persons²",
     BOUND: BOUND_AXIS,
-    EPSILON: "epsilon of one count: more is less noise",
+    EPSILON: "epsilon of one count; larger means less noise",
 }
 
 
@@ -145,80 +167,107 @@ def _chart(each: Constraint, bounds: range) -> LimitChart:
     )
 
 
-HERE = "you are here"
-RECOMMENDED = "recommended"
+HERE, NEAREST, RECOMMENDED = "this release", "nearest feasible", "recommended"
 
 
-def plane_chart_of(design: NoiseDesign, chosen: tuple[float, int] | None = None) -> PlaneChart:
+def nearest_setting(design: NoiseDesign, variance: float, bound: int, needed: float = 0.0) -> Setting | None:
+    """Return the feasible setting whose bound is nearest, of two the larger, and there the nearest variance.
+
+    Args:
+        design: the constraints.
+        variance: of the present noise.
+        bound: of the present noise.
+        needed: a further lower limit on the variance, of tables that the design does not cover.
+    """
+    for near in sorted(range(1, FARTHEST + 1), key=lambda each: (abs(each - bound), -each)):
+        row = design.region.plane.at(near)
+        low = max(row.low, needed)
+        if low <= variance <= row.high:
+            return Setting(variance, near)
+        if low <= row.high:
+            ends = (float(upwards(low, n)) if variance < low else float(downwards(row.high, n)) for n in range(3, 17))
+            return Setting(next((end for end in ends if low <= end <= row.high), low), near)
+    return None
+
+
+def plane_chart_of(
+    design: NoiseDesign, chosen: tuple[float, int] | None = None, nearest: tuple[float, int] | None = None
+) -> PlaneChart:
     """Return the plane of variance and bound, with the constraints that bind somewhere in it.
 
     Args:
-        design: what the constraints leave.
-        chosen: variance and bound of a release, to be marked as `you are here`; the recommendation if left out.
+        design: the constraints and the feasible region.
+        chosen: variance and bound of a release; the recommended setting by default.
+        nearest: the nearest feasible setting, marked if it differs.
     """
     plane = design.region.plane
-    binding = {row.low_by for row in plane.rows} | {row.high_by for row in plane.rows}
-    marked, label = (chosen, HERE) if chosen else (design.recommended, RECOMMENDED)
+    marked = [PlanePoint(*design.recommended, RECOMMENDED)] if design.recommended else []
+    if chosen:
+        marked = [PlanePoint(*chosen, HERE)]
+        marked += [PlanePoint(*nearest, NEAREST, is_open=True)] if nearest and nearest != chosen else []
+    last = max([plane.largest, *(point.bound for point in marked)])
+    rows = [plane.at(bound) for bound in range(1, last + 1)]
+    binding = {row.low_by for row in rows} | {row.high_by for row in rows}
     return PlaneChart(
-        title=_where(design, chosen) if chosen else _left(design),
-        rows=tuple(PlaneRow(row.bound, row.low, row.high) for row in plane.rows),
+        title=_where(design, chosen) if chosen else _feasible(design),
+        rows=tuple(PlaneRow(row.bound, row.low, row.high) for row in rows),
         edges=tuple(
-            _edge(each, [row.bound for row in plane.rows])
+            _edge(each, [row.bound for row in rows])
             for each in plane.constraints
             if each.about == VARIANCE and each.name in binding
         ),
-        chosen=(PlanePoint(*marked, label),) if marked else (),
+        chosen=tuple(marked),
     )
 
 
 def line_chart_of(design: NoiseDesign, chosen: float | None = None) -> EpsilonChart:
-    """Return the line of epsilon, with one of a release marked as `you are here` where it is given."""
+    """Return the line of epsilon, with the epsilon of a release marked if it is given."""
     limits = tuple(
         EpsilonLimit(each.name, each.limit(0), each.side == AT_LEAST)
         for each in design.region.constraints
         if each.about == EPSILON
     )
     line = design.region.line
-    left = f"{line.low:.3g} to {line.high:.3g}" if line.low else f"at most {line.high:.3g}"
-    apart = f"{line.low_by} ask for {line.low:.3g}, {line.high_by} allows {line.high:.3g}"
+    span = f"{line.low:.3g} to {line.high:.3g}" if line.low else f"at most {line.high:.3g}"
+    conflict = f"{line.low_by} needs {line.low:.3g} or more, {line.high_by} allows {line.high:.3g} at most"
     if chosen is None:
-        title = f"An epsilon of {left} a count keeps to all limits" if line.feasible else f"Nothing is left: {apart}"
+        title = f"All constraints allow an epsilon per count of {span}" if line.feasible else f"Infeasible: {conflict}"
     elif not line.feasible:
-        title = f"An epsilon of {chosen:.3g} a count cannot keep to all limits, and none could: {apart}"
+        title = f"No epsilon per count is feasible, {chosen:.3g} included: {conflict}"
     else:
         within = "within" if line.low <= chosen <= line.high else "outside"
-        title = f"An epsilon of {chosen:.3g} a count is {within} what is left, {left}"
+        title = f"An epsilon per count of {chosen:.3g} is {within} the feasible range, {span}"
     return EpsilonChart(title, limits, None if chosen is None else (chosen, HERE))
 
 
 def _edge(each: Constraint, bounds: list[int]) -> PlaneEdge:
-    label = f"{each.name}: {each.side}"
+    label = f"{each.name}: V {'≥' if each.side == AT_LEAST else '≤'}"
     return PlaneEdge(label, tuple((bound, each.limit(bound)) for bound in bounds), each.side == AT_LEAST)
 
 
-def _left(design: NoiseDesign) -> str:
-    """Return what is left, as a title."""
+def _feasible(design: NoiseDesign) -> str:
+    """Return the recommended setting, or the conflict of the constraints, as a title."""
     if design.recommended is None:
         last = design.region.plane.rows[-1]
-        asks = f"{last.low_by} asks for a variance of {last.low:.3g}"
-        return f"Nothing is left: {asks}, {phrase(last.high_by)} allows {last.high:.3g} at a bound of {last.bound}"
+        needs = f"{phrase(last.low_by)} needs a variance of {last.low:.3g}"
+        return f"Infeasible: {needs}, {phrase(last.high_by)} allows {last.high:.3g} at bound {last.bound}"
     variance, bound = design.recommended
     first = design.region.plane.feasible[0].bound
-    return f"From a bound of {first} on something is left: take variance {variance:.3g} and bound {bound}"
+    return f"Bounds from {first} on are feasible; recommended: variance {variance:.3g}, bound {bound}"
 
 
 def _where(design: NoiseDesign, chosen: tuple[float, int]) -> str:
-    """Return how a setting stands to the constraints, as a title."""
+    """Return how a setting compares with the constraints, as a title."""
     variance, bound = chosen
     row, setting = design.region.plane.at(bound), f"Variance {variance:.3g} with bound {bound}"
     if variance < row.low:
-        return f"{setting} is too little noise: {row.low_by} asks for a variance of at least {row.low:.3g}"
+        return f"{setting} is too little noise: {phrase(row.low_by)} needs a variance of at least {row.low:.3g}"
     if variance > row.high:
         allows = f"{phrase(row.high_by)} allows a variance of at most {row.high:.3g}"
-        return f"{setting} is too much for its bound: {allows}"
+        return f"{setting} is infeasible: {allows} at this bound"
     if bound > design.question.max_bound:
-        return f"{setting} has a larger bound than the {design.question.max_bound} that users accept"
-    return f"{setting} is within what the constraints leave: {row.low:.3g} to {row.high:.3g}"
+        return f"{setting}: the bound exceeds the acceptable bound of {design.question.max_bound}"
+    return f"{setting} is feasible: the constraints allow variances from {row.low:.3g} to {row.high:.3g}"
 
 
 def frontier_chart_of(design: NoiseDesign) -> FrontierChart:
@@ -246,21 +295,21 @@ def _point(cut: Cut, whole: Cut) -> FrontierPoint:
 
 
 def _message(curation: Curation) -> str:
-    """Return what the cuts come to, as a title."""
+    """Return the effect of the cuts, as a title."""
     whole = curation.whole
     if not curation.path:
-        return f"Everything published needs a variance of {whole.variance:.3g}"
-    taken = curation.path if whole.feasible else curation.enough or curation.path
+        return f"The whole output needs a variance of {whole.variance:.3g}"
+    taken = curation.path if whole.feasible else curation.sufficient or curation.path
     last, is_one = taken[-1], len(taken) == 1
-    then = "" if whole.feasible else f": {'then something' if last.feasible else 'still nothing'} is left"
+    then = "" if whole.feasible else f"; the rest is {'feasible' if last.feasible else 'still infeasible'}"
     return (
         f"{len(taken)} {'cut lowers' if is_one else 'cuts lower'} the variance needed from {whole.variance:.3g} to "
-        f"{last.variance:.3g} and {'keeps' if is_one else 'keep'} {last.cells / whole.cells:.1%} of cells{then}"
+        f"{last.variance:.3g} and {'keeps' if is_one else 'keep'} {percent(last.cells / whole.cells)} of cells{then}"
     )
 
 
 def design_charts(design: NoiseDesign) -> tuple[Chart, ...]:
-    """Return what the constraints leave, what cuts buy, and every constraint by itself."""
+    """Return the charts of the feasible region, of the cuts, and of every constraint."""
     cuts = (frontier_chart_of(design),) if design.region.curation.alone else ()
     return (plane_chart_of(design), line_chart_of(design), *cuts, *constraint_charts(design))
 

@@ -3,66 +3,68 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from discreet.charts.rendering import as_data, program, static_svg
+from discreet.charts.rendering import as_data, described, program, static_svg
 from discreet.noise.ptable import PTable
 from discreet.noise.sentences import CENTRED
-from discreet.programme.summary import statistic_label
-from discreet.release.disclosed_noise import told_range, typical_change
-from discreet.reports.release_charts import MOST_EXPOSED, achieved_by, design_chart, exposed
+from discreet.programme.summary import shared_statistics, statistic_label
+from discreet.release.disclosed_noise import deviation_range, typical_change
+from discreet.reports.release_charts import achieved_by, design_chart, exposed
+from discreet.reports.sentences import section_sentences
+from discreet.reports.verdicts import SECTIONS as EVIDENCE
+from discreet.verdicts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from discreet.charts.chart import Chart
-    from discreet.noise.distribution import Noise
     from discreet.release.record import Record
     from discreet.reports.report_results import ReportResults
-    from discreet.reports.sentences import ReportSummary
-    from discreet.reports.verdicts import VerdictLine
     from discreet.results import Result
+    from discreet.verdicts import Decision
 
 TEMPLATES, PAGE = "templates", "report.html"
 SECTIONS = {
-    "short": "In short",
-    "published": "What is published",
-    "noise": "The noise",
-    "attacker": "What an attacker could do",
-    "users": "What users lose",
-    "choices": "Choices and assumptions",
-    "again": "How to make this again",
+    "summary": "Summary",
+    "output": "Output",
+    "noise": "Noise",
+    "attacks": "Attacks",
+    "accuracy": "Accuracy",
+    "decisions": "Decisions",
+    "assumptions": "Assumptions",
+    "reproduce": "Reproduce",
 }
 MEASURES = {
-    "averaging": "By averaging",
-    "redundancy": "By redundancy",
-    "bound": "By finding out the bound",
-    "margins": "By margins",
+    "averaging": "Averaging",
+    "redundancy": "Redundancy",
+    "bound": "Bound disclosure",
+    "margins": "Margins",
     "epsilon_delta": "One person, one count",
 }
-"""What measures are called on the page; others are called by their names."""
+"""The headings of measures on the page; others appear under their names."""
 LOSSES = {
     "counts": "Counts",
-    "zeros": "Persons who vanish, and persons made up",
-    "sizes": "By size of the count",
-    "tables": "Whole tables",
-    "ranks": "The order of areas",
-    "association": "What goes with what",
-    "interval": "What a published count stands for",
-    "totals": "Totals",
+    "zeros": "Lost and false counts",
+    "sizes": "Errors by size of the count",
+    "tables": "Tables",
+    "ranks": "Ranks of areas",
+    "association": "Association",
+    "interval": "Intervals of the true count",
+    "totals": "Additivity",
     "small areas": "Small areas",
     "tests": "Tests of independence",
 }
-MOST_SHARED = 8
 WIDEST_PTABLE = 12
 """The largest bound of a p-table that is shown cell by cell."""
 UNITS = {"1": "", "persons squared": "persons²"}
-NEARLY_NONE = 0.001
-"""Shares below this, and above one less this, are not told to a digit."""
+SMALLEST, LARGEST = 0.001, 1000
+"""Numbers outside this range are shown without decimals."""
 
 
-def document(found: ReportResults, summary: ReportSummary, charts: Mapping[str, Iterable[Chart]]) -> str:
+def document(found: ReportResults, decision: Decision, charts: Mapping[str, Iterable[Chart]]) -> str:
     """Return the report as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -72,38 +74,37 @@ def document(found: ReportResults, summary: ReportSummary, charts: Mapping[str, 
     )
     environment.filters |= {
         "number": lambda value: f"{value:,.0f}",
-        "share": share_words,
-        "assumed": _assumed,
-        "value": value_words,
+        "percent": percent,
+        "spaced": spaced,
+        "value": value_text,
     }
-    return environment.get_template(PAGE).render(_content(found, summary, charts))
+    return environment.get_template(PAGE).render(_content(found, decision, charts))
 
 
-def _content(found: ReportResults, summary: ReportSummary, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
-    """Return everything that the templates speak of, by name."""
+def _content(found: ReportResults, decision: Decision, charts: Mapping[str, Iterable[Chart]]) -> dict[str, Any]:
+    """Return the variables of the templates by name."""
     published, release = found.published, found.published.release
     return {
         "found": found,
-        "summary": summary,
-        "limit_words": limit_words,
+        "decision": decision,
+        "evidence": EVIDENCE,
+        "notes": Footnotes(),
         "titles": SECTIONS,
+        "sentences": section_sentences(found),
         "name": release.description["name"],
-        "told": release.description["noise"],
         "files": release.description["files"],
-        "programme": release.programme,
-        "words": lambda name: statistic_label(release.programme, name),
-        "shared": published.shared[:MOST_SHARED],
+        "statistics": list(_statistics(found)),
+        "example": published.example,
         "ptable": _ptable(found),
         "noise": dict(_noise(found)),
         "expected": [
             each for each in found.utility.expected if not (published.is_public and each.name == "typical_noise")
         ],
-        "least_noise": _least_noise(found),
+        "assumed_noise": _assumed_noise(found),
         "design_drawn": design_chart(found) is not None,
-        "limits": list(_limits(found)),
+        "constraints": list(_constraints(found)),
         "measures": _measures(found),
         "less_exposed": list(_less_exposed(found)),
-        "exposed": exposed(found.risk.assessment, MOST_EXPOSED) if found.risk.assessment else (),
         "achieved": achieved_by(found),
         "losses": {LOSSES.get(name, name): each for name, each in found.utility.measured.sections().items() if each},
         "settings": dict(_settings(found)),
@@ -112,9 +113,20 @@ def _content(found: ReportResults, summary: ReportSummary, charts: Mapping[str, 
     }
 
 
+@dataclass
+class Footnotes:
+    """The assumptions of a page, numbered in the order of their first use."""
+
+    texts: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, assumptions: Iterable[str]) -> list[int]:
+        """Return the numbers of some assumptions."""
+        return [self.texts.setdefault(text, len(self.texts) + 1) for text in assumptions]
+
+
 @dataclass(frozen=True)
 class EmbeddedChart:
-    """A chart as a page needs it: name, message and words, its data, and the drawing for readers without scripts."""
+    """A chart on a page: name, message, text alternative, data, and the drawing that scripts replace."""
 
     name: str
     title: str
@@ -124,56 +136,69 @@ class EmbeddedChart:
 
     @classmethod
     def of(cls, chart: Chart) -> EmbeddedChart:
-        """Return a chart, drawn."""
+        """Return a chart with its drawing."""
         spec = chart.spec()
-        return cls(chart.name, chart.title, chart.alternative, as_data(spec), static_svg(spec))
+        drawing = described(static_svg(spec), chart.name, chart.alternative)
+        return cls(chart.name, chart.title, chart.alternative, as_data(spec), drawing)
 
 
-def value_words(result: Result) -> str:
-    """Return the value of a result with its unit."""
-    if not math.isfinite(result.value):
+def value_text(result: Result) -> str:
+    """Return the value of a result with its unit, to three digits and without powers of ten."""
+    value, unit = result.value, UNITS.get(result.unit, result.unit)
+    if not math.isfinite(value):
         return "∞"
-    digits = f"{result.value:,.0f}" if result.value == int(result.value) else f"{result.value:,.4g}"
-    return f"{digits} {UNITS.get(result.unit, result.unit)}".strip()
+    if result.unit == "1" and 0 <= value <= 1:
+        return percent(value)
+    if 0 < abs(value) < SMALLEST:
+        return f"under {SMALLEST:g} {unit}".strip()
+    whole = value == int(value) or abs(value) >= LARGEST
+    return f"{value:,.0f} {unit}".strip() if whole else f"{value:.3g} {unit}".strip()
 
 
-def limit_words(light: VerdictLine) -> tuple[str, str]:
-    """Return number and limit of a light as they are shown."""
-    form = share_words if light.is_share else "{:,.3g}".format
-    limit = f"at most {form(light.limit)}"
-    if light.result is None:
-        return "-", limit
-    most = form(light.result.value)
-    least = most if light.mildest is None else form(light.mildest)
-    return most if least == most else f"{least} to {most}", limit
+def spaced(text: str) -> str:
+    """Return a text with a space before every percent sign.
 
-
-def share_words(share: float) -> str:
-    """Return a share in percent; what is nearly all, or nearly nothing, is not told as all or nothing.
-
-    >>> share_words(0.9996), share_words(0.68), share_words(0.0)
-    ('over 99.9%', '68.0%', '0.0%')
+    >>> spaced("68.1% of 100 %")
+    '68.1 % of 100 %'
     """
-    if NEARLY_NONE > share > 0:
-        return f"under {NEARLY_NONE:.1%}"
-    return f"over {1 - NEARLY_NONE:.1%}" if 1 > share > 1 - NEARLY_NONE else f"{share:.1%}"
+    return re.sub(r"(?<=\d)%", " %", text)
 
 
-def _assumed(results: Iterable[Result]) -> list[str]:
-    """Return what results assume, each thing once."""
-    return list(dict.fromkeys(text for result in results for text in result.assumptions))
+@dataclass(frozen=True)
+class StatisticLine:
+    """One row of the table of all statistics; the rate is None if averaging does not cover it."""
+
+    label: str
+    name: str
+    tables: int
+    cells: int
+    rate: float | None
+
+
+def _statistics(found: ReportResults) -> Iterator[StatisticLine]:
+    """Give all statistics, those with the largest exact recovery rate first."""
+    programme = found.published.release.programme
+    rates = {row.statistic: row.right for each in found.risk.assessments for row in exposed(each)}
+    several = len(programme.populations) > 1
+    lines = []
+    for population in programme.populations:
+        for each in shared_statistics(programme, population=population):
+            name = f"{each.name} of {population}" if several else each.name
+            rate = rates.get(name, rates.get(each.name))
+            lines.append(StatisticLine(statistic_label(programme, name), name, each.tables, each.cells, rate))
+    yield from sorted(lines, key=lambda line: -(line.rate or 0))
 
 
 @dataclass(frozen=True)
 class PTableLine:
-    """One row of a p-table: the true count and the probability of every noise, as it is shown."""
+    """One row of a p-table: the true count and the probability of every noise value."""
 
     count: str
-    chances: tuple[str, ...]
+    chances: tuple[float, ...]
 
 
 def _ptable(found: ReportResults) -> tuple[tuple[int, ...], tuple[PTableLine, ...]] | None:
-    """Return the noises and the rows of the p-table, None where there is none or it is too large to show."""
+    """Return the noise values and the rows of the p-table; None if there is none or it is too large to show."""
     record = found.published.record
     table = None if record is None or record.is_exact else record.noise
     if not isinstance(table, PTable) or table.bound > WIDEST_PTABLE:
@@ -181,45 +206,39 @@ def _ptable(found: ReportResults) -> tuple[tuple[int, ...], tuple[PTableLine, ..
     noises = tuple(range(-table.bound, table.bound + 1))
     last = len(table.rows) - 1
     return noises, tuple(
-        PTableLine(f"{number} or more" if number == last else str(number), tuple(_chances(row, noises)))
+        PTableLine(f"{number} or more" if number == last else str(number), tuple(row.pmf(list(noises)).tolist()))
         for number, row in enumerate(table.rows)
     )
 
 
-def _chances(row: Noise, noises: tuple[int, ...]) -> Iterator[str]:
-    for chance in row.pmf(list(noises)).tolist():
-        yield f"{chance:.3f}".lstrip("0") if chance else ""
-
-
 def _noise(found: ReportResults) -> Iterator[tuple[str, str]]:
-    """Give what may be said of the noise: all of it to the curator, what is told to everybody."""
+    """Give the properties of the noise: all of them to the curator, the public ones to data users."""
     told, record = found.published.release.description["noise"], found.published.record
-    yield "method", str(told.get("method", "not told"))
+    yield "method", str(told.get("method", "not stated"))
     if record is not None and not record.is_exact:
-        yield "law", _law(record)
+        yield "distribution", _distribution(record)
         if record.largest_variance > record.variance:
-            yield "most noise of a count", f"variance {record.largest_variance:.4g}"
-        yield "largest noise", f"{record.bound:g}" if math.isfinite(record.bound) else "none: it has no bound"
-        yield "empty cells", "carry noise too" if record.zeros_are_noisy else "stay 0"
+            yield "largest variance of a count", f"{record.largest_variance:.3g}"
+        yield "bound", f"{record.bound:g}" if math.isfinite(record.bound) else "none"
+        yield "empty cells", "have noise" if record.zeros_are_noisy else "stay 0"
         if record.non_negative:
             yield "negative counts", "are published as 0"
     elif "typical_noise" in told:
         yield "typical noise", f"±{typical_change(told):.1f} persons"
-        yield "largest noise", str(told.get("bound", "not told"))
+        yield "bound", str(told.get("bound", "not stated"))
     if "smallest_published" in told:
-        yield "smallest count", f"{told['smallest_published']}, besides 0: nothing below it is ever published"
+        yield "smallest positive count", f"{told['smallest_published']}; smaller positive counts are never published"
     if "same_count_same_noise" in told:
-        same = "has the same noise in every table" if told["same_count_same_noise"] else "has new noise in every table"
-        yield "a statistic", same
+        yield "a statistic", f"has {'the same' if told['same_count_same_noise'] else 'new'} noise in every table"
     if record is None:
-        yield from _told_only(told)
+        yield from _public_only(told)
     if privacy := told.get("privacy"):
-        said = f"epsilon {privacy['epsilon']:g}, delta {privacy['delta']:g} for the whole output"
-        yield "promise", f"{said}; {privacy['condition']}"
+        stated = f"epsilon {privacy['epsilon']:g}, delta {privacy['delta']:g} for the whole output"
+        yield "privacy guarantee", f"{stated}; {privacy['condition']}"
 
 
-def _law(record: Record) -> str:
-    """Return the noise distribution of large counts in words, or the rule that takes its place."""
+def _distribution(record: Record) -> str:
+    """Return the noise distribution of large counts, or the rule that replaces it."""
     if record.is_deterministic:
         rule = "a rounding rule" if record.rounds else "a fixed change of every count"
         return f"{record.law}, {rule}: no random noise"
@@ -227,51 +246,51 @@ def _law(record: Record) -> str:
     return f"{record.law}, variance {record.variance:.4g}{mean} for large counts"
 
 
-def _told_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Give what a release tells in sentences, and what follows from what it does not tell."""
+def _public_only(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the sentences of a public description, and the consequence of what it omits."""
     if "typical_noise" in told and "zeros" not in told:
-        yield "zeros", "Empty cells stay 0: a published count above 0 stands for somebody."
+        yield "zeros", "Empty cells stay 0: a positive published count has a positive true count."
     for name in ("totals", "zeros", "negative"):
         if name in told:
             yield name, str(told[name])
 
 
-def _least_noise(found: ReportResults) -> str:
-    """Return with what noise the risk of a page for everybody is computed, "" where it tells none."""
-    sizes = told_range(found.published.release.description["noise"])
+def _assumed_noise(found: ReportResults) -> str:
+    """Return the noise that the risk on a public page assumes; "" if the page states no risk."""
+    sizes = deviation_range(found.published.release.description["noise"])
     if not found.published.is_public or found.risk.assessment is None or sizes is None:
         return ""
     told = found.published.release.description["noise"]["typical_noise"]
     return (
-        f"±{told} is rounded and may stand for ±{sizes[0]:g} to ±{sizes[1]:g}. Figures of risk are for the least, "
-        f"±{sizes[0]:g}; with more noise there is less risk."
+        f"±{told} is rounded: the noise is between ±{sizes[0]:g} and ±{sizes[1]:g}. Risk is stated for the smallest, "
+        f"±{sizes[0]:g}; more noise has less risk."
     )
 
 
 @dataclass(frozen=True)
 class ConstraintLine:
-    """One constraint of the design as it stands in the table: at the bound of the release where it depends on it."""
+    """One constraint of the design; at the bound of the release if it depends on the bound."""
 
     name: str
-    asks: str
+    limit: str
     reason: str
     formula: str
     assumptions: tuple[str, ...]
 
 
-def _limits(found: ReportResults) -> Iterator[ConstraintLine]:
+def _constraints(found: ReportResults) -> Iterator[ConstraintLine]:
     design, record = found.risk.design, found.published.record
     if design is None or record is None:
         return
     bound = int(record.bound) if math.isfinite(record.bound) else design.question.max_bound
     for each in design.region.constraints:
         at = f" at bound {bound}" if each.limit(1) != each.limit(2) else ""
-        asks = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
-        yield ConstraintLine(each.name, asks, each.reason, each.formula, each.assumptions)
+        limit = f"{each.about} {each.side} {each.limit(bound):.3g}{at}"
+        yield ConstraintLine(each.name, limit, each.reason, each.formula, each.assumptions)
 
 
 def _measures(found: ReportResults) -> dict[str, tuple[Result, ...]]:
-    """Return the figures of the assessment by measure; what noise would be needed is advice for the curator."""
+    """Return the results of the assessment by measure; the variance needed is advice for the curator alone."""
     parts = [part for part in (found.risk.assessment, found.risk.bound) if part]
     every = {each: results for part in parts for each, results in part.by_measure.items()}
     shown = {
@@ -284,25 +303,24 @@ def _measures(found: ReportResults) -> dict[str, tuple[Result, ...]]:
 
 
 def _less_exposed(found: ReportResults) -> Iterator[str]:
-    """Give a sentence for everything that tables count beside what is most exposed."""
+    """Give a sentence for every unit other than the most exposed one."""
     for each in found.risk.assessments[1:]:
         right = next((result for result in each.results if result.name == "averaging_success"), None)
-        yield f"{each.case.counted}: {right.sentence if right else 'nothing can be averaged.'}"
+        yield f"{each.case.counted}: {right.sentence if right else 'averaging has no result.'}"
 
 
 def _settings(found: ReportResults) -> Iterator[tuple[str, str]]:
-    """Give the choices that were made, for the noise and for this report."""
+    """Give the settings of the noise and of this report."""
     record = found.published.record
     if record is not None:
         yield "mechanism", record.mechanism
-        yield "law", record.law
+        yield "noise distribution", record.law
         for name, value in record.parameters.items():
             if not isinstance(value, dict | bool) and value:
                 yield name.replace("_", " "), f"{value:g}" if isinstance(value, float) else str(value)
         if record.mechanism_class.needs_keys:
             yield "keys", f"{record.key_mode}, version {record.key_version}"
-        yield "records without a value", record.missing or "none allowed"
-    yield "success that an attacker may have", f"{found.risk.confidence:.2%}"
+        yield "records without a value", record.missing or "not allowed"
     if found.risk.attacks is not None:
         budget = found.risk.attacks.budget
         yield "target cells of attacks", "all" if budget is None else f"at most {budget:,}"

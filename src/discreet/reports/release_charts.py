@@ -1,10 +1,10 @@
-"""The charts of a report on a release, by section: those that its results allow.
+"""The charts of a report on a release, by section; the first of a section is open, the others are among all figures.
 
-- Published: how many statistics are published in how many tables, and which topics are crossed.
-- Noise: the distribution of the published count of one small village.
-- Attacker: the place of the noise in its design, the success of the optimal linear attack on the most exposed
-  statistics, and the exact recovery rate of each attack compared with its prediction.
-- Users: errors by size of count, intervals of true counts, errors in small areas, and additivity errors by table.
+- Summary: the noise in the plane of its design, and 20 possible releases of one count.
+- Output: the number of tables that publish each statistic, and the topics that tables cross.
+- Attacks: the success of the optimal linear attack on the most exposed statistics, and the exact recovery rate of every
+  attack compared with its prediction.
+- Accuracy: errors by size of count, intervals of true counts, errors in small areas, and additivity errors by table.
 """
 
 from __future__ import annotations
@@ -13,11 +13,27 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.charts.bar_charts import LONGEST, Bar, BarChart, ChartColumn, ColumnChart, CountRange, RangeChart
+import numpy as np
+
+from discreet.attacks.attack_verdicts import rate_text
+from discreet.attacks.scoring import FEW, wilson
+from discreet.charts.bar_charts import (
+    LONGEST,
+    RELEASES,
+    Bar,
+    BarChart,
+    ChartColumn,
+    ColumnChart,
+    CountRange,
+    DotPlot,
+    RangeChart,
+)
+from discreet.charts.chart import MEETS, MISSES
 from discreet.charts.topic_matrix import crossed_chart
 from discreet.equations.closed_form import success
 from discreet.programme.summary import statistic_label
 from discreet.reports.calibration_charts import line_chart_of, plane_chart_of
+from discreet.verdicts import AVERAGING, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +42,7 @@ if TYPE_CHECKING:
     from discreet.accuracy.cell_errors import BySize
     from discreet.accuracy.small_areas import SmallAreas
     from discreet.accuracy.true_count_intervals import CountIntervals
+    from discreet.attacks.scoring import ClassScore
     from discreet.charts.chart import Chart
     from discreet.charts.constraint_charts import EpsilonChart
     from discreet.charts.variance_bound_plane import PlaneChart
@@ -36,50 +53,57 @@ if TYPE_CHECKING:
     from discreet.results import Result
     from discreet.risk.assessment import Assessment
 
+VISIBLE = 0.0005
+"""The smallest share that a chart is drawn for."""
+
 
 @dataclass(frozen=True)
 class Achieved:
-    """What one attack achieved.
+    """The success of one attack.
 
     Attributes:
-        name: of the attack.
-        subject: what it names, as `counts`.
-        cells: how many there are that are not 0.
-        share: how many of these it names exactly.
-        predicted: the same by a formula, None where there is none.
-        without: the same without the attack, None where nothing could be said.
+        name: the attack.
+        subject: the quantity that it estimates, as `counts`.
+        score: the exact recovery rate where the true value is not 0, achieved and predicted.
     """
 
     name: str
     subject: str
-    cells: int
-    share: float
-    predicted: float | None
-    without: float | None
+    score: ClassScore
+
+    @property
+    def rate(self) -> str:
+        """Return the rate that was achieved, with its interval if it rests on few cases."""
+        return rate_text(self.score.recall)
+
+    @property
+    def without(self) -> float | None:
+        """Return the rate without the attack; None if it is not defined."""
+        return None if self.score.naive is None else self.score.naive / self.score.cells
 
 
 def achieved_chart(found: Sequence[Achieved]) -> BarChart:
-    """Return the chart of attacks, that which names most first."""
-    ranked = sorted(found, key=lambda each: -each.share)
+    """Return the chart of attacks, the most successful first."""
+    ranked = sorted(found, key=lambda each: -each.score.achieved)
     best = ranked[0]
-    without = f"; without any attack it is {best.without:.0%}" if best.without is not None else ""
+    without = f"; without an attack {percent(best.without)}" if best.without is not None else ""
     return BarChart(
         name="attacks",
-        title=f"The attack {best.name} names {best.share:.0%} of {best.cells:,} {best.subject} exactly{without}",
+        title=f"The attack {best.name} recovers {best.rate} of {best.score.cells:,} {best.subject} exactly{without}",
         bars=tuple(
-            Bar(f"{each.name} ({each.cells:,} {each.subject})", each.share, f"{each.share:.1%}", each.predicted)
+            Bar(
+                f"{each.name} (n = {each.score.cells:,} {each.subject})",
+                each.score.achieved,
+                _rate(each.score.achieved, each.score.recall.cases),
+                each.score.predicted,
+            )
             for each in ranked
         ),
-        axis="share that is named exactly, where the true value is not 0",
-        said="Bars: the share of true values other than 0 that an attack names exactly.",
+        axis="exact recovery rate of values other than 0",
+        meaning="exact recovery rates by attack",
         longest=LONGEST,
-        other_label="predicted" if any(each.predicted is not None for each in ranked) else "",
+        other_label="predicted" if any(each.score.predicted is not None for each in ranked) else "",
     )
-
-
-AXIS = "share of the counts that she gets right to the person"
-SAID = "Bars: how often the best linear attack is right to the person, for the most exposed statistics."
-AVERAGE = "with the paper's average"
 
 
 @dataclass(frozen=True)
@@ -87,31 +111,25 @@ class Exposed:
     """One statistic.
 
     Attributes:
-        statistic: its name.
-        words: the same in words.
-        ways: in how many ways it can be computed.
-        error: the standard deviation of the best combination.
-        right: how often that is right when rounded.
-        paper: how often the paper's average is.
+        statistic: the name.
+        words: the label.
+        right: the exact recovery rate of the optimal linear attack.
+        paper: the exact recovery rate of the paper's average.
     """
 
     statistic: str
     words: str
-    ways: int
-    error: float
     right: float
     paper: float
 
 
-def exposed(assessment: Assessment, most: int) -> tuple[Exposed, ...]:
-    """Return the most exposed statistics, up to a number of them."""
+def exposed(assessment: Assessment, most: int | None = None) -> tuple[Exposed, ...]:
+    """Return the statistics, the most exposed first, up to a number of them."""
     programme, variance = assessment.case.programme, assessment.case.record.variance
     return tuple(
         Exposed(
             row["statistic"],
             statistic_label(programme, row["statistic"]),
-            row["t"],
-            (variance * (row["exact"] or row["optimal"])) ** 0.5,
             row["alpha"],
             success(variance, row["greedy"]),
         )
@@ -119,56 +137,47 @@ def exposed(assessment: Assessment, most: int) -> tuple[Exposed, ...]:
     )
 
 
-def exposed_chart(found: Sequence[Exposed], confidence: float, *, at_most: bool = False) -> BarChart:
+def exposed_chart(found: Sequence[Exposed], target: float, *, at_most: bool = False) -> BarChart:
     """Return the chart of some statistics, the most exposed first.
 
     Args:
-        found: what is drawn.
-        confidence: what she is to be held to.
-        at_most: whether the noise may be larger than it was taken for, and she right less often.
+        found: the statistics.
+        target: the target for averaging.
+        at_most: whether the rates are upper bounds, because the noise can be larger than assumed.
     """
     first = found[0]
-    often = f"{'up to ' if at_most else ''}{first.right:.0%}"
+    rate = f"{'up to ' if at_most else ''}{percent(first.right)}"
     return BarChart(
         name="exposed-statistics",
-        title=f"Who combines everything published knows {first.words} to the person in {often} of cases",
-        bars=tuple(Bar(each.words, each.right, f"{each.right:.0%}", each.paper) for each in found),
-        axis=AXIS,
-        said=SAID,
-        longest=LONGEST,
-        limit=(confidence, f"to be held to {confidence:.0%}"),
-        other_label=AVERAGE,
-    )
-
-
-RARE = 0.005
-
-
-def village_chart(found: PublishedCounts) -> ColumnChart:
-    """Return the law of what is published for one true count; the usual range has the accent."""
-    usual = found.usual
-    span = f"{usual.low}" if usual.low == usual.high else f"{usual.low} to {usual.high}"
-    return ColumnChart(
-        name="village",
-        title=f"A village of {usual.count} people is published as {span} in {usual.words}",
-        columns=tuple(
-            ChartColumn(
-                str(value), chance, f"{100 * chance:.0f}" if chance >= RARE else "<1", usual.low <= value <= usual.high
-            )
-            for value, chance in zip(found.published, found.chances, strict=True)
+        title=f"Combining all tables recovers {first.words} exactly in {rate} of cases",
+        bars=tuple(
+            Bar(each.words, each.right, percent(each.right), each.paper, MISSES if each.right > target else MEETS)
+            for each in found
         ),
-        across=f"published number of people, where {usual.count} are there",
-        axis="chance, in percent",
-        said=f"Columns: the chance of every published number for {usual.count} people, in percent.",
+        axis="exact recovery rate of the optimal linear attack",
+        meaning="exact recovery rates of the most exposed statistics",
+        longest=LONGEST,
+        limit=(target, f"target: at most {percent(target)}"),
+        other_label="the paper's average",
     )
+
+
+def dot_plot(found: PublishedCounts) -> DotPlot:
+    """Return 20 equally likely published values of one true count: the quantiles of its distribution."""
+    usual, total = found.usual, np.cumsum(found.chances)
+    places = np.searchsorted(total, (np.arange(RELEASES) + 0.5) / RELEASES * total[-1])
+    values = tuple(found.published[place] for place in places.tolist())
+    span = f"{usual.low}" if usual.low == usual.high else f"{usual.low} to {usual.high}"
+    title = f"A count of {usual.count} is published as {span} in at least {usual.share_words} cases"
+    return DotPlot(title, usual.count, values, (usual.low, usual.high))
 
 
 def repeated_chart(shared: Sequence[SharedStatistic], programme: Programme) -> BarChart:
-    """Return how many statistics come back how often; each class reaches twice as far as the one before.
+    """Return the number of statistics by the number of tables that publish them, in classes of doubling width.
 
     Args:
         shared: the statistics, the one in most tables first.
-        programme: to call them by their words.
+        programme: the programme with the labels of statistics.
     """
     times = [statistic.tables for statistic in shared]
     most, repeated = times[0], sum(n > 1 for n in times)
@@ -178,103 +187,111 @@ def repeated_chart(shared: Sequence[SharedStatistic], programme: Programme) -> B
         last = min(high, most)
         tables = "one table" if last == 1 else f"{low} tables" if last == low else f"{low} to {last} tables"
         number = sum(low <= n <= high for n in times)
-        bars.append(Bar(f"in {tables}", float(number), f"{number:,}", is_marked=low > 1))
+        bars.append(Bar(f"in {tables}", float(number), f"{number:,}"))
         low = high + 1
     first = statistic_label(programme, shared[0].name)
     return BarChart(
         name="repeated-statistics",
-        title=f"{repeated:,} of {len(times):,} statistics are in two tables or more, and {first} is in {most}",
+        title=f"{repeated:,} of {len(times):,} statistics are in two or more tables; {first} is in {most}",
         bars=tuple(bars),
         axis="number of statistics",
-        said="Bars: how many statistics are published in how many tables.",
+        meaning="statistics by number of tables that publish them",
         form=",.0f",
     )
 
 
 OFF = 20
-"""Percent that a count is off by, which the pictures speak of."""
+"""The relative error of the charts, in percent."""
 MOST_TABLES, MOST_BINS, MOST_PUBLISHED = 8, 8, 30
 
 
 def by_size_chart(found: BySize) -> ColumnChart | None:
-    """Return how often counts are far off, by size of the true count; None where all cells are empty."""
+    """Return the share of large errors by size of the true count; None if there are none."""
     classes = [each for each in found.classes if each.above]
-    if not classes:
+    if not any(each.above[OFF] >= VISIBLE for each in classes):
         return None
     first, last = classes[0], classes[-1]
-    small = f"{first.words.capitalize()} are more than {OFF} % off in {first.above[OFF]:.0%} of cells"
+    small = f"{first.words.capitalize()} are more than {OFF} % off in {percent(first.above[OFF])} of cells"
     return ColumnChart(
         name="errors-by-size",
-        title=small if first is last else f"{small}, {last.words} in {last.above[OFF]:.1%}",
+        title=small if first is last else f"{small}, {last.words} in {percent(last.above[OFF])}",
         columns=tuple(
             ChartColumn(
                 f"{each.low}+" if each.high is None else f"{each.low}-{each.high}",
                 each.above[OFF],
-                f"{each.above[OFF]:.1%}",
+                _rate(each.above[OFF], each.cells),
             )
             for each in classes
         ),
-        across="true count, persons",
-        axis=f"cells more than {OFF} % off",
-        said=f"Columns: the share of cells whose published count is more than {OFF} % off, by true count.",
+        across=f"true count, persons (n = {', '.join(f'{each.cells:,}' for each in classes)})",
+        axis=f"share of cells more than {OFF} % off",
+        meaning=f"the share of cells more than {OFF} % off by true count",
     )
 
 
+def _rate(share: float, cases: int) -> str:
+    """Return a share, or its 95 % interval if it rests on few cases."""
+    if cases >= FEW:
+        return percent(share)
+    low, high = wilson(share, cases)
+    return f"{100 * low:.0f}-{100 * high:.0f} %"
+
+
 def small_areas_chart(found: SmallAreas) -> ColumnChart | None:
-    """Return how many counts of small areas are expected to be far off, by size; None where there are none."""
+    """Return the expected share of large errors in small areas by size of the count; None if there are none."""
     distorted = found.single[0]
     bins = [each for each in distorted.bins if each.number and each.last][:MOST_BINS]
-    if not bins:
+    if not any(each.expected >= VISIBLE * each.number for each in bins):
         return None
     first = bins[0]
-    share, percent = first.expected / first.number, f"{distorted.relative:.0%}"
+    share, relative = first.expected / first.number, f"{100 * distorted.relative:.0f} %"
     return ColumnChart(
         name="small-areas",
-        title=f"Of counts of {first.first} to {first.last} people in an area, {share:.0%} are expected to be more than "
-        f"{percent} off",
+        title=f"{percent(share)} of {first.number:,} counts from {first.first} to {first.last} in areas are expected "
+        f"to be more than {relative} off",
         columns=tuple(
-            ChartColumn(f"{each.first}-{each.last}", each.expected / each.number, f"{each.expected / each.number:.1%}")
+            ChartColumn(f"{each.first}-{each.last}", each.expected / each.number, percent(each.expected / each.number))
             for each in bins
         ),
         across="women, men or residents of an area, persons",
-        axis=f"expected more than {percent} off",
-        said=f"Columns: the share of counts expected to be more than {percent} off, by true count of areas.",
+        axis=f"expected share more than {relative} off",
+        meaning=f"the expected share of counts of areas more than {relative} off by true count",
     )
 
 
 def gaps_chart(found: Additivity) -> BarChart | None:
-    """Return the tables in which most totals differ from the sums of their parts; None where there are no totals."""
-    tables = sorted((each for each in found.tables if each.totals), key=lambda each: -each.apart / each.totals)
+    """Return the tables with the largest additivity errors; None if all totals are the sums of their parts."""
+    tables = sorted((each for each in found.tables if each.apart), key=lambda each: -each.apart / each.totals)
     if not tables:
         return None
     worst = tables[0]
     return BarChart(
-        name="totals-apart",
-        title=f"{found.share_of_totals:.0%} of all totals are not the sums of their parts, and "
-        f"{worst.apart / worst.totals:.0%} in table {worst.table}",
+        name="additivity-errors",
+        title=f"{percent(found.share_of_totals)} of totals differ from the sum of their parts, "
+        f"{percent(worst.apart / worst.totals)} in table {worst.table}",
         bars=tuple(
             Bar(
-                f"table {each.table}, {each.mean:.1f} persons off on average",
+                f"table {each.table} (n = {each.totals:,}, mean difference {each.mean:.1f})",
                 each.apart / each.totals,
-                f"{each.apart / each.totals:.0%}",
+                _rate(each.apart / each.totals, each.totals),
             )
             for each in tables[:MOST_TABLES]
         ),
-        axis="share of the totals that are not the sums of their parts",
-        said="Bars: the tables with the largest share of totals that do not add up.",
+        axis="share of totals that differ from the sum of their parts",
+        meaning="the share of totals that differ from the sum of their parts by table",
         longest=LONGEST,
     )
 
 
 def intervals_chart(found: CountIntervals, typical: Result) -> RangeChart:
-    """Return the true counts behind published ones; the sentence on a typical one is the message."""
+    """Return the intervals of true counts by published count, with the typical one as message."""
     known = [
         CountRange(*each, is_marked=False)
         for each in zip(found.published.tolist(), found.lower.tolist(), found.upper.tolist(), strict=True)
         if each[0] <= MOST_PUBLISHED
     ]
     last = known[-1]
-    # From there on intervals move along with what is published.
+    # From there on the interval moves with the published count.
     more = [
         CountRange(value, last.low + value - last.published, last.high + value - last.published)
         for value in range(last.published + 1, MOST_PUBLISHED + 1)
@@ -288,45 +305,50 @@ def intervals_chart(found: CountIntervals, typical: Result) -> RangeChart:
 
 MOST_EXPOSED = 8
 SEVERAL = 2
-"""Estimates from which on a share of them says something."""
+"""The number of estimates from which on a rate is defined."""
 
 
 def charts_of(found: ReportResults) -> dict[str, tuple[Chart, ...]]:
-    """Return the charts by the section they stand in."""
+    """Return the charts by section."""
     return {
-        "published": tuple(_published(found)),
-        "noise": () if found.published.is_exact else (village_chart(found.utility.village),),
-        "attacker": tuple(_attacker(found)),
-        "users": () if found.published.is_exact else tuple(_users(found)),
+        "summary": tuple(_summary(found)),
+        "output": tuple(_output(found)),
+        "attacks": tuple(_attacks(found)),
+        "accuracy": () if found.published.is_exact else tuple(_accuracy(found)),
     }
 
 
-def _published(found: ReportResults) -> Iterator[Chart]:
+def _summary(found: ReportResults) -> Iterator[Chart]:
+    if chart := design_chart(found):
+        yield chart
+    if not found.published.is_exact:
+        yield dot_plot(found.utility.village)
+
+
+def _output(found: ReportResults) -> Iterator[Chart]:
     yield repeated_chart(found.published.shared, found.published.release.programme)
     if crossed := crossed_chart(found.published.shared, found.published.release.programme):
         yield crossed
 
 
-def _attacker(found: ReportResults) -> Iterator[Chart]:
-    if chart := design_chart(found):
-        yield chart
-    if found.risk.assessment and (rows := exposed(found.risk.assessment, MOST_EXPOSED)):
-        yield exposed_chart(rows, found.risk.confidence, at_most=found.published.is_public)
+def _attacks(found: ReportResults) -> Iterator[Chart]:
     if achieved := achieved_by(found):
         yield achieved_chart(achieved)
+    if found.risk.assessment and (rows := exposed(found.risk.assessment, MOST_EXPOSED)):
+        yield exposed_chart(rows, found.risk.policy.accepted(AVERAGING), at_most=found.published.is_public)
 
 
 def design_chart(found: ReportResults) -> PlaneChart | EpsilonChart | None:
-    """Return the chart that the noise of the release has a place in, None where neither of two has.
+    """Return the chart of the design that contains the noise of the release; None if neither of two does.
 
-    Bounded noise that counts share has one in the plane of variance and bound, noise with an epsilon and without a
-    bound has one on the line of epsilon.
+    Bounded consistent noise has a place in the plane of variance and bound. Unbounded noise with an epsilon has a place
+    on the line of epsilon.
     """
     design, record = found.risk.design, found.published.record
     if design is None or record is None or record.is_deterministic:
         return None
     if math.isfinite(record.bound) and record.spsn:
-        return plane_chart_of(design, (record.variance, int(record.bound)))
+        return plane_chart_of(design, (record.variance, int(record.bound)), found.nearest)
     epsilon = record.parameters.get("epsilon")
     if epsilon and not math.isfinite(record.bound):
         return line_chart_of(design, float(epsilon))
@@ -334,20 +356,17 @@ def design_chart(found: ReportResults) -> PlaneChart | EpsilonChart | None:
 
 
 def achieved_by(found: ReportResults) -> list[Achieved]:
-    """Return what attacks on many counts achieved, in the order of the report of attacks."""
+    """Return the success of the attacks on many values, in the order of the report of attacks."""
     rows = []
     for outcome in found.risk.attacks.outcomes if found.risk.attacks else ():
         if outcome.score is None or outcome.finding.answers or len(outcome.finding.estimate) < SEVERAL:
             continue
-        share = outcome.headline()
-        if share.cells:
-            without = None if share.naive is None else share.naive / share.cells
-            name = outcome.finding.name
-            rows.append(Achieved(name, outcome.finding.subject, share.cells, share.achieved, share.predicted, without))
+        if outcome.headline().cells:
+            rows.append(Achieved(outcome.finding.name, outcome.finding.subject, outcome.headline()))
     return rows
 
 
-def _users(found: ReportResults) -> Iterator[Chart]:
+def _accuracy(found: ReportResults) -> Iterator[Chart]:
     utility = found.utility.measured
     if utility.cells and (chart := by_size_chart(utility.cells.by_size)):
         yield chart

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet.accuracy.expected_accuracy import what_to_expect
+from discreet.accuracy.expected_accuracy import expected_effects
 from discreet.accuracy.release_utility import utility as measure_utility
 from discreet.attacks.attack_run import attack as attack_release
 from discreet.attacks.target_cells import BUDGET
@@ -17,63 +17,79 @@ from discreet.calibration.noise_design import design as choose_noise
 from discreet.errors import InputError, ParameterError, ReleaseError
 from discreet.noise.published_counts import published_counts
 from discreet.programme.summary import shared_statistics
-from discreet.release.disclosed_noise import disclosed_noise, told_range
+from discreet.release.disclosed_noise import deviation_range, disclosed_noise
 from discreet.release.noise_record import FIXED_CHANGE, ROUNDING, TRUE_COUNTS
-from discreet.release.public_view import public_side, told_record
+from discreet.release.public_view import disclosed_record, public_release
 from discreet.release.release import Release, open_release
-from discreet.release.true_tables import keeps_truth
-from discreet.risk.assessment import SUREST, assess
-from discreet.risk.averaging import ONE_SIGMA
+from discreet.release.true_tables import has_true_counts
+from discreet.reports.calibration_charts import nearest_setting
+from discreet.reports.table_example import table_example
+from discreet.risk.assessment import assess
+from discreet.verdicts import (
+    ADDITIVITY,
+    AVERAGING,
+    BOUND,
+    EXPECTED_MARGINS,
+    MARGINS,
+    SINGLETONS,
+    SMALL_AREAS,
+    Policy,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from discreet.accuracy.release_utility import Utility
     from discreet.attacks.attack_report import AttackReport
     from discreet.calibration.noise_design import NoiseDesign
+    from discreet.calibration.recommendation import Setting
     from discreet.noise.by_count import TransitionMatrix
     from discreet.noise.published_counts import PublishedCounts
     from discreet.programme.summary import SharedStatistic
     from discreet.progress import Progress
     from discreet.release.record import Record
+    from discreet.reports.table_example import TableExample
     from discreet.results import Result
     from discreet.risk.assessment import Assessment
 
+JUDGED = (AVERAGING, SINGLETONS, BOUND, MARGINS, EXPECTED_MARGINS, SMALL_AREAS, ADDITIVITY)
+"""The targets that a report judges."""
 VILLAGE = 12
-"""The size of the village that serves as an example."""
+"""The true count that serves as an example."""
 SMALL_COUNTS = (1, 2, 3, 5, 10, VILLAGE)
 MEASURES = ("averaging", "redundancy", "margins", "epsilon_delta")
 TOLD_MEASURES = ("averaging", "redundancy")
-"""What follows from the programme and the size of the noise alone."""
+"""The measures that need only the programme and the size of the noise."""
 LIBRARIES = {"DuckDB": "duckdb", "pyarrow": "pyarrow", "NumPy": "numpy"}
-"""What a release depends on to the byte, by the name people know."""
-KEEP = "Make the release with `protect --keep-exact` to have them, or name their folder with --truth."
-NO_TRUTH = f"The true counts of this release were not kept, so that nothing can be compared with them. {KEEP}"
-EXACT = "These are true counts without noise: there is nothing to assess, and nothing may be published."
-PUBLIC = (
-    "What attacks achieve, and all that needs true counts or the exact noise, is not told here: this page is made from "
-    "the published files alone."
+"""The libraries that determine the bytes of a release, by name."""
+NO_TRUTH = (
+    "The true counts of this release were not kept. Keep them with `protect --keep-exact`, or use --truth FOLDER."
 )
+EXACT = "The release contains true counts without noise. Do not publish it."
+PUBLIC = "This page uses the published files alone. The success of attacks and true errors are not on it."
 NOT_RANDOM = {
-    ROUNDING: "Counts are rounded. Rounding is not random, so that figures of averaging do not apply: not assessed.",
+    ROUNDING: "Counts are rounded. Rounding is not random, so that averaging is not assessed.",
     FIXED_CHANGE: "Every count is changed by a fixed amount. Anyone who knows the rule recovers every count.",
 }
-"""Why there is no figure of averaging, by the method that a release tells."""
-UNTOLD = "The release does not tell the size of its noise, so that no risk follows from what it tells."
+"""The reason why averaging is not assessed, by the published method."""
+UNTOLD = "The release does not state the size of its noise, so that averaging is not assessed."
 UNTOLD_SPLIT = (
-    "The release promises epsilon {epsilon:g} and delta {delta:g} for the whole, under the condition that stands with "
-    "its noise, and does not tell how this is split over counts: nothing follows on how well one of them is known."
+    "The release guarantees epsilon {epsilon:g} and delta {delta:g} for the whole, under the condition stated with its "
+    "noise. It does not state the share of each count, so that averaging is not assessed."
 )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PublishedFacts:
-    """What is published, and with which noise.
+    """The published tables and their noise.
 
     Attributes:
-        release: the release; for the public, without its curator's side.
-        is_public: whether only what everybody may know was used.
-        law: of the noise by true count; for the public, one that fits what is told.
-        record: how the noise was made, None for the public.
+        release: the release; for a public page without the curator's files.
+        is_public: whether only public information is used.
+        law: the noise by true count; for a public page, noise that agrees with the public description.
+        record: the record of the noise; None for a public page.
         shared: the statistics, those in most tables first.
+        example: a table with its true counts; None if they were not kept.
     """
 
     release: Release
@@ -81,28 +97,29 @@ class PublishedFacts:
     law: TransitionMatrix
     record: Record | None
     shared: tuple[SharedStatistic, ...]
+    example: TableExample | None
 
     @property
     def is_exact(self) -> bool:
-        """Say whether the release has no noise at all."""
+        """Return whether the release has no noise."""
         return not self.law.bound
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RiskFacts:
-    """What an attacker could learn, and learnt.
+    """The predicted and the achieved success of attacks.
 
     Attributes:
-        confidence: the success an attacker may have.
-        assessments: what formulas say that an attacker could learn, one for everything that tables count, the most
-            exposed first; for the public, with the least noise that what is told may stand for.
-        bound: how surely the bound is revealed by everything that is published; None for the public.
-        mildest: for the public, the first with the largest.
-        attacks: what attacks learnt, None where they cannot be scored.
-        design: what noise the programme needs.
+        policy: the targets of the office.
+        assessments: the predicted risk, one assessment for every unit that tables count, the most exposed first; for
+            a public page with the smallest noise that agrees with the public description.
+        bound: the probability that the bound is identified from all published counts; None for a public page.
+        mildest: for a public page, the first assessment with the largest noise that agrees with the description.
+        attacks: the success of attacks on this release; None if they cannot be scored.
+        design: the noise that the programme needs.
     """
 
-    confidence: float
+    policy: Policy
     assessments: tuple[Assessment, ...]
     bound: Assessment | None
     mildest: Assessment | None
@@ -111,25 +128,31 @@ class RiskFacts:
 
     @property
     def assessment(self) -> Assessment | None:
-        """Return that of what is most exposed, None if there is none."""
+        """Return the assessment of the most exposed unit; None if there is none."""
         return next(iter(self.assessments), None)
 
     def worst(self, name: str) -> Result | None:
-        """Return the worst result of that name of all assessments, None if there is none."""
+        """Return the largest result of a name in all assessments; None if there is none."""
         every = (*self.assessments, *([self.bound] if self.bound else []))
         found = [result for each in every for result in each.results if result.name == name]
         return max(found, key=lambda each: each.value, default=None)
 
+    @property
+    def lowest_averaging(self) -> float | None:
+        """Return the success of averaging under the largest noise of the public description; None for a curator."""
+        results = self.mildest.results if self.mildest else ()
+        return max((each.value for each in results if each.name == "averaging_success"), default=None)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UtilityFacts:
-    """What the noise does to users.
+    """The effect of the noise on data users.
 
     Attributes:
-        village: what a village is published as.
-        small: the same for some small counts.
-        expected: what users can expect of the law.
-        measured: what the noise of this release does.
+        village: the distribution of the published count of an example.
+        small: the same for several small counts.
+        expected: the expected accuracy under the noise distribution.
+        measured: the accuracy of this release.
     """
 
     village: PublishedCounts
@@ -140,16 +163,17 @@ class UtilityFacts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReportResults:
-    """Everything that a report shows.
+    """All results of a report.
 
     Attributes:
-        published: what is published, and with which noise.
-        risk: what an attacker could learn, and learnt.
-        utility: what the noise does to users.
-        absent: by section, why something is not there and what to do about it.
-        commands: what to type to make this again.
-        versions: of programs by name.
-        about: a sentence on the data, as that they are made up.
+        published: the published tables and their noise.
+        risk: the predicted and the achieved success of attacks.
+        utility: the effect of the noise on data users.
+        absent: by section, the reason for a missing result and how to obtain it.
+        commands: the commands that reproduce the release and the report.
+        versions: the versions of programs by name.
+        about: a sentence on the data.
+        reason: why this noise was chosen, if the caller knows.
     """
 
     published: PublishedFacts
@@ -159,6 +183,21 @@ class ReportResults:
     commands: tuple[str, ...]
     versions: dict[str, str]
     about: str = ""
+    reason: str = ""
+
+    @property
+    def nearest(self) -> Setting | None:
+        """Return the feasible setting nearest to the noise; None if it has no place in the plane or there is none."""
+        design, record = self.risk.design, self.published.record
+        if (
+            design is None
+            or record is None
+            or record.is_deterministic
+            or not (math.isfinite(record.bound) and record.spsn)
+        ):
+            return None
+        needed = self.risk.worst("variance_needed")
+        return nearest_setting(design, record.variance, int(record.bound), needed.value if needed else 0.0)
 
 
 def gather(
@@ -166,71 +205,78 @@ def gather(
     *,
     public: bool = False,
     truth: Path | str | None = None,
-    confidence: float = ONE_SIGMA,
+    targets: Policy | Mapping[str, float] | Iterable[str] | None = None,
     budget: int | None = BUDGET,
     seed: int = 0,
     areas: str | None = None,
     about: str = "",
+    reason: str = "",
     commands: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> ReportResults:
-    """Ask everything that a report tells.
+    """Compute all results of a report.
 
     Args:
         release: a Release or its folder.
-        public: whether to use nothing but the published files.
-        truth: the folder of true counts; OUT.curator/exact if left out and there.
-        confidence: the success an attacker may have.
-        budget: target cells of attacks that work cell by cell; None is all cells.
-        seed: of attacks and of what is simulated.
-        areas: the topic of areas, found by its name if left out.
-        about: a sentence on the data, shown first.
-        commands: what was typed before, to make this again.
-        progress: called with a stage, what is done and what there is to do.
+        public: whether to use only the published files.
+        truth: the folder of true counts; OUT.curator/exact by default if it exists.
+        targets: the targets of the office by name, as {"averaging": 0.68}; the others have their defaults.
+        budget: the number of target cells of attacks that work cell by cell; None for all cells.
+        seed: the seed of attacks and simulations.
+        areas: the topic of areas; found by its name by default.
+        about: a sentence on the data.
+        reason: a sentence on why this noise was chosen.
+        commands: the commands that made the release.
+        progress: called with a stage, the work done and the total work.
     """
-    if not 0 < confidence <= SUREST:
-        raise ParameterError.outside("report", "confidence", confidence, f"between 0 and {SUREST}", "0.68 to 0.95")
+    policy = Policy.of(targets).restricted("report", JUDGED)
     if public and truth is not None:
-        raise ParameterError("A page for everybody is made without true counts: leave out truth.", parameter="truth")
-    source = _publishable(public_side(release), _name(release)) if public else _with_record(release)
+        raise ParameterError("A public page is made without true counts: omit truth.", parameter="truth")
+    source = _publishable(public_release(release), _name(release)) if public else _with_record(release)
     record = None if public else source.record
     law = record.transition_matrix() if record else disclosed_noise(source.description["noise"])
-    flags = _flags(public=public, confidence=confidence, budget=budget, seed=seed, areas=areas, truth=truth)
+    flags = _flags(public=public, policy=policy, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
-    # First, for it reads the true counts: a wrong folder is refused before the long work.
+    # First, because it reads the true counts: a wrong folder is refused before the long work.
     measured = measure_utility(source, truth=truth, areas=areas, seed=seed, progress=progress)
     shared = tuple(shared_statistics(source.programme))
     how = {"public": public, "truth": truth, "budget": budget, "seed": seed}
+    example = table_example(source, truth) if measured.truth else None
     return ReportResults(
-        published=PublishedFacts(release=source, is_public=public, law=law, record=record, shared=shared),
-        risk=_risk(source, record, confidence, absent, progress=progress, **how),
+        published=PublishedFacts(
+            release=source, is_public=public, law=law, record=record, shared=shared, example=example
+        ),
+        risk=_risk(source, record, policy, absent, progress=progress, **how),
         utility=_utility(law, measured),
         absent=absent,
         commands=(*commands, *_again(_name(release), record, flags)),
         versions=_versions(),
         about=about,
+        reason=reason,
     )
 
 
 def _risk(
     source: Release,
     record: Record | None,
-    confidence: float,
+    policy: Policy,
     absent: dict[str, str],
     *,
     progress: Progress | None,
-    **how: Any,  # noqa: ANN401 - handed on
+    **how: Any,  # noqa: ANN401 - passed on
 ) -> RiskFacts:
-    """Return what an attacker could learn and learnt; note what is not there and why."""
+    """Return the predicted and the achieved success of attacks; note missing results with their reasons."""
     tell = progress or (lambda *_: None)
     tell("assessing", 0, 1)
-    mildest, assessments = _assessments(source, record, confidence, absent)
-    # The noise is one for all tables, whatever they count: so is what they reveal of its bound.
-    bound = assess(source, measures=("bound",), confidence=confidence) if record and not record.is_exact else None
-    design = _design(source, record, bound, confidence, absent)
+    # Both functions refuse targets that they do not judge.
+    attacker = Policy({name: value for name, value in policy.chosen.items() if name in {AVERAGING.name, BOUND.name}})
+    mildest, assessments = _assessments(source, record, attacker, absent)
+    # All tables share the noise, whatever they count, and therefore its bound.
+    bound = assess(source, measures=("bound",), targets=attacker) if record and not record.is_exact else None
+    design = _design(source, record, bound, attacker, absent)
     tell("assessing", 1, 1)
     return RiskFacts(
-        confidence=confidence,
+        policy=policy,
         assessments=assessments,
         bound=bound,
         mildest=mildest,
@@ -240,60 +286,60 @@ def _risk(
 
 
 def _utility(law: TransitionMatrix, measured: Utility) -> UtilityFacts:
-    """Return what users can expect of a law, and what was measured."""
+    """Return the expected and the measured effect of the noise on data users."""
     return UtilityFacts(
         village=published_counts(law, VILLAGE),
         small=tuple(published_counts(law, count) for count in SMALL_COUNTS),
-        expected=tuple(what_to_expect(law)) if law.bound else (),
+        expected=tuple(expected_effects(law)) if law.bound else (),
         measured=measured,
     )
 
 
 def _with_record(release: Release | Path | str) -> Release:
-    """Return a release that the curator's record is beside."""
+    """Return a release with the record of its noise."""
     found = release if isinstance(release, Release) else open_release(release)
     if not found.has_record:
-        what = "has no record of its noise beside it"
-        todo = "Give --public: the report then tells what everybody may know."
+        what = "has no record of its noise next to it"
+        todo = "Use --public for a report from the published files alone."
         raise ReleaseError.at(found.path or Path(), what, todo)
     return found
 
 
 def _publishable(release: Release, name: str) -> Release:
-    """Return a release that may have a page for everybody."""
+    """Return a release that may have a public page."""
     if release.description["noise"].get("method") == TRUE_COUNTS:
-        what = "holds true counts without any noise, which must not be published"
-        raise ReleaseError.at(Path(name), what, "Give a release with noise, or leave out --public.")
+        what = "contains true counts without noise, which must not be published"
+        raise ReleaseError.at(Path(name), what, "Use a release with noise, or omit --public.")
     return release
 
 
 def _assessments(
-    release: Release, record: Record | None, confidence: float, absent: dict[str, str]
+    release: Release, record: Record | None, policy: Policy, absent: dict[str, str]
 ) -> tuple[Assessment | None, tuple[Assessment, ...]]:
-    """Return what an attacker could learn, at the mildest and at the worst; for the curator, who knows it, once."""
+    """Return the predicted risk: for a public page the lowest and the highest, for the curator one."""
     if record is None:
         told = release.description["noise"]
         if told.get("method") in NOT_RANDOM:
             absent["risk"] = NOT_RANDOM[told["method"]]
             return None, ()
-        sizes, promise = told_range(told), told.get("privacy")
+        sizes, promise = deviation_range(told), told.get("privacy")
         if sizes is None or promise:
             absent["risk"] = UNTOLD_SPLIT.format(**promise) if promise else UNTOLD
             return None, ()
-        worst, mildest = (_most_exposed_first(told_record(release, size), TOLD_MEASURES, confidence) for size in sizes)
+        worst, mildest = (_most_exposed_first(disclosed_record(release, size), TOLD_MEASURES, policy) for size in sizes)
         return mildest[0], worst
     if record.is_exact:
         absent["risk"] = EXACT
         return None, ()
     if record.rounds:
         absent["risk"] = NOT_RANDOM[ROUNDING]
-    return None, _most_exposed_first(record, MEASURES, confidence)
+    return None, _most_exposed_first(record, MEASURES, policy)
 
 
-def _most_exposed_first(record: Record, measures: tuple[str, ...], confidence: float) -> tuple[Assessment, ...]:
-    """Return the risk of every unit that tables count, all its universes together, the largest first."""
+def _most_exposed_first(record: Record, measures: tuple[str, ...], policy: Policy) -> tuple[Assessment, ...]:
+    """Return the risk of every unit that tables count, over all its universes, the largest first."""
     units = dict.fromkeys(table.unit for table in record.published().tables)
-    found = [assess(record, measures=measures, unit=name, confidence=confidence) for name in units]
+    found = [assess(record, measures=measures, unit=name, targets=policy) for name in units]
     return tuple(sorted(found, key=_success, reverse=True))
 
 
@@ -302,15 +348,15 @@ def _success(assessment: Assessment) -> float:
 
 
 def _design(
-    release: Release, record: Record | None, bound: Assessment | None, confidence: float, absent: dict[str, str]
+    release: Release, record: Record | None, bound: Assessment | None, policy: Policy, absent: dict[str, str]
 ) -> NoiseDesign | None:
     if record is None or bound is None:
         absent["design"] = EXACT if record else PUBLIC
         return None
     try:
-        # The same noise terms as in the assessment, so that both agree on which variance the bound allows.
+        # The noise terms of the assessment, so that both agree on the largest variance.
         terms = bound.case.noise_terms if math.isfinite(record.bound) else None
-        return choose_noise(release.programme, confidence=confidence, cuts=0, terms=terms)
+        return choose_noise(release.programme, targets=policy, cuts=0, terms=terms)
     except InputError as error:
         absent["design"] = str(error)
         return None
@@ -329,19 +375,19 @@ def _attacks(
     if release.record.is_exact:
         absent["attacks"] = EXACT
         return None
-    if how["truth"] is None and not keeps_truth(release):
+    if how["truth"] is None and not has_true_counts(release):
         absent["attacks"] = absent["truth"] = NO_TRUTH
         return None
     try:
         return attack_release(release, **how)
     except ParameterError as error:
-        # The attacks say themselves what noise they are not made for.
+        # Attacks refuse noise that they do not support.
         absent["attacks"] = str(error)
         return None
 
 
 def _again(name: str, record: Record | None, flags: str) -> tuple[str, ...]:
-    """Return what to type to make the release again, where its noise can be, to check it, and to make this report."""
+    """Return the commands that reproduce the release, verify it, and write this report."""
     report = f"discreet report {name}{flags} --out report.html"
     if record is None or not record.mechanism_class.repeatable:
         return (f"discreet verify {name}", report)
@@ -356,17 +402,17 @@ def _again(name: str, record: Record | None, flags: str) -> tuple[str, ...]:
 def _flags(
     *,
     public: bool,
-    confidence: float,
+    policy: Policy,
     budget: int | None,
     seed: int,
     areas: str | None,
     truth: Path | str | None,
 ) -> str:
-    """Return the flags of the command that makes this report, those that are not as they are anyway."""
+    """Return the flags of this report that differ from their defaults."""
     limit = "none" if budget is None else str(budget)
     told = {
         " --public": public,
-        f" --confidence {confidence:g}": confidence != ONE_SIGMA,
+        "".join(f" --target {each}" for each in policy.flags()): bool(policy.chosen),
         f" --budget {limit}": budget != BUDGET and not public,
         f" --seed {seed}": seed != 0,
         f" --areas {areas}": areas is not None,
@@ -376,7 +422,7 @@ def _flags(
 
 
 def _name(release: Release | Path | str) -> str:
-    """Return what a release is called; where it lies on this machine is nobody's business."""
+    """Return the name of a release without its path on this machine."""
     path = release.path if isinstance(release, Release) else Path(release)
     return path.absolute().name if path else "RELEASE"
 

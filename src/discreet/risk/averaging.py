@@ -1,11 +1,11 @@
 """Massive averaging: how precisely an attacker who combines all published tables knows each statistic.
 
 For every statistic a, its independent redundant representations (IRRs) are the published statistics that refine it; the
-one with N_s cells sums k = N_s / N_a noise terms per cell. Four attackers, each as the ratio of the variance of the
-estimate to the variance V of one noise term:
+one with N_s cells sums k = N_s / N_a noise terms per cell. There are four attackers, each described
+by the ratio of the variance of the estimate to the variance V of one noise term:
 
 - plain: the mean of all t IRRs, k / t^2 with k the sum of their sizes (the paper's equation);
-- greedy: the paper's improvement, IRRs by rising size while k / t^2 falls;
+- greedy: the paper's improvement, IRRs in increasing size while k / t^2 decreases;
 - inverse variance: 1 / sum(1 / k_i), never worse than any mean (Cauchy-Schwarz);
 - optimal: the best linear unbiased estimate from all published cells, in the closed form of `equations.closed_form`.
 
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.equations.closed_form import best_ratios, precision
+from discreet.verdicts import ONE_SIGMA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from discreet.arrays import Floats, Ints
     from discreet.programme.lattice import Lattice
 
-ONE_SIGMA = 0.6827
-"""The default confidence: the paper's 68 percent."""
 CHUNK = 1 << 24
-"""Pairs of statistics compared at a time."""
+"""The number of pairs of statistics compared at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +48,12 @@ class Averaging:
 
 
 def averaging_of(lattices: Mapping[str, Lattice], *, spsn: bool = True, known: str | None = None) -> Averaging:
-    """Return the averaging ratios of every statistic of several populations, each by itself.
+    """Return the averaging ratios of every statistic, separately for each population.
 
     Args:
         lattices: the statistics by population.
-        spsn: whether a statistic has one noise in all tables.
-        known: a statistic whose true counts the attacker knows, wherever it is published.
+        spsn: whether a statistic has the same noise in all tables.
+        known: a statistic whose true counts the attacker knows in every population that publishes it.
     """
     parts = [averaging(each, spsn=spsn, known=_where_published(each, known)) for each in lattices.values()]
     if len(parts) == 1:
@@ -73,8 +72,8 @@ def averaging(lattice: Lattice, *, spsn: bool = True, known: str | None = None) 
 
     Args:
         lattice: the statistics of a programme.
-        spsn: whether a statistic has one noise in all tables.
-        known: a statistic whose true counts the attacker knows, such as the total.
+        spsn: whether a statistic has the same noise in all tables.
+        known: a statistic whose true counts the attacker knows, e.g. the total.
     """
     published = lattice.published
     times = (published if spsn else lattice.tables).astype(float)
@@ -96,8 +95,8 @@ def averaging(lattice: Lattice, *, spsn: bool = True, known: str | None = None) 
 def _greedy(lattice: Lattice, times: Floats) -> Floats:
     """Return the paper's greedy k / t^2 of every published statistic.
 
-    Statistics are sorted by their cells once: the IRRs of any statistic then come
-    in rising order of their sizes.
+    Statistics are sorted by number of cells once: the IRRs of every statistic are then
+    in increasing order of size.
     """
     order = np.flatnonzero(lattice.published)
     order = order[np.argsort(lattice.cells[order], kind="stable")]
@@ -118,10 +117,10 @@ def _greedy(lattice: Lattice, times: Floats) -> Floats:
 
 
 def smallest_greedy(lattice: Lattice) -> tuple[float, int]:
-    """Return the smallest greedy k / t^2 of all statistics with one noise each, and the position of that statistic.
+    """Return the smallest greedy k / t^2 of all statistics with consistent noise, and the position of that statistic.
 
-    No mean is better than weights by inverse variance: statistics are looked at by that limit, until it exceeds the
-    smallest greedy ratio so far.
+    No mean is better than inverse-variance weights. Statistics are examined in increasing order of this lower bound
+    until it exceeds the smallest greedy ratio so far.
     """
     order = np.flatnonzero(lattice.published)
     order = order[np.argsort(lattice.cells[order], kind="stable")]
@@ -139,7 +138,7 @@ def smallest_greedy(lattice: Lattice) -> tuple[float, int]:
 
 
 def _first_low(sizes: Floats, times: Ints) -> float:
-    """Return k / t^2 where it first rises when IRRs of rising size are added one by one; a tie goes on."""
+    """Return the last k / t^2 before it first increases, adding IRRs in increasing size; ties continue."""
     sizes = np.repeat(sizes, times)
     ratio = np.cumsum(sizes) / np.arange(1, len(sizes) + 1) ** 2
     rises = ratio[1:] > ratio[:-1] * (1 + 1e-12)
@@ -149,7 +148,7 @@ def _first_low(sizes: Floats, times: Ints) -> float:
 
 @dataclass(frozen=True)
 class Representation:
-    """One way to compute a statistic: the finer one summed over, its terms per count, and its number of tables."""
+    """One representation of a statistic: the finer statistic, its terms per count, and its number of tables."""
 
     statistic: str
     terms: float
@@ -157,7 +156,7 @@ class Representation:
 
 
 def representations(lattice: Lattice, name: str, *, spsn: bool = True) -> list[Representation]:
-    """Return the independent redundant representations of a statistic, the shortest first; itself is one of them."""
+    """Return the independent redundant representations of a statistic, including itself, by number of terms."""
     place = lattice.position(name)
     finer = np.flatnonzero((lattice.depths >= lattice.depths[place]).all(axis=1) & lattice.published)
     finer = finer[np.argsort(lattice.cells[finer], kind="stable")]
@@ -169,12 +168,12 @@ def representations(lattice: Lattice, name: str, *, spsn: bool = True) -> list[R
 
 
 def chebyshev(variance: float, ratio: float) -> float:
-    """Return Chebyshev's lower limit of the success, 1 - V ratio / (1/2)^2, for any law of noise."""
+    """Return Chebyshev's lower bound of the success, 1 - V ratio / (1/2)^2, for any noise distribution."""
     return max(1 - variance * ratio / 0.25, 0.0)
 
 
 def variance_needed(ratio: float, confidence: float = ONE_SIGMA) -> float:
-    """Return the variance at which the success is the confidence: V = 1 / (4 z^2 ratio).
+    """Return the variance at which the success equals the confidence: V = 1 / (4 z^2 ratio).
 
     >>> round(variance_needed(0.0867), 2)
     2.88
@@ -186,7 +185,7 @@ def variance_needed(ratio: float, confidence: float = ONE_SIGMA) -> float:
 
 
 def epsilon_allowed(ratio: float, confidence: float = ONE_SIGMA) -> float:
-    """Return the epsilon of a Laplace law with that variance, sqrt(2 / V).
+    """Return the epsilon of Laplace noise with the variance `variance_needed`, sqrt(2 / V).
 
     >>> round(epsilon_allowed(0.0118), 3)
     0.307

@@ -1,4 +1,4 @@
-"""Bound disclosure by additive tuples: how surely the gaps between totals and their parts reveal the noise bound E.
+"""Bound disclosure by additive tuples: the probability that gaps between totals and parts reveal the noise bound E.
 
 The true counts of c parts and their total add up. The gap of the published counts,
 
@@ -7,8 +7,8 @@ The true counts of c parts and their total add up. The gap of the published coun
 therefore contains noise only and lies within +-(c + 1) E. A gap beyond (c + 1)(E - 1) is too wide for a smaller bound:
 the estimate ceil(|g| / (c + 1)) then equals E (Bach 2020, section "Revealing the bound", after Asghar and Kaafar 2019).
 
-Beyond the paper: tuples of small counts, whose p-table rows have fatter tails, and a likelihood attack that weighs all
-gaps instead of waiting for an extreme one. Gaps are only part of the published information: `residual_bound` uses all.
+Beyond the paper: tuples of small counts, whose p-table rows have heavier tails, and a likelihood attack that uses all
+gaps instead of an extreme one. Gaps are only part of the published information: `residual_bound` uses all of it.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
 
 
 def largest_noise(law: Noise | RoundedRow) -> int:
-    """Return the largest absolute noise that occurs."""
+    """Return the largest absolute value of the noise with positive probability."""
     if isinstance(law, RoundedRow):
         return law.bound
     if math.isinf(law.bound):
         raise ParameterError(
-            f"{type(law).__name__} is unbounded: it has no bound to reveal. Cut it with Truncated(law, bound=E), "
-            "or look at the (epsilon, delta) of the law instead.",
+            f"{type(law).__name__} is unbounded: it has no bound to reveal. Truncate it with Truncated(law, bound=E), "
+            "or compute its epsilon and delta instead.",
             parameter="law",
         )
     x = np.arange(-int(law.bound), int(law.bound) + 1)
-    # A probability that underflows is still one that occurs: its logarithm is finite.
+    # A probability that underflows is positive: its logarithm is finite.
     return int(np.abs(x[np.isfinite(law.log_pmf(x))]).max())
 
 
 def probabilities(law: Noise | RoundedRow, bound: int | None = None) -> Floats:
-    """Return the probabilities of -E .. E; E is the law's largest noise unless a wider bound is given."""
+    """Return the probabilities of -E .. E; E is the largest noise of the distribution unless a wider bound is given."""
     edge = bound or largest_noise(law)
     if edge == 0:
-        raise ParameterError("This law never changes a count: there is no bound to reveal.", parameter="law")
+        raise ParameterError("This noise distribution is always 0: it has no bound to reveal.", parameter="law")
     x = np.arange(-edge, edge + 1)
     if isinstance(law, RoundedRow):
         found = law.law()
@@ -64,9 +64,9 @@ def probabilities(law: Noise | RoundedRow, bound: int | None = None) -> Floats:
 
 
 def gap_law(parts: Sequence[Floats], total: Floats) -> Floats:
-    """Return the law of g on -(c + 1)E .. (c + 1)E for laws of parts and total given on -E .. E.
+    """Return the distribution of g on -(c + 1)E .. (c + 1)E, given those of parts and total on -E .. E.
 
-    By convolution: sums of products of probabilities, without cancellation.
+    Computed by convolution: sums of products of probabilities, without cancellation.
     """
     return reduce(np.convolve, parts, total[::-1])
 
@@ -74,14 +74,14 @@ def gap_law(parts: Sequence[Floats], total: Floats) -> Floats:
 def extreme_gap(parts: Sequence[Floats], total: Floats) -> float:
     """Return P(|g| > (c + 1)(E - 1)), both tails.
 
-    The c + 1 outermost values on each side are summed, so tiny chances keep their digits.
+    The c + 1 outermost values on each side are summed, so tiny probabilities keep their digits.
     """
     gap, outer = gap_law(parts, total), len(parts) + 1
     return min(1.0, math.fsum(gap[:outer]) + math.fsum(gap[-outer:]))
 
 
 def check_tuples(*, tuples: int, categories: int) -> None:
-    """Raise ParameterError unless there are no tuples or more, of two parts or more."""
+    """Raise ParameterError unless the number of tuples is at least 0 and the number of parts at least 2."""
     if not non_negative_whole.contains(tuples):
         raise ParameterError.outside("additive tuples", "tuples", tuples, non_negative_whole.words)
     if not positive_whole.contains(categories) or categories < 2:
@@ -89,45 +89,46 @@ def check_tuples(*, tuples: int, categories: int) -> None:
 
 
 PARTS = "independent noise of parts and total"
-"""What sets of parts and their total are taken to have."""
+"""An assumption of all figures on tuples."""
 CONFIDENCE = 0.6827
 """The paper's 68 %: one standard deviation of a Gaussian."""
 
-LEAST_SURE = 0.55
-"""The least confidence to which who tells two bounds apart is held: the toss of a coin gives 0.5."""
+MIN_CONFIDENCE = 0.55
+"""The minimum target for an attacker who distinguishes two bounds: random guessing gives 0.5."""
 
-GAP, LIKELIHOOD, RESIDUALS, NOISES = "gap", "likelihood", "residuals", "noises"
+GAP, LIKELIHOOD, RESIDUALS, NOISE_TERMS = "gap", "likelihood", "residuals", "noise terms"
 ATTACKERS = {
     GAP: "waits for an extreme gap between a total and its parts",
-    LIKELIHOOD: "knows the noise distribution and weighs every gap between a total and its parts",
-    RESIDUALS: "compares the residuals of all published counts with the bounds {bound} and {wider}",
-    NOISES: "knows all true counts, and so every noise,",
+    LIKELIHOOD: "knows the noise distribution and uses the likelihood of all gaps between totals and parts",
+    RESIDUALS: "tests the residuals of all published counts for the bounds {bound} and {wider}",
+    NOISE_TERMS: "knows all true counts, and therefore every noise term,",
 }
-"""How an attacker looks for the bound."""
+"""Attacker models of bound disclosure: the end of the phrase "an attacker who ..."."""
 
 EXTREME = "1 - prod (1 - p1)^sets, p1 = P(|sum x - x_T| > (c + 1)(E - 1))"
-"""How surely an extreme gap shows the bound."""
+"""The probability that an extreme gap reveals the bound."""
 
 MOST_TUPLES = 20_000
-"""The most combinations of true parts that are searched for the worst; a few seconds."""
+"""The largest number of combinations of true parts in the search for the worst; a few seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundDisclosure:
-    """How surely the bound is found from independent tuples.
+    """The probability that independent tuples disclose the bound.
 
-    After m tuples, with q = (1 - chance)^m, who waits for an extreme gap has found it with probability 1 - q. Who
-    weighs every gap is right with probability (1 + sqrt(1 - q^2)) / 2 at most; see `likelihood_disclosure`.
+    Let q = (1 - chance)^m for m tuples. An attacker who waits for an extreme gap identifies the bound with
+    probability 1 - q. A likelihood attacker is right with probability at most (1 + sqrt(1 - q^2)) / 2; see
+    `likelihood_disclosure`.
 
     Attributes:
-        bound: the largest noise E that is to stay unknown.
+        bound: the noise bound E to be kept secret.
         categories: the number c of parts of a tuple.
-        tuples: how many independent tuples the output holds.
-        confidence: alpha, from which on the bound counts as found.
-        chance: what one tuple adds; for the extreme gap the paper's p1, for all gaps the squared distance H^2.
-        attacker: who looks for the bound, one of ATTACKERS.
-        worst: the tuples that the chance is for.
-        assumptions: what must be true for the figures to hold.
+        tuples: the number of independent tuples in the output.
+        confidence: alpha, the probability from which on the bound counts as disclosed.
+        chance: the contribution of one tuple: the paper's p1 for the extreme gap, the squared distance H^2 otherwise.
+        attacker: the attacker model, one of ATTACKERS.
+        worst: the tuples to which `chance` refers.
+        assumptions: the assumptions of the figures.
     """
 
     bound: int
@@ -141,34 +142,34 @@ class BoundDisclosure:
 
     @property
     def needed(self) -> float:
-        """Return m = ceil(log q / log(1 - chance)), q as alpha asks for it; infinite if the chance is 0.
+        """Return m = ceil(log q / log(1 - chance)), with q from alpha; infinite if the chance is 0.
 
-        Fewer tuples than these do not reach the confidence; of all gaps, even these may not.
+        Fewer tuples do not reach the confidence. For the likelihood attacker even m tuples may not reach it.
         """
         if self.chance >= 1:
             return 1
         each = math.log1p(-self.chance)
-        # A chance of next to nothing would take more tuples than there are numbers.
+        # With a tiny chance the number of tuples overflows.
         many = _unseen_at(self.confidence, self.attacker) / each if each else math.inf
         return math.ceil(many) if math.isfinite(many) else math.inf
 
     @property
     def reached(self) -> float:
-        """Return the confidence that the available tuples give, of all gaps at most."""
-        return reached_together([self])
+        """Return the confidence reached with the available tuples; an upper bound for the likelihood attacker."""
+        return combined_confidence([self])
 
     @property
     def inferable(self) -> bool:
-        """Say whether the available tuples may suffice to find the bound."""
+        """Return whether the available tuples may suffice to disclose the bound."""
         return self.tuples >= self.needed
 
     def result(self) -> Result:
-        """Return the confidence reached in words."""
+        """Return the confidence reached as a result."""
         return result_of_sets([self])
 
 
 def result_of_sets(found: Sequence[BoundDisclosure], name: str = "bound_revealed_by_gap") -> Result:
-    """Return how surely sets of several sizes together reveal the bound to one attacker, in words."""
+    """Return the probability that tuples of several sizes together disclose the bound to one attacker."""
     first = found[0]
     counted = " and ".join(f"{_number(each.tuples)} sets of {each.categories} parts and their total" for each in found)
     needed = f"; {_number(first.needed)} are needed" if len(found) == 1 else ""
@@ -176,7 +177,7 @@ def result_of_sets(found: Sequence[BoundDisclosure], name: str = "bound_revealed
     return replace(
         identified(
             first.attacker,
-            reached_together(found),
+            combined_confidence(found),
             first.bound,
             first.confidence,
             evidence=f"from {counted} alone{needed}",
@@ -198,24 +199,24 @@ def identified(
     assumptions: tuple[str, ...],
     equation: str,
 ) -> Result:
-    """Return how surely an attacker identifies the bound, in words.
+    """Return the probability that an attacker identifies the bound, as a result.
 
     Args:
         attacker: one of ATTACKERS.
-        probability: of being right.
+        probability: the probability of identifying the bound.
         bound: E.
-        confidence: from which on the bound counts as found, None where nothing depends on the figure.
-        evidence: what the attacker uses, and what kind of figure this is.
-        assumptions: what must be true for the figure to hold.
-        equation: its formula.
+        confidence: the probability from which on the bound counts as disclosed; None without a target.
+        evidence: the data that the attacker uses, and the kind of the figure.
+        assumptions: the assumptions of the figure.
+        equation: the formula of the figure.
     """
-    who = ATTACKERS[attacker].format(bound=bound, wider=bound + 1)
+    attack = ATTACKERS[attacker].format(bound=bound, wider=bound + 1)
     target = "" if confidence is None else f" (target: below {confidence:.3g})"
     return Result(
         name="bound_revealed",
         value=probability,
         unit="1",
-        sentence=f"An attacker who {who} identifies the bound {bound} with probability "
+        sentence=f"An attacker who {attack} identifies the bound {bound} with probability "
         f"{probability:.3g}{target}, {evidence}.",
         assumptions=assumptions,
         equation=equation,
@@ -225,15 +226,15 @@ def identified(
 def bound_disclosure(
     law: Noise | RoundedRow | PTable, *, tuples: int, categories: int = 2, confidence: float = CONFIDENCE
 ) -> BoundDisclosure:
-    """Return how surely an extreme gap gives the bound away.
+    """Return the probability that an extreme gap reveals the bound.
 
-    p1 = P(|g| > (c + 1)(E - 1)), both tails, by convolution of the law with
+    p1 = P(|g| > (c + 1)(E - 1)), both tails, by convolution of the distribution with
     itself; m = ceil(log(1 - alpha) / log(1 - p1)).
 
-    A law (or a row on its key grid) stands for every part and the total, as in the
-    paper: true for counts above the bound, for which the last row of a p-table
-    serves. A whole p-table is searched for the true counts with the largest p1:
-    small counts have fatter tails, so its figure is an upper limit for a real mix.
+    A distribution (or a row on its key grid) applies to every part and the total, as in
+    the paper. This holds for counts above the bound, for which a p-table uses its last
+    row. A whole p-table is searched for the true counts with the largest p1: small counts
+    have heavier tails, so the figure is an upper bound for a real mix of counts.
 
     >>> law = MaxEntropy(variance=2, bound=5)
     >>> found = bound_disclosure(law, tuples=28_000_000)
@@ -261,8 +262,8 @@ def bound_disclosure(
         assumptions=(
             which,
             f"{PARTS}, independent tuples",
-            "the attacker waits for an extreme gap; weighing all gaps can take fewer tuples",
-            "no true count is known from elsewhere",
+            "the attacker waits for an extreme gap; a likelihood attack on all gaps can need fewer tuples",
+            "the attacker knows no true count from other sources",
         ),
     )
 
@@ -275,14 +276,14 @@ def likelihood_disclosure(
     categories: int = 2,
     confidence: float = CONFIDENCE,
 ) -> BoundDisclosure:
-    """Return how surely the likelihood of all gaps tells a law from another with a different bound.
+    """Return the probability that the likelihood of all gaps distinguishes two distributions with different bounds.
 
-    Beyond the paper. Whoever weighs both laws g, h of the gap equally and chooses
-    the likelier is right with probability (1 + d) / 2 after m tuples, and nobody is
-    right more often. Their distance d in variation is at most sqrt(1 - (1 - H^2)^(2m)),
-    with the squared Hellinger distance H^2 = sum (sqrt g - sqrt h)^2 / 2 of one
-    tuple (Le Cam). So `reached` is never too low; where the laws differ in many small
-    ways it is a few points too high.
+    Beyond the paper. An attacker who gives both distributions g, h of the gap equal prior
+    probability and chooses the likelier one is right with probability (1 + d) / 2 after m tuples.
+    No attacker is right more often. The total variation distance d is at most
+    sqrt(1 - (1 - H^2)^(2m)), with the squared Hellinger distance H^2 = sum (sqrt g - sqrt h)^2 / 2
+    of one tuple (Le Cam). `reached` is therefore an upper bound. It is a few percentage points too
+    high if the distributions differ in many small ways.
 
     >>> laws = [MaxEntropy(variance=2, bound=bound) for bound in (5, 6)]
     >>> likelihood_disclosure(*laws, tuples=28_000_000).needed < 3_000_000
@@ -292,11 +293,14 @@ def likelihood_disclosure(
     _check_confidence(confidence)
     if confidence <= 0.5:
         raise ParameterError.outside(
-            "bounds_told_apart", "confidence", confidence, "above 0.5, which the toss of a coin gives"
+            "likelihood_disclosure", "confidence", confidence, "above 0.5, the success of random guessing"
         )
     p, q = probabilities(law), probabilities(other)
     if len(p) == len(q):
-        raise ParameterError("bounds_told_apart: both laws have the same bound. Give two bounds.", parameter="other")
+        raise ParameterError(
+            "likelihood_disclosure: both distributions have the same bound. Give two different bounds.",
+            parameter="other",
+        )
     gaps = [gap_law([each] * categories, each) for each in (p, q)]
     width = max(map(len, gaps))
     g, h = (np.pad(gap, (width - len(gap)) // 2) for gap in gaps)
@@ -309,10 +313,10 @@ def likelihood_disclosure(
         attacker=LIKELIHOOD,
         worst=f"bound {len(p) // 2} against {len(q) // 2}",
         assumptions=(
-            "the attacker knows both laws, variance included, and weighs the two bounds equally beforehand",
+            "the attacker knows both noise distributions, including the variance; prior probability 0.5 for each bound",
             "all counts above the bound",
             f"{PARTS}, independent tuples",
-            "an upper limit of how often the attacker is right, and a lower one of what she needs",
+            "an upper bound of the attacker's success, and a lower bound of the number of tuples needed",
         ),
     )
 
@@ -320,16 +324,16 @@ def likelihood_disclosure(
 def disclosures_at(
     variance: float, bound: int, tuples: Mapping[int, int], *, confidence: float = CONFIDENCE, attacker: str = "gap"
 ) -> list[BoundDisclosure]:
-    """Return how surely an attacker finds the bound of maximum-entropy noise from tuples of each size by themselves.
+    """Return the disclosure of the bound of maximum-entropy noise, separately for tuples of each size.
 
-    The attacker "gap" is the paper's; "likelihood" tells E from E + 1 at the same, public V. By guessing alone she is
-    right in half of the cases, so that she cannot be held to less than LEAST_SURE.
+    The attacker "gap" is the paper's. The attacker "likelihood" distinguishes E from E + 1 at the same, public V.
+    Random guessing is right in half of the cases, so the target for this attacker is at least MIN_CONFIDENCE.
 
     Args:
         variance: V.
         bound: E.
-        tuples: by number of parts, how many tuples there are.
-        confidence: from which on the bound counts as found.
+        tuples: the number of tuples by number of parts.
+        confidence: the probability from which on the bound counts as disclosed.
         attacker: one of ATTACKERS.
     """
     if attacker not in {GAP, LIKELIHOOD}:
@@ -338,7 +342,7 @@ def disclosures_at(
     law = MaxEntropy(variance=variance, bound=bound)
     if attacker == GAP:
         return [bound_disclosure(law, tuples=n, categories=c, confidence=confidence) for c, n in tuples.items()]
-    wider, sure = MaxEntropy(variance=variance, bound=bound + 1), max(confidence, LEAST_SURE)
+    wider, sure = MaxEntropy(variance=variance, bound=bound + 1), max(confidence, MIN_CONFIDENCE)
     return [likelihood_disclosure(law, wider, tuples=n, categories=c, confidence=sure) for c, n in tuples.items()]
 
 
@@ -351,23 +355,23 @@ def disclosure_at(
     confidence: float = CONFIDENCE,
     attacker: str = "gap",
 ) -> BoundDisclosure:
-    """Return how surely an attacker finds the bound of maximum-entropy noise from tuples of one size."""
+    """Return the disclosure of the bound of maximum-entropy noise by tuples of one size."""
     (found,) = disclosures_at(variance, bound, {categories: tuples}, confidence=confidence, attacker=attacker)
     return found
 
 
-def reached_together(found: Sequence[BoundDisclosure]) -> float:
-    """Return how surely tuples of several sizes give one bound away to one attacker, q = prod (1 - chance)^tuples."""
+def combined_confidence(found: Sequence[BoundDisclosure]) -> float:
+    """Return the confidence that tuples of several sizes give one attacker, with q = prod (1 - chance)^tuples."""
     if any(each.chance >= 1 and each.tuples for each in found):
         return 1.0
     unseen = sum(each.tuples * math.log1p(-each.chance) for each in found if each.tuples)
-    return upper_limit(-unseen) if found[0].attacker == LIKELIHOOD else -math.expm1(unseen)
+    return le_cam_bound(-unseen) if found[0].attacker == LIKELIHOOD else -math.expm1(unseen)
 
 
-def upper_limit(exponent: float) -> float:
-    """Return (1 + sqrt(1 - exp(-2 B))) / 2: no comparison of two distributions is right more often (Le Cam).
+def le_cam_bound(exponent: float) -> float:
+    """Return (1 + sqrt(1 - exp(-2 B))) / 2, an upper bound of the success of any test of two distributions (Le Cam).
 
-    >>> upper_limit(0.0), round(upper_limit(0.1), 3)
+    >>> le_cam_bound(0.0), round(le_cam_bound(0.1), 3)
     (0.5, 0.713)
     """
     return (1 + math.sqrt(-math.expm1(-2 * exponent))) / 2
@@ -385,8 +389,8 @@ def largest_variance(
 ) -> Result:
     """Return the largest variance V at which the tuples do not reveal the bound of maximum-entropy noise.
 
-    By bisection on V, up to E (E + 1) / 3, where the law is uniform. Of the attackers
-    "gap" and "likelihood" neither is always the stronger: a design takes the smaller of both variances.
+    Found by bisection on V up to E (E + 1) / 3, where the distribution is uniform. Neither of the attackers
+    "gap" and "likelihood" is always the stronger one: a design uses the smaller of both variances.
     """
 
     def disclosure(variance: float) -> BoundDisclosure:
@@ -394,7 +398,7 @@ def largest_variance(
         return disclosure_at(variance, bound, confidence=confidence, attacker=attacker, **kind)
 
     uniform = Uniform(bound=bound).variance
-    variance = largest_holding(lambda v: not disclosure(v).inferable, uniform)
+    variance = largest_satisfying(lambda v: not disclosure(v).inferable, uniform)
     held = disclosure(variance)
     limit = ", the variance of uniform noise" if variance == uniform else ""
     return Result(
@@ -405,7 +409,7 @@ def largest_variance(
         value=variance,
         unit="persons squared",
         sentence=f"With {_number(tuples)} sets of {categories} parts and their total alone, an attacker who "
-        f"{ATTACKERS[attacker]} reaches a confidence of {confidence:.2%} in the bound {bound} from a noise variance of "
+        f"{ATTACKERS[attacker]} reaches a confidence of {confidence:.2%} in the bound {bound} at noise variances from "
         f"{variance:.3g} on{limit}.",
         worst=held.worst,
         assumptions=("maximum-entropy noise", *held.assumptions),
@@ -413,10 +417,10 @@ def largest_variance(
 
 
 def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
-    """Return the bound, the largest chance of an extreme gap, and the true parts that have it."""
+    """Return the bound, the largest probability of an extreme gap, and the true parts that attain it."""
     bound = max(largest_noise(row) for row in ptable.rows)
     laws = [probabilities(row, bound) for row in ptable.rows]
-    # A fixed 0 adds no noise: a tuple that holds one is a tuple of fewer parts.
+    # A fixed 0 adds no noise: a tuple with a fixed 0 is a tuple of fewer parts.
     counts = range(0 if ptable.perturbs_zeros else 1, len(ptable.rows))
     if math.comb(len(counts) + categories - 1, categories) > MOST_TUPLES:
         raise ParameterError(
@@ -431,8 +435,8 @@ def _worst_tuple(ptable: PTable, categories: int) -> tuple[int, float, str]:
     return bound, found[worst], f"true parts {', '.join(map(str, worst))}"
 
 
-def largest_holding(holds: Callable[[float], bool], highest: float) -> float:
-    """Return the largest number up to the highest that holds, from below, to nine digits."""
+def largest_satisfying(holds: Callable[[float], bool], highest: float) -> float:
+    """Return the largest number up to `highest` that satisfies a condition, rounded down at nine digits."""
     if holds(highest):
         return highest
     low, high = 0.0, highest
@@ -444,15 +448,15 @@ def largest_holding(holds: Callable[[float], bool], highest: float) -> float:
 
 def _check_confidence(confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise ParameterError.outside("revealing the bound", "confidence", confidence, "between 0 and 1", "0.68 to 0.99")
+        raise ParameterError.outside("bound disclosure", "confidence", confidence, "between 0 and 1", "0.68 to 0.99")
 
 
 def _number(value: float) -> str:
-    """Return a count that may be huge.
+    """Return a count as text, also if it is very large or infinite.
 
     >>> _number(7543724), _number(8.2e19), _number(math.inf)
-    ('7,543,724', '8.2e+19', 'endlessly many')
+    ('7,543,724', '8.2e+19', 'infinitely many')
     """
     if math.isinf(value):
-        return "endlessly many"
+        return "infinitely many"
     return f"{value:,.0f}" if value < 1e12 else f"{value:.2g}"

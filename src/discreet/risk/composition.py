@@ -34,10 +34,10 @@ from discreet.risk.sentences import (
     condition,
     counted_in,
     downwards,
+    guarantee_clause,
     law_used,
-    promise,
     rounding,
-    seen_alone,
+    singleton_clause,
     upwards,
 )
 
@@ -56,23 +56,23 @@ ALIKE, TINY = 1e-8, 1e-300
 class Composition:
     """The privacy loss of many counts of one person or household.
 
-    Values of results are those of the upper ends, which err upwards; the lower ends
-    differ where losses had to be rounded, and then stand in the sentence.
+    The values of results are upper bounds. The lower bounds differ if losses had to be
+    rounded; the sentence then states both.
 
     Attributes:
-        counts: how many independent noises are composed.
-        upper: the composed loss in each direction, losses rounded up.
-        lower: the same, losses rounded down; equal to `upper` where nothing was rounded.
-        who: who is protected, in words.
-        condition: what must hold, as the end of "This holds only if ..".
-        worst: the pair of counts composed, or None for one law everywhere.
-        assumptions: what else must be true.
+        counts: the number of independent noise terms that are composed.
+        upper: the composed loss in each direction, with losses rounded up.
+        lower: the same with losses rounded down; equal to `upper` without rounding.
+        protected_unit: the protected person or household, in words.
+        condition: the condition, as the end of "This holds only if ...".
+        worst: the pair of counts that is composed; None if all counts have the same noise distribution.
+        assumptions: further assumptions.
     """
 
     counts: int
     upper: tuple[ComposedLoss, ...] = field(repr=False)
     lower: tuple[ComposedLoss, ...] = field(repr=False)
-    who: str
+    protected_unit: str
     condition: str
     worst: str | None
     assumptions: tuple[str, ...]
@@ -81,12 +81,13 @@ class Composition:
         """Return the delta that no epsilon removes: 1 - (1 - p)^t."""
         floor = _floor(self.upper)
         if floor == 0:
-            return self._result("delta_floor", 0.0, f"Nothing that a count can show proves the presence of {self.who}.")
+            sentence = f"No value of a count proves the presence or absence of {self.protected_unit}."
+            return self._result("delta_floor", 0.0, sentence)
         return self._result(
             "delta_floor",
             floor,
-            f"With probability up to {upwards(floor)} at least one of {self.counts} counts shows a number that it "
-            f"could not show without {self.who}, or not with; no epsilon removes this.",
+            f"With probability up to {upwards(floor)}, at least one of {self.counts} counts has a value that proves "
+            f"the presence or absence of {self.protected_unit}. No epsilon removes this.",
         )
 
     def delta(self, epsilon: float) -> Result:
@@ -96,28 +97,28 @@ class Composition:
         return self._result(
             f"composed_delta_at_epsilon_{epsilon:g}",
             high,
-            f"{self._promise(epsilon, upwards(high))}{_bracket(low, high)}.",
+            f"{self._guarantee(epsilon, upwards(high))}{_bracket(low, high)}.",
         )
 
     def advantage(self) -> Result:
-        """Return the best advantage in guessing from all counts whether the person is there: delta(0)."""
+        """Return the largest advantage in membership inference from all counts: delta(0)."""
         low, high = (max(loss.delta(0.0) for loss in losses) for losses in (self.lower, self.upper))
         return self._result(
             "composed_advantage",
             high,
-            f"Whoever knows everything but the presence of {self.who}, and tosses a coin without the output, guesses "
-            f"right from {self.counts} counts with probability {upwards((1 + high) / 2, 4)} instead of 0.5"
+            f"An attacker who knows everything except the presence of {self.protected_unit}, with prior probability "
+            f"0.5, infers it from {self.counts} counts with probability {upwards((1 + high) / 2, 4)}"
             f"{_bracket((1 + low) / 2, (1 + high) / 2)}.",
         )
 
     def epsilon(self, delta: float) -> Result:
-        """Return the smallest epsilon that goes with delta, infinite if delta is below the floor."""
+        """Return the smallest epsilon for delta; infinite if delta is below the floor."""
         DELTA.check("composition", "delta", delta)
         name, floor = f"composed_epsilon_at_delta_{delta:g}", _floor(self.upper)
         if delta < floor:
             sentence = (
-                f"No epsilon goes with delta {delta:g} for {self.counts} counts together: the bound of the noise alone "
-                f"gives {self.who} away with probability {downwards(floor)}."
+                f"No epsilon corresponds to delta {delta:g} for {self.counts} counts together: the noise bound alone "
+                f"reveals the presence or absence of {self.protected_unit} with probability {downwards(floor)}."
             )
             return self._result(name, math.inf, sentence)
         return self._epsilon(name, delta - floor, f"{delta:g}")
@@ -134,14 +135,16 @@ class Composition:
             max(loss.epsilon(excess + (floor - loss.floor)) for loss in losses) for losses in (self.lower, self.upper)
         )
         if delta == "1":
-            nothing = (
-                f"No epsilon promises anything: {self.counts} counts together give {self.who} away with probability"
+            sentence = (
+                f"No epsilon gives a guarantee: {self.counts} counts together reveal the presence or absence of "
+                f"{self.protected_unit} with probability {downwards(floor)}."
             )
-            return self._result(name, high, f"{nothing} {downwards(floor)}.")
-        return self._result(name, high, f"{self._promise(high, delta)}{_bracket(low, high, 5)}.")
+            return self._result(name, high, sentence)
+        return self._result(name, high, f"{self._guarantee(high, delta)}{_bracket(low, high, 5)}.")
 
-    def _promise(self, epsilon: float, delta: str) -> str:
-        return promise(f"{self.counts} counts show together", self.who, epsilon, delta).capitalize()
+    def _guarantee(self, epsilon: float, delta: str) -> str:
+        values = f"any values of {self.counts} counts together"
+        return guarantee_clause(values, self.protected_unit, epsilon, delta).capitalize()
 
     def _result(self, name: str, value: float, sentence: str) -> Result:
         return Result(
@@ -163,19 +166,19 @@ def compose(
     step: float | None = None,
     key_space: int | None = None,
 ) -> Composition:
-    """Return the composition of counts that all get one law.
+    """Return the composition of counts that all have the same noise distribution.
 
-    Exact for the maximum-entropy, discrete Gaussian, two-sided geometric and
-    uniform laws before rounding, cut or not: their losses are equally spaced. For any other
-    law, and after rounding to keys, losses are rounded to multiples of `step`, up
-    and down, and epsilon is known to within counts * step on either side.
+    Exact for the maximum-entropy, discrete Gaussian, two-sided geometric and uniform
+    distributions before rounding, truncated or not: their losses are equally spaced. For any
+    other distribution, and after rounding to keys, losses are rounded to multiples of `step`,
+    up and down, and epsilon is known to within counts * step on either side.
 
     Args:
-        law: the law of the noise of every count.
+        law: the noise distribution of every count.
         statistics: t, the number of distinct participant sets that contain the person.
-        neighbours: whose presence is to be hidden.
-        step: multiples to round losses to; 1/250 of their standard deviation by default.
-        key_space: the grid of keys the law is rounded to; None takes the law before rounding.
+        neighbours: the neighbour relation, i.e. the protected person or household.
+        step: the step to whose multiples losses are rounded; 1/250 of their standard deviation by default.
+        key_space: the number of keys to which the distribution is rounded; None for no rounding.
 
     >>> from discreet.noise.max_entropy import MaxEntropy
     >>> print(f"{compose(MaxEntropy(variance=3, bound=10), 2775).floor().value:.3g}")
@@ -187,15 +190,15 @@ def compose(
     if exact_step is None:
         upper, lower, how = _rounded_losses(pair.directions, counts, step)
     else:
-        # A law with equally spaced losses is symmetric: one direction stands for both.
+        # A distribution with equally spaced losses is symmetric: one direction represents both.
         upper = lower = (ComposedLoss(SteppedLoss.exact(pair.up, exact_step), counts),)
-        how = "exact composition; what delta has above its floor is right to 1e-10 of its size"
+        how = "exact composition; delta above its floor has a relative error of at most 1e-10"
     used = rounding(law, counts, neighbours.household) if key_space is None else law_used(key_space)
     return Composition(
         counts=counts,
         upper=upper,
         lower=lower,
-        who=neighbours.who,
+        protected_unit=neighbours.protected_unit,
         condition=condition(law, neighbours),
         worst=None,
         assumptions=(neighbours.assumption, *_common(statistics), used, how),
@@ -203,11 +206,11 @@ def compose(
 
 
 def compose_large(ptable: PTable, statistics: int, *, step: float | None = None) -> Composition:
-    """Return the composition of large counts, which the last row of a p-table serves, or its last rows in turn.
+    """Return the composition of large counts, which use the last row of a p-table, or its last rows in turn.
 
-    The rows themselves are composed, whatever their shape and mean. Exact where the row is the maximum-entropy
-    distribution of its variance and bound. Else losses are rounded to multiples of `step`, up and down. Where rows take
-    turns, every count is taken to meet the same two rows, and each figure is the largest of all such pairs.
+    The rows themselves are composed, with any shape and mean. The result is exact if the row is the maximum-entropy
+    distribution of its variance and bound. Otherwise losses are rounded to multiples of `step`, up and down. If rows
+    alternate, every count is assumed to use the same two rows, and each figure is the maximum over all such pairs.
     """
     STATISTICS.check("compose_large", "statistics", statistics)
     where, last = _where_large(ptable), len(ptable.rows) - 1
@@ -215,19 +218,19 @@ def compose_large(ptable: PTable, statistics: int, *, step: float | None = None)
     if isinstance(law, MaxEntropy) and step is None:
         return replace(compose(law, statistics), condition=where)
     cycle = [row_pair(ptable, count) for count in range(last + 1 - ptable.repeat, last + 1)]
-    # A symmetric row has the same loss in both directions, and a cycle has the same pairs again and again.
+    # A symmetric row has the same loss in both directions, and a cycle repeats the same pairs.
     distinct = {
         tuple(sorted(zip(loss.losses.round(12).tolist(), loss.probabilities.round(15).tolist(), strict=True))): loss
         for pair in cycle
         for loss in pair.directions
     }
     upper, lower, how = _rounded_losses(tuple(distinct.values()), statistics, step)
-    turns = ("every count meets the same two of the rows that take turns, the worst ones",) if ptable.repeat > 1 else ()
+    turns = ("every count uses the same two of the alternating rows, the worst pair",) if ptable.repeat > 1 else ()
     return Composition(
         counts=statistics,
         upper=upper,
         lower=lower,
-        who=ONE_PERSON.who,
+        protected_unit=ONE_PERSON.protected_unit,
         condition=where,
         worst=max(cycle, key=lambda pair: pair.floor).name if turns else None,
         assumptions=(ONE_PERSON.assumption, *_common(statistics), *turns, law_used(None), how),
@@ -235,7 +238,7 @@ def compose_large(ptable: PTable, statistics: int, *, step: float | None = None)
 
 
 def large_law(ptable: PTable) -> Noise:
-    """Return the distribution of large counts, as maximum-entropy noise where the row is just that."""
+    """Return the noise distribution of large counts, as MaxEntropy if the row equals it."""
     row = ptable.large
     if not 0 < row.variance < row.bound**2:
         return row
@@ -244,17 +247,17 @@ def large_law(ptable: PTable) -> Noise:
 
 
 def _where_large(ptable: PTable) -> str:
-    """Return which counts the last rows serve, and what happens to a person alone, as the end of "only if ..."."""
+    """Return which counts use the last rows, and the risk of singleton cells, as the end of "only if ..."."""
     where = f"every one of these counts exceeds {len(ptable.rows) - ptable.repeat}"
     if ptable.perturbs_zeros:
         return where
-    return f"{where}; {seen_alone(row_pair(ptable, 0).floor)}, whatever epsilon is"
+    return f"{where}; {singleton_clause(row_pair(ptable, 0).floor)}, for every epsilon"
 
 
 def _rounded_losses(
     directions: tuple[PrivacyLoss, ...], counts: int, step: float | None
 ) -> tuple[tuple[ComposedLoss, ...], tuple[ComposedLoss, ...], str]:
-    """Return the upper and the lower composed losses of each direction, and how they were made."""
+    """Return the upper and the lower composed losses of each direction, and the method."""
     chosen = step if step is not None else max(map(_deviation, directions)) / FINENESS
     STEP.check("composition", "step", chosen)
     upper = tuple(ComposedLoss(SteppedLoss.pessimistic(loss, chosen), counts) for loss in directions)
@@ -266,7 +269,7 @@ def _rounded_losses(
 
 
 def _deviation(loss: PrivacyLoss) -> float:
-    """Return the standard deviation of the finite losses of one count, 1 where there is no more than one."""
+    """Return the standard deviation of the finite losses of one count; 1 if there is at most one loss."""
     total = float(loss.probabilities.sum())
     if total == 0:
         return 1.0
@@ -280,10 +283,10 @@ def _floor(losses: tuple[ComposedLoss, ...]) -> float:
 
 
 def _bracket(low: float, high: float, digits: int = 3) -> str:
-    """Say how far a figure may be too high, where losses were rounded."""
+    """Return the interval of a figure in words if losses were rounded; otherwise an empty text."""
     if high - low <= 1e-9 * high:
         return ""
-    return f" (known to lie from {downwards(low, digits)} to {upwards(high, digits)})"
+    return f" (between {downwards(low, digits)} and {upwards(high, digits)})"
 
 
 def _common(statistics: int) -> tuple[str, ...]:

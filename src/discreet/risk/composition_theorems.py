@@ -3,7 +3,7 @@
 Basic composition adds epsilons and deltas. Advanced composition is theorem 3.20 of Dwork and Roth (2014).
 Zero-concentrated differential privacy (zCDP) adds rho: rho-zCDP bounds E[e^((alpha - 1) loss)] by
 e^((alpha - 1) alpha rho) for every alpha > 1 (Bun and Steinke 2016, definition 1.1). Both conversions from rho to
-epsilon and delta hold for any such loss, so that their epsilon errs upwards. `compose` gives the exact figures.
+epsilon and delta hold for any such loss, so their epsilon is an upper bound. `compose` gives the exact figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.noise.truncated import Truncated
 from discreet.noise.uniform import Uniform
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import EXCESS, ONE_PERSON, SLACK, Neighbours, law_pair
-from discreet.risk.sentences import INDEPENDENT, condition, counted_in, law_used, promise, upwards
+from discreet.risk.sentences import INDEPENDENT, condition, counted_in, guarantee_clause, law_used, upwards
 
 if TYPE_CHECKING:
     from discreet.noise.distribution import Noise
@@ -37,7 +37,7 @@ def cks_epsilon(rho: float, delta: float) -> float:
 
     The minimum over alpha > 1 of
     alpha rho + (log(1 / delta) + (alpha - 1) log(1 - 1 / alpha) - log alpha) / (alpha - 1).
-    Every alpha gives a valid epsilon: an imprecise minimum errs upwards.
+    Every alpha gives a valid epsilon: an imprecise minimum overstates epsilon.
 
     >>> print(f"{cks_epsilon((542 / 339) ** 2, 1e-10):.4f}")
     17.1436
@@ -51,7 +51,7 @@ def cks_epsilon(rho: float, delta: float) -> float:
         order = 1 + above
         return order * rho + (-math.log(delta) - math.log(order)) / above + math.log(above / order)
 
-    # Near the order sqrt(log(1 / delta) / rho) of the cruder conversion, on the logarithm of alpha - 1.
+    # Near the order sqrt(log(1 / delta) / rho) of the coarser conversion, on the logarithm of alpha - 1.
     middle = math.log(-math.log(delta) / rho) / 2
     best = minimize_scalar(epsilon, bounds=(middle - 5, middle + 5), method="bounded", options={"xatol": 1e-9})
     return max(float(best.fun), 0.0)
@@ -79,18 +79,18 @@ def cks_delta(rho: float, epsilon: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """An epsilon and a delta that a theorem promises together, and for what.
+    """An epsilon and a delta that a theorem guarantees together, with their conditions.
 
     Attributes:
-        theorem: its name in words.
-        name: its name in results.
-        equation: what it says.
+        theorem: the name of the theorem in words.
+        name: the name of the result.
+        equation: the formula of the theorem.
         epsilon: the epsilon, an upper bound.
-        delta: the delta that goes with it; 1 or more promises nothing.
-        counts: how many noises are composed.
-        who: who is protected, in words.
-        condition: what must hold, as the end of "This holds only if ..".
-        assumptions: what else must be true.
+        delta: the corresponding delta; 1 or more gives no guarantee.
+        counts: the number of composed noise terms.
+        protected_unit: the protected person or household, in words.
+        condition: the condition, as the end of "This holds only if ...".
+        assumptions: further assumptions.
     """
 
     theorem: str
@@ -99,23 +99,24 @@ class Guarantee:
     epsilon: float
     delta: float
     counts: int
-    who: str
+    protected_unit: str
     condition: str
     assumptions: tuple[str, ...]
 
     def result(self) -> Result:
-        """Return epsilon as a result; the sentence holds delta and the condition."""
+        """Return epsilon as a result; the sentence contains delta and the condition."""
         if self.delta >= 1:
-            said = f"promises nothing for {self.counts} counts together: its delta reaches {upwards(self.delta)}."
+            bound = f"gives no guarantee for {self.counts} counts together: its delta reaches {upwards(self.delta)}."
         else:
-            what = f"{self.counts} counts show together"
-            said = f"promises that {promise(what, self.who, self.epsilon, upwards(self.delta))}."
+            values = f"any values of {self.counts} counts together"
+            clause = guarantee_clause(values, self.protected_unit, self.epsilon, upwards(self.delta))
+            bound = f"guarantees that {clause}."
         return Result(
             name=self.name,
             equation=self.equation,
             value=self.epsilon,
             unit="1",
-            sentence=f"{self.theorem} {said} This holds only if {self.condition}.",
+            sentence=f"{self.theorem} {bound} This holds only if {self.condition}.",
             assumptions=(f"only if {self.condition}", f"delta {upwards(self.delta)}", *self.assumptions),
         )
 
@@ -144,8 +145,8 @@ def advanced_composition(
 ) -> Guarantee:
     """Return sqrt(2 t log(1 / slack)) epsilon_1 + t epsilon_1 (e^epsilon_1 - 1) with t delta_1 + slack.
 
-    Theorem 3.20 of Dwork and Roth (2014), epsilon_1 at the floor of a single
-    count. Above epsilon_1 of about 1 it is worse than basic composition.
+    Theorem 3.20 of Dwork and Roth (2014), with epsilon_1 at the floor of a single
+    count. For epsilon_1 above about 1 it is worse than basic composition.
     """
     SLACK.check("advanced_composition", "slack", slack)
     counts = neighbours.counts(statistics)
@@ -166,15 +167,15 @@ def advanced_composition(
 def concentrated_composition(
     law: Noise, statistics: int, neighbours: Neighbours = ONE_PERSON, *, slack: float, tight: bool = True
 ) -> Guarantee | None:
-    """Return what zCDP promises with delta = floor + slack, or None for a law it has no rho for.
+    """Return the guarantee of zCDP with delta = floor + slack, or None for a distribution without a known rho.
 
-    zCDP knows no outcome that is impossible without the person, so of a bounded law
-    it covers the finite losses alone and the floor 1 - (1 - p)^t is added to delta.
+    zCDP does not allow outcomes that are impossible without the person. For bounded noise
+    it covers only the finite losses, and the floor 1 - (1 - p)^t is added to delta.
 
     Args:
-        law: the law of the noise of every count.
+        law: the noise distribution of every count.
         statistics: t, the number of distinct participant sets that contain the person.
-        neighbours: whose presence is to be hidden.
+        neighbours: the neighbour relation, i.e. the protected person or household.
         slack: delta above the floor.
         tight: convert with Canonne, Kamath and Steinke (2020); else with Bun and Steinke (2016).
     """
@@ -200,13 +201,13 @@ def concentrated_composition(
 
 
 def rho(law: Noise, shift: int = 1) -> float | None:
-    """Return rho of the finite losses of a law against its copy shifted by h, or None if none is known.
+    """Return rho of the finite losses of a distribution against its copy shifted by h, or None if unknown.
 
     - h^2 / 2 sigma^2 for the Gaussian and the discrete Gaussian (Canonne, Kamath and Steinke 2020, theorem 4).
-    - lambda h^2 for exp(-lambda x^2) cut at a bound, lambda >= 0, outcomes of infinite loss left out: there
+    - lambda h^2 for exp(-lambda x^2) truncated at a bound, lambda >= 0, without outcomes of infinite loss: there
       sum_x p(x)^a p(x - h)^(1 - a) = e^(lambda h^2 a (a - 1)) sum_x e^(-lambda (x - h (1 - a))^2) / Z, and the sum
       over at most 2 E points one apart never exceeds Z, which has 2 E + 1 points centred at 0.
-    - (epsilon h)^2 / 2 where the loss never exceeds epsilon h (Bun and Steinke 2016, proposition 1.4).
+    - (epsilon h)^2 / 2 if the loss never exceeds epsilon h (Bun and Steinke 2016, proposition 1.4).
     """
     whole = law.law if isinstance(law, Truncated) and isinstance(law.law, DiscreteGaussian) else law
     match whole:
@@ -225,7 +226,7 @@ def rho(law: Noise, shift: int = 1) -> float | None:
 
 
 def _single(law: Noise, neighbours: Neighbours, slack: float = 0.0) -> tuple[float, float]:
-    """Return epsilon and delta of a single count, delta being the floor and a slack."""
+    """Return epsilon and delta of a single count; delta is the floor plus a slack."""
     pair = law_pair(law, neighbours.household)
     return pair.epsilon(pair.floor + slack), pair.floor + slack
 
@@ -248,7 +249,7 @@ def _guarantee(
         epsilon=epsilon,
         delta=delta,
         counts=neighbours.counts(statistics),
-        who=neighbours.who,
+        protected_unit=neighbours.protected_unit,
         condition=condition(law, neighbours),
         assumptions=(
             neighbours.assumption,

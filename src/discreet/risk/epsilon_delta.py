@@ -3,7 +3,7 @@
 Noise is (epsilon, delta)-differentially private for one count if delta >= sum_y max(0, P(y) - e^epsilon Q(y)) in both
 directions, P and Q being the distributions of the published count with and without one person (Bach 2020, section
 "Differential privacy"; Dwork and Roth 2014, definition 2.4). The delta of a p-table is that of its worst pair of
-adjacent rows, not of its typical row. With fixed zeros, the counts 0 and 1 have one delta at every epsilon.
+adjacent rows, not of its typical row. With fixed zeros, the counts 0 and 1 have the same delta at every epsilon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.noise.by_count import noise_by_count
 from discreet.noise.ptable import PTable
 from discreet.results import Result
 from discreet.risk.neighbouring_counts import DELTA, EPSILON, pairs
-from discreet.risk.sentences import downwards, law_used, promise, upwards
+from discreet.risk.sentences import downwards, guarantee_clause, law_used, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) -> Result:
     """Return delta of one count at epsilon, the maximum over all pairs of neighbouring counts.
 
-    Exact to double precision; for an unbounded law that has to be cut, what lies
-    beyond probabilities of 1e-300 is added, so delta errs upwards by as much.
+    Exact to double precision. An unbounded distribution that has to be truncated is cut at
+    probabilities of 1e-300; the remainder is added to delta, which is an upper bound.
 
     Args:
-        source: a law or a p-table.
-        epsilon: from 0 on.
-        key_space: the grid of keys the law is rounded to; None takes the law before rounding.
+        source: a noise distribution or a p-table.
+        epsilon: a number from 0 on.
+        key_space: the number of keys to which the distribution is rounded; None for no rounding.
 
     >>> from discreet.noise.ptable import PTable
     >>> result = delta_at(PTable.max_entropy(variance=2, bound=5), 1.0)
@@ -49,24 +49,24 @@ def delta_at(source: Source, epsilon: float, *, key_space: int | None = None) ->
 def _delta_result(source: Source, epsilon: float, key_space: int | None, among: Sequence[Pair]) -> Result:
     worst = max(among, key=lambda pair: pair.delta(epsilon))
     delta = worst.delta(epsilon)
-    said = promise("one published count shows", "one person", epsilon, upwards(delta))
-    flat = ", and no larger factor lowers it" if 0 < delta == worst.floor else ""
+    clause = guarantee_clause("any value of one published count", "one person", epsilon, upwards(delta))
+    flat = ", which no larger factor reduces" if 0 < delta == worst.floor else ""
     return Result(
         name=f"delta_at_epsilon_{epsilon:g}",
         equation="delta(eps) = max over adjacent rows of sum_y max(0, p(y) - e^eps p'(y))",
         value=delta,
         unit="1",
-        sentence=f"{said.capitalize()}{flat}.",
+        sentence=f"{clause.capitalize()}{flat}.",
         worst=worst.name if noise_by_count(source).varies_by_count else None,
         assumptions=_assumptions(source, key_space, worst),
     )
 
 
 def membership_advantage(source: Source, *, key_space: int | None = None) -> Result:
-    """Return the best advantage of an attacker who guesses whether a person is in one count: delta(0).
+    """Return the largest advantage in membership inference from one count: delta(0).
 
-    This is the total variation distance of what is published with and without
-    the person: the largest P(says "in" | in) - P(says "in" | out) of any attacker.
+    This is the total variation distance between the published counts with and without
+    the person: the largest P(guess "in" | in) - P(guess "in" | out) of any attacker.
 
     >>> from discreet.noise.max_entropy import MaxEntropy
     >>> print(f"{membership_advantage(MaxEntropy(variance=2, bound=5)).value:.4f}")
@@ -79,18 +79,18 @@ def membership_advantage(source: Source, *, key_space: int | None = None) -> Res
         equation="delta(0), the total variation distance",
         value=advantage,
         unit="1",
-        sentence="Whoever knows everything but whether one person is in a count, and tosses a coin without it, guesses "
-        f"right from the published count with probability {upwards((1 + advantage) / 2)} instead of 0.5.",
+        sentence="An attacker who knows everything except the presence of one person, with prior probability 0.5, "
+        f"infers it from one published count with probability {upwards((1 + advantage) / 2)}.",
         worst=worst.name if noise_by_count(source).varies_by_count else None,
         assumptions=_assumptions(source, key_space, worst),
     )
 
 
 def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) -> Result:
-    """Return the smallest epsilon that goes with delta for one count, infinite if there is none.
+    """Return the smallest epsilon for delta of one count; infinite without a finite epsilon.
 
-    There is none if some outcome of probability above delta occurs with the
-    person and never without. Bisection; errs upwards by at most 1e-13 of its size.
+    No finite epsilon exists if outcomes of probability above delta occur with the person
+    and never without. Found by bisection; overstated by at most 1e-13 of its size.
     """
     DELTA.check("epsilon_at", "delta", delta)
     found = pairs(source, key_space)
@@ -99,15 +99,15 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
     if math.isinf(epsilon):
         worst = max(found, key=lambda pair: pair.floor)
         sentence = (
-            f"No epsilon goes with delta {delta:g}: with probability {downwards(worst.floor)} one published count "
-            "shows a number that it could not show without one person, or not with the person."
+            f"No epsilon corresponds to delta {delta:g}: with probability {downwards(worst.floor)}, one published "
+            "count has a value that proves the presence or absence of one person."
         )
     else:
-        said = promise("one published count shows", "one person", epsilon, f"{delta:g}")
-        sentence = f"{said.capitalize()} (epsilon {upwards(epsilon, 5)})."
+        clause = guarantee_clause("any value of one published count", "one person", epsilon, f"{delta:g}")
+        sentence = f"{clause.capitalize()} (epsilon {upwards(epsilon, 5)})."
     return Result(
         name=f"epsilon_at_delta_{delta:g}",
-        equation="least eps with delta(eps) <= delta",
+        equation="smallest eps with delta(eps) <= delta",
         value=epsilon,
         unit="1",
         sentence=sentence,
@@ -118,13 +118,13 @@ def epsilon_at(source: Source, delta: float, *, key_space: int | None = None) ->
 
 @dataclass(frozen=True)
 class ThresholdEffect:
-    """What a threshold j_s does to delta.
+    """The effect of a threshold j_s on delta.
 
     Attributes:
         threshold: the largest positive count that is never published.
-        results: delta at each epsilon asked for, over all pairs of counts; empty if no p-table exists.
+        results: delta at each requested epsilon, over all pairs of counts; empty if no p-table exists.
         from_one: the same without the pair of counts 0 and 1; empty if no p-table exists.
-        infeasible: why no p-table exists, or None.
+        infeasible: the reason why no p-table exists; None if one exists.
     """
 
     threshold: int
@@ -136,11 +136,11 @@ class ThresholdEffect:
 def by_threshold(
     settings: PTableSettings, epsilons: Sequence[float], thresholds: Sequence[int] = (0, 1, 2)
 ) -> tuple[ThresholdEffect, ...]:
-    """Return delta of the p-table with these settings for each threshold j_s in turn.
+    """Return delta of the p-table with these settings for every threshold j_s.
 
-    With zeros fixed a threshold lowers delta of the counts 0 and 1, because a true 1
-    is more often published as 0; between larger counts it mostly raises it, because
-    published values are taken away. Both are given.
+    With fixed zeros, a threshold lowers delta of the counts 0 and 1, because a true 1
+    is more often published as 0. Between larger counts it usually raises delta, because
+    it removes published values. Both are returned.
     """
     return tuple(_threshold_effect(replace(settings, threshold=threshold), epsilons) for threshold in thresholds)
 
@@ -161,12 +161,12 @@ def _threshold_effect(settings: PTableSettings, epsilons: Sequence[float]) -> Th
 
 def _assumptions(source: Source, key_space: int | None, worst: Pair) -> tuple[str, ...]:
     found = [
-        "one count alone; every further count that contains the person adds to it",
-        "neighbours: one person added or removed, the attacker knows everybody else",
+        "one count only; every further count that contains the person increases delta",
+        "neighbours: one person added or removed; the attacker knows all other persons",
         law_used(key_space),
     ]
     if not noise_by_count(source).varies_by_count:
-        found.append("the count gets this very law; in a p-table only counts above the bound do")
+        found.append("the count has exactly this noise distribution; in a p-table only counts above the bound have it")
     if worst.beyond:
-        found.append(f"the law is cut where it is rarer than 1e-300; {worst.beyond:.1g} is added to delta for that")
+        found.append(f"the distribution is cut at probabilities below 1e-300; {worst.beyond:.1g} is added to delta")
     return tuple(found)

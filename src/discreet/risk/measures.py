@@ -1,18 +1,18 @@
-"""The measures of an assessment, each a function of a record, its programme and the counting rules (`AssessmentCase`).
+"""The measures of an assessment: functions of a record, its programme and the counting rules (`AssessmentCase`).
 
 They cover redundancy and averaging, differential privacy (one count and composition), reconstruction, bound disclosure
 and margins. `projection` solves chosen statistics exactly, with the block sizes of the category trees and all universes
 together.
 
 The number of additive tuples of a programme is counted as the paper counts sex breakdowns: the cells of every published
-statistic by a level of c categories next to the total, divided by c. The total must be published too, and c is from 2
-to 4. Tuples within deeper levels are not counted.
+statistic by a level of c categories directly below the total, divided by c. The total must also be published, and c is
+from 2 to 4. Tuples within deeper levels are not counted.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,7 +26,7 @@ from discreet.noise.rival_noise import rival
 from discreet.programme.lattice import lattice
 from discreet.registry import Registry
 from discreet.results import Result
-from discreet.risk.averaging import ONE_SIGMA, averaging_of, chebyshev, epsilon_allowed, variance_needed
+from discreet.risk.averaging import averaging_of, chebyshev, epsilon_allowed, variance_needed
 from discreet.risk.bound_disclosure import bound_disclosure
 from discreet.risk.composition import compose, compose_large, large_law
 from discreet.risk.composition_theorems import advanced_composition, basic_composition, concentrated_composition
@@ -36,14 +36,16 @@ from discreet.risk.most_exposed import ExposedCell, most_exposed
 from discreet.risk.reconstruction import PolynomialAttack, epsilon_of_reconstruction, exponential_attack
 from discreet.risk.residual_bound import noise_terms, noise_terms_in
 from discreet.risk.sensitivity import sensitivity
-from discreet.risk.sentences import INDEPENDENT, seen_alone, upwards
+from discreet.risk.sentences import INDEPENDENT, singleton_clause, upwards
 from discreet.risk.tuple_patterns import pattern_table
+from discreet.verdicts import AVERAGING, BOUND, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from discreet.programme.lattice import Lattice
     from discreet.programme.model import Programme
+    from discreet.progress import Progress
     from discreet.release.record import Record
     from discreet.release.release import Release
     from discreet.risk.averaging import Averaging
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 
 
 Measure: TypeAlias = "Callable[[AssessmentCase], Sequence[Result]]"
-"""A measure returns results of a case; those of users register like ours."""
+"""A function that returns the results of a case; users register their own measures in the same way."""
 MEASURES: Registry[Measure] = Registry(
     "discreet.measures",
     "measure",
@@ -63,7 +65,7 @@ MEASURES: Registry[Measure] = Registry(
 
 @dataclass(frozen=True, eq=False)
 class AssessmentCase:
-    """A record with its programme and the rules of counting; what is shared between measures is computed once."""
+    """A record with its programme and counting rules; intermediate results shared by measures are computed once."""
 
     record: Record
     programme: Programme
@@ -71,16 +73,17 @@ class AssessmentCase:
     keep_single: bool = False
     population: str | None = None
     known: str | None = None
-    confidence: float = ONE_SIGMA
+    policy: Policy = field(default_factory=Policy)
     exact: tuple[str, ...] = ()
     records: int | None = None
     release: Release | None = None
     closed_form: bool = False
     unit: str | None = None
+    progress: Progress | None = None
 
     @cached_property
     def scope(self) -> Programme:
-        """Return the tables that figures are about: one population if asked for, else all that count its unit."""
+        """Return the assessed tables: those of the requested population, otherwise all tables that count the unit."""
         tables = self.programme.of(self.population)
         if self.population is None:
             unit = self.unit or tables[0].unit
@@ -89,12 +92,12 @@ class AssessmentCase:
 
     @property
     def counted(self) -> str:
-        """Return what the tables in the scope count."""
+        """Return the population or unit that the tables in the scope count."""
         return self.population or self.scope.tables[0].unit
 
     @cached_property
     def lattices(self) -> dict[str, Lattice]:
-        """Return the statistics by population, that with most tables first."""
+        """Return the statistics by population; the population with the most tables comes first."""
         return {
             name: lattice(self.scope, self.rule, keep_single=self.keep_single, population=name)
             for name in self.scope.populations
@@ -102,31 +105,31 @@ class AssessmentCase:
 
     @property
     def lattice(self) -> Lattice:
-        """Return the statistics of the population with most tables."""
+        """Return the statistics of the population with the most tables."""
         return next(iter(self.lattices.values()))
 
     @property
     def statistics(self) -> int:
-        """Return how many statistics of all populations have noise of their own."""
+        """Return the number of statistics of all populations with independent noise."""
         return sum(
             int(each.published.sum() if self.record.spsn else each.tables.sum()) for each in self.lattices.values()
         )
 
     def check(self) -> None:
-        """Refuse names and numbers that some measure would refuse, before the work of any."""
+        """Raise an error for names and numbers that a measure would reject, before any measure is computed."""
         self._check_known()
         _ = self.solved_names
 
     def _check_known(self) -> None:
         if self.known is not None and not any(each.publishes(self.known) for each in self.lattices.values()):
-            # Names the statistics there are.
+            # Raises an error that lists the published statistics.
             self.lattice.position(self.known)
 
     @cached_property
     def solved_names(self) -> tuple[str, ...]:
-        """Return the statistics to solve exactly, as `most_exposed` names them.
+        """Return the names of the statistics to solve exactly, in the form that `most_exposed` uses.
 
-        Where there are several populations that is `SEX of adults`, and `SEX` stands for that of every population.
+        With several populations, a name has the form `SEX of adults`, and `SEX` selects SEX of every population.
         """
         found: list[str] = []
         for asked in self.exact:
@@ -137,28 +140,33 @@ class AssessmentCase:
                 if own.publishes(name):
                     titles.append(f"{name} of {population}" if several else name)
             if not titles:
-                # Names the statistics there are.
+                # Raises an error that lists the published statistics.
                 self.lattice.position(asked)
             found += titles
         return tuple(dict.fromkeys(found))
 
     @cached_property
     def averaging(self) -> Averaging:
-        """Return the averaging ratios of every statistic by formulas, each population by itself."""
+        """Return the averaging ratios of every statistic by closed formulas, separately for each population."""
         self._check_known()
         return averaging_of(self.lattices, spsn=self.record.spsn, known=self.known)
 
     @cached_property
     def exposed(self) -> ExactSearch | None:
-        """Return the counts that the best linear attack knows best, solved exactly.
+        """Return the exactly solved counts that the optimal linear attack estimates with the smallest variance.
 
-        None where the closed form was asked for, where levels are counted in another way, and where there are too
-        many cells.
+        None if the closed form was requested, if another counting rule is used, or if there are too many cells.
         """
         if self.closed_form or self.rule != "levels" or self.keep_single:
             return None
         try:
-            return most_exposed(self.scope, spsn=self.record.spsn, known=self.known, statistics=self.solved_names)
+            return most_exposed(
+                self.scope,
+                spsn=self.record.spsn,
+                known=self.known,
+                statistics=self.solved_names,
+                progress=self.progress,
+            )
         except TooLargeError:
             if self.exact:
                 raise
@@ -166,9 +174,9 @@ class AssessmentCase:
 
     @property
     def worst(self) -> ExposedCell | None:
-        """Return the most exposed count: solved exactly, or of the statistic with the smallest closed form.
+        """Return the most exposed count: solved exactly, or that of the statistic with the smallest closed form.
 
-        None where everything is known beforehand.
+        None if all counts are already public.
         """
         if self.exposed is not None:
             return self.exposed.solved[0] if self.exposed.solved else None
@@ -180,40 +188,45 @@ class AssessmentCase:
 
     @cached_property
     def noise_terms(self) -> NoiseTerms:
-        """Return what residuals reveal of the noise of all populations, or of the one that is asked for."""
+        """Return the noise terms that residuals estimate, of all populations or of the requested one."""
         names = [self.population] if self.population else None
         if self.release is not None:
-            return noise_terms_in(self.release, names)
+            return noise_terms_in(self.release, names, self.progress)
         return noise_terms(
-            self.programme, rule=self.rule, keep_single=self.keep_single, populations=names, spsn=self.record.spsn
+            self.programme,
+            rule=self.rule,
+            keep_single=self.keep_single,
+            populations=names,
+            spsn=self.record.spsn,
+            progress=self.progress,
         )
 
 
 BLOCKS = (
-    "closed form for equal blocks: every category splits into equally many finer ones. Real blocks differ, and single "
-    "counts can be known better or worse"
+    "closed form for equal blocks: every category splits into the same number of finer categories. Real blocks differ, "
+    "so the attack can estimate single counts better or worse than this"
 )
-APART = "each universe by itself: tables of several universes together reveal more"
+APART = "each universe separately: tables of several universes together reveal more"
 SEARCHED = (
-    "solved exactly; the smallest variance of {solved:,} solved cells, chosen by {how} among {kinds:,} kinds of cells, "
-    "so that the risk is at least this"
+    "solved exactly; the smallest variance of {solved:,} solved cells, chosen by {how} among {kinds:,} kinds of cells; "
+    "a lower bound of the risk"
 )
 SOLVED = "every published cell solved exactly"
 TOO_LARGE = "too many cells to solve exactly"
-FLAT = "rule flat: the finest level of every breakdown only, which understates the risk"
+FLAT = "rule flat: only the finest level of every breakdown is counted, which understates the risk"
 LARGE = "counts well above the noise bound; small counts contain fewer noise terms"
 MIXED_KEYS = "noise independent between cells with different participants (mixed keys)"
-PLAIN = "plain keys: the noises of a total and its parts are related, so that the attacker can learn more than this"
+PLAIN = "plain keys: the noise of a total depends on that of its parts, so the attacker can learn more than this"
 
 
 @MEASURES.register("redundancy")
 def redundancy(case: AssessmentCase) -> list[Result]:
-    """Return how many representations the most redundant statistic has (t and k of the paper)."""
+    """Return the number of representations of the most redundant statistic (t and k of the paper)."""
     found = case.averaging
     most = int(found.t.argmax())
     published = sum(int(each.tables.sum()) for each in case.lattices.values())
     unique = len(found.names)
-    how = "the same in every table" if case.record.spsn else "new in every table"
+    how = "the same in every table" if case.record.spsn else "redrawn in every table"
     return [
         Result(
             name="redundancy",
@@ -221,26 +234,27 @@ def redundancy(case: AssessmentCase) -> list[Result]:
             value=float(found.t[most]),
             unit="representations",
             sentence=f"{unique:,} different statistics are published {published:,} times; noise is {how}. The "
-            f"statistic {found.names[most]} can be computed in {found.t[most]:,} ways from {found.k[most]:,.0f} noisy "
+            f"statistic {found.names[most]} has {found.t[most]:,} representations with {found.k[most]:,.0f} noisy "
             "counts.",
             worst=found.names[most],
-            assumptions=(f"rule {case.rule}", "the statistic itself counted once"),
+            assumptions=(f"rule {case.rule}", "the statistic itself is counted once"),
         )
     ]
 
 
 @MEASURES.register("averaging")
 def averaging_risk(case: AssessmentCase) -> list[Result]:
-    """Return how well the optimal linear attack knows the most exposed statistic; nothing where counts are rounded."""
+    """Return the success of the optimal linear attack on the most exposed statistic; empty for rounded counts."""
     worst = None if case.record.rounds else case.worst
     if worst is None:
         return []
     variance, ratio = case.record.variance, worst.ratio
     right = success(variance, ratio)
     paper = success(variance, float(case.averaging.greedy[case.averaging.names.index(worst.statistic)]))
-    needed = variance_needed(ratio, case.confidence)
+    target = case.policy.accepted(AVERAGING)
+    needed = variance_needed(ratio, target)
     keys = PLAIN if case.record.has_plain_keys else MIXED_KEYS
-    assumptions = (*_counting(case), LARGE, keys, "errors of the estimate close to Gaussian")
+    assumptions = (*_counting(case), LARGE, keys, "the error of the estimate is approximately Gaussian")
     closed = (
         "" if case.exposed is None else f"; closed form for equal blocks: {success(variance, worst.closed_form):.1%}"
     )
@@ -254,7 +268,7 @@ def averaging_risk(case: AssessmentCase) -> list[Result]:
             unit="1",
             sentence=f"The optimal linear attack recovers counts of {worst.statistic} exactly in {right:.1%} of cases "
             f"(the paper's average: {paper:.1%}{closed}). The standard error of its estimate is "
-            f"{(variance * ratio) ** 0.5:.2f}. Whatever the noise distribution, the rate is at least "
+            f"{(variance * ratio) ** 0.5:.2f}. For every noise distribution, the rate is at least "
             f"{chebyshev(variance, ratio):.1%} (Chebyshev).",
             worst=worst.statistic,
             assumptions=assumptions,
@@ -264,8 +278,8 @@ def averaging_risk(case: AssessmentCase) -> list[Result]:
             equation="V = 1 / (4 z^2 r), z the normal quantile of (1 + alpha) / 2; eps = sqrt(2 / V)",
             value=needed,
             unit="persons squared",
-            sentence=f"Target: at most {case.confidence:.1%} for every statistic. It needs a variance of {needed:.2f} "
-            f"(now {variance:g}), or an epsilon per count of at most {epsilon_allowed(ratio, case.confidence):.3f}.",
+            sentence=f"Target: at most {target:.1%} for every statistic. It needs a variance of {needed:.2f} "
+            f"(now {variance:g}), or an epsilon per count of at most {epsilon_allowed(ratio, target):.3f}.",
             worst=worst.statistic,
             assumptions=assumptions,
         ),
@@ -273,7 +287,7 @@ def averaging_risk(case: AssessmentCase) -> list[Result]:
 
 
 def _counting(case: AssessmentCase) -> tuple[str, ...]:
-    """Return how the most exposed statistic was found."""
+    """Return the assumptions on the search for the most exposed statistic."""
     if case.exposed is not None:
         found = case.exposed
         if found.complete:
@@ -289,36 +303,36 @@ def _counting(case: AssessmentCase) -> tuple[str, ...]:
 EPSILON = 1.0
 """The epsilon at which the delta of one count is reported."""
 SLACK = 1e-6
-"""The delta left above the floor for which composed epsilons are reported."""
+"""The delta above the floor at which composed epsilons are reported."""
 
 
 @MEASURES.register("epsilon_delta")
 def epsilon_delta(case: AssessmentCase) -> list[Result]:
-    """Return delta of one published count at epsilon 1, and the best chance to tell whether a person is in it."""
+    """Return delta of one published count at epsilon 1, and the largest advantage in membership inference."""
     noise = case.record.noise
     found = [delta_at(noise, EPSILON), membership_advantage(noise)]
     if not noise.varies_by_count and not noise.perturbs_zeros:
-        found.append(_seen_alone(case.record))
-    return found + _promised(case.record)
+        found.append(_singleton_delta(case.record))
+    return found + _budget_guarantee(case.record)
 
 
-def _seen_alone(record: Record) -> Result:
-    """Return delta of the counts 0 and 1 where zeros stay zeros: P(1 is not shown as 0), the same at every epsilon."""
+def _singleton_delta(record: Record) -> Result:
+    """Return delta of the counts 0 and 1 with fixed zeros: P(1 is not published as 0), the same at every epsilon."""
     law = record.noise.large
     seen = 1 - float(law.cdf(-1) if record.non_negative else law.pmf(-1))
     return Result(
-        name="delta_of_a_person_alone",
+        name="delta_of_singleton_cell",
         value=seen,
         unit="1",
-        sentence=f"{seen_alone(seen).capitalize()}: empty cells are published as 0, so that anything else means "
-        "somebody.",
-        assumptions=("zeros stay zeros", "a law that every count from 1 on has"),
+        sentence=f"{singleton_clause(seen).capitalize()}: empty cells are published as 0, so any other value proves "
+        "that the cell is not empty.",
+        assumptions=("zeros are not perturbed", "the same noise distribution for every count from 1 on"),
         equation=f"delta = 1 - P(X {'<=' if record.non_negative else '='} -1)",
     )
 
 
-def _promised(record: Record) -> list[Result]:
-    """Return what a privacy budget promises for the whole output."""
+def _budget_guarantee(record: Record) -> list[Result]:
+    """Return the guarantee of a privacy budget for the whole output."""
     if not record.privacy:
         return []
     epsilon, delta = float(record.privacy["epsilon"]), float(record.privacy["delta"])
@@ -327,7 +341,7 @@ def _promised(record: Record) -> list[Result]:
             name="epsilon_of_output",
             value=epsilon,
             unit="1",
-            sentence=f"The whole output keeps epsilon {upwards(epsilon, 6)} with delta {upwards(delta)}.",
+            sentence=f"The whole output satisfies epsilon {upwards(epsilon, 6)} with delta {upwards(delta)}.",
             assumptions=(str(record.privacy["condition"]),),
             equation="eps = sum over the counts that one person changes of their epsilon",
         )
@@ -336,21 +350,21 @@ def _promised(record: Record) -> list[Result]:
 
 @MEASURES.register("composition")
 def composition(case: AssessmentCase) -> list[Result]:
-    """Return what all statistics together promise a person, exactly and by the theorems beside it."""
+    """Return epsilon and delta of all statistics that contain one person, exactly and by composition theorems."""
     found = composed(case.record.noise, case.statistics)
     return [_of_plain_keys(each) for each in found] if case.record.has_plain_keys else found
 
 
 def _of_plain_keys(result: Result) -> Result:
-    """Return a result whose assumptions say that its noises are related."""
+    """Return a result whose assumptions state that its noise terms are dependent."""
     kept = tuple(text for text in result.assumptions if text != INDEPENDENT)
     return result if kept == result.assumptions else replace(result, assumptions=(*kept, PLAIN))
 
 
 def composed(source: Source, t: int) -> list[Result]:
-    """Return what t counts of a person promise together, exactly and by the theorems beside it.
+    """Return epsilon and delta of t counts that contain one person, exactly and by composition theorems.
 
-    The rows of a p-table are composed as they are. The theorems are for one distribution, not for rows in turn.
+    The rows of a p-table are composed unchanged. The theorems apply to one distribution, not to alternating rows.
     """
     noise = noise_by_count(source)
     if isinstance(noise, PTable):
@@ -370,7 +384,7 @@ def composed(source: Source, t: int) -> list[Result]:
 
 @MEASURES.register("reconstruction")
 def reconstruction(case: AssessmentCase) -> list[Result]:
-    """Return where the reconstruction theorems stand; nothing without a number of records."""
+    """Return the figures of the reconstruction theorems; empty without a number of records."""
     if case.records is None:
         return []
     results = [epsilon_of_reconstruction(case.records)]
@@ -384,13 +398,13 @@ def reconstruction(case: AssessmentCase) -> list[Result]:
 
 @MEASURES.register("projection")
 def projection(case: AssessmentCase) -> list[Result]:
-    """Return how well the optimal linear attack knows the statistics asked for; nothing for rounding."""
+    """Return the variance of the optimal linear attack for the requested statistics; empty for rounded counts."""
     if not case.solved_names or case.record.rounds:
         return []
     if case.exposed is None:
         raise ParameterError(
-            "Exact solutions need the rule levels, merged single categories and a programme that is not too large. "
-            "Leave out --closed-form, --rule and --keep-single, or take fewer tables.",
+            "Exact solutions require the rule levels, merged single categories and a programme that is not too large. "
+            "Leave out --closed-form, --rule and --keep-single, or select fewer tables.",
             parameter="exact",
         )
     return [_solved(case, case.exposed, name) for name in case.solved_names]
@@ -400,8 +414,8 @@ def _solved(case: AssessmentCase, exposed: ExactSearch, name: str) -> Result:
     cells = [cell for cell in exposed.solved if cell.statistic == name]
     if not cells:
         raise ParameterError(
-            f"{name} has no cell to solve: its counts are public, or those of another statistic asked for. Leave it "
-            "out of --exact.",
+            f"{name} has no cell to solve: its counts are public, or equal those of another requested statistic. "
+            "Leave it out of --exact.",
             parameter="exact",
         )
     worst, variance = cells[0], case.record.variance
@@ -415,26 +429,26 @@ def _solved(case: AssessmentCase, exposed: ExactSearch, name: str) -> Result:
         f"{success(variance, worst.ratio):.3f}.",
         worst=f"{worst.codes} of {name}",
         assumptions=(
-            f"the smallest of {len(cells)} solved: {', '.join(cell.codes for cell in cells)}",
-            "blocks as in the category trees; as equal as can be where only numbers are known",
-            "with SPSN cells with the same participants have one noise (cell keys)",
+            f"the smallest variance of {len(cells)} solved cells: {', '.join(cell.codes for cell in cells)}",
+            "blocks as in the category trees; as equal as possible where only the numbers of categories are known",
+            "with SPSN, cells with the same participants have the same noise (cell keys)",
             "counts well above the noise bound",
         ),
     )
 
 
 MOST_CATEGORIES = 4
-"""Levels with more categories are not looked at: each set of theirs reveals a bound rarely."""
+"""Levels with more categories are ignored: their tuples rarely reveal the bound."""
 WIDEST_ENUMERATED = 100
 """The largest bound for which patterns are enumerated."""
 SMALL = 6
-"""Published counts up to this are tried in every pattern of two parts and their total."""
+"""The largest published count in the enumerated patterns of two parts and their total."""
 RARE = 1e-6
-"""Patterns less likely than this are not reported as the worst."""
+"""Patterns with a smaller probability are not reported as the worst."""
 
 
 def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]]:
-    """Return, by the number of categories, the first level that offers most independent tuples, and how many."""
+    """Return, by number of categories, the first level with the most independent tuples, and their number."""
     found: dict[int, tuple[str, int]] = {}
     for size, level, tuples in _offered(lattice, spsn=spsn):
         if tuples > found.get(size, ("", 0))[1]:
@@ -443,10 +457,10 @@ def tuples_by_size(lattice: Lattice, *, spsn: bool) -> dict[int, tuple[str, int]
 
 
 def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
-    """Give for every level of few categories next to the total its size, its name and its tuples.
+    """Yield size, name and number of tuples of every level with few categories directly below the total.
 
-    A tuple is a published cell together with its parts along one axis: every cell of a
-    statistic at the axis' first level, grouped by the rest, whose total is published too.
+    A tuple is a published cell together with its parts along one axis: the cells of a
+    statistic at the first level of the axis, grouped by the other axes. The total must also be published.
     """
     times = np.where(lattice.published, 1 if spsn else lattice.tables, 0)
     for number, axis in enumerate(lattice.axes):
@@ -460,18 +474,19 @@ def _offered(lattice: Lattice, *, spsn: bool) -> Iterator[tuple[int, str, int]]:
 
 @MEASURES.register("bound")
 def bound(case: AssessmentCase) -> list[Result]:
-    """Return how surely residuals reveal the bound, a limit where counts are known, and the paper's extreme gap."""
+    """Return bound disclosure by residuals, its upper bound if true counts are known, and the paper's extreme gap."""
     noise = case.record.noise
     law = noise.large
-    # A rule without random noise has no bound to reveal: anyone may know it.
+    # A deterministic rule has no secret bound: the rule may be public.
     if not math.isfinite(law.bound) or case.record.is_deterministic:
         return []
     results = []
     if wider := rival(noise, int(law.bound) + 1):
-        results += case.noise_terms.results(law, wider, case.confidence)
+        results += case.noise_terms.results(law, wider, case.policy.accepted(BOUND))
     offered = tuples_by_size(case.lattice, spsn=case.record.spsn)
     largest = [
-        bound_disclosure(law, tuples=n, categories=c, confidence=case.confidence) for c, (_, n) in offered.items()
+        bound_disclosure(law, tuples=n, categories=c, confidence=case.policy.accepted(BOUND))
+        for c, (_, n) in offered.items()
     ]
     if largest:
         results.append(max(largest, key=lambda found: found.reached).result())
@@ -480,7 +495,7 @@ def bound(case: AssessmentCase) -> list[Result]:
 
 @MEASURES.register("margins")
 def margins(case: AssessmentCase) -> list[Result]:
-    """Return how many tuples are forced, and what small published patterns tell about true 1s."""
+    """Return the expected number of forced tuples, and the posterior of true 1s for small published patterns."""
     noise = case.record.noise
     law = noise.large
     offered = tuples_by_size(case.lattice, spsn=case.record.spsn)

@@ -1,11 +1,11 @@
 """The most exposed counts: those that the optimal linear attack estimates with the smallest variance.
 
 The closed form ranks statistics with equal blocks. Real blocks differ, and several universes together have no closed
-form, so that the search compares every kind of cell in the equations themselves. With few unknowns it computes the
+form. The search therefore compares every kind of cell in the equations themselves. With few unknowns it computes the
 variance of every cell. Otherwise random probes estimate all variances at once, with a relative standard error of about
 sqrt(2 / probes). This estimate and the closed form together rank the cells, and the first ones are solved. With too
 many cells for probes, the closed form alone ranks them. The variance of a solved cell is exact to 1e-4 of its size.
-That no other cell has a smaller one is likely and not proven: the figure is a lower bound of the risk.
+It is likely but not proven that no other cell has a smaller variance: the figure is a lower bound of the risk.
 """
 
 from __future__ import annotations
@@ -37,40 +37,40 @@ if TYPE_CHECKING:
 FEW = 1500
 """Unknowns up to which the variance of every cell is computed by dense algebra."""
 MOST_GROUPS = 7_000_000
-"""Groups of alike cells up to which equations are solved; about 5 GB of memory."""
+"""The largest number of groups of equivalent cells for which equations are solved; about 5 GB of memory."""
 MANY_GROUPS = 1_000_000
-"""Groups from which on every statistic gets equations of its own, which are several times smaller."""
+"""Above this number of groups, every statistic has separate equations, which are several times smaller."""
 PROBES = 16
 CANDIDATES = 24
-"""Cells that are solved first."""
+"""The number of cells that are solved first."""
 CLOSER = 3
-"""Statistics with the best known cells so far: their other cells and coarser statistics are solved next."""
+"""The number of leading statistics whose other cells and coarser statistics are solved next."""
 MOST_KINDS = 8
-"""Cells that are solved of one statistic."""
+"""The largest number of cells solved per statistic."""
 MOST_SOLVED = 120
-"""Solved cells after which no more statistics are tried."""
+"""The number of solved cells after which no further statistics are tried."""
 MOST_SIBLINGS = 24
-"""Cells that differ from the best known one in one category alone and are solved, by axis."""
+"""The largest number of solved cells per axis that differ from the most exposed cell in one category only."""
 PRIOR = 16.0
-"""How much the closed form counts in the ranking: as the logarithm of an estimate with this precision."""
+"""The weight of the closed form in the ranking: the precision of its logarithm as an estimate."""
 PROBE_TOLERANCE, SOLVE_TOLERANCE = 1e-2, 1e-3
-"""A solve that ends early overstates the variance, by less than 1e-4 of it at this tolerance (measured)."""
+"""Early termination overstates the variance, by less than 1e-4 of its size at this tolerance (measured)."""
 TINY = 1e-12
-"""The smallest variance that is told from 0."""
+"""The smallest variance that is distinguished from 0."""
 SEED = 2021
 KEPT = 8
-"""Searches that are remembered within a run."""
+"""The number of cached searches."""
 
 
 @dataclass(frozen=True)
 class ExposedCell:
-    """One count that was solved exactly.
+    """A count that was solved exactly.
 
     Attributes:
-        statistic: the name of its statistic, with its population where there are several.
-        codes: its codes, as in `SEX=F`.
-        ratio: the variance of the best linear estimate of the count in units of V.
-        closed_form: the same by the closed form for equal blocks within its own population.
+        statistic: the name of the statistic, with the population if there are several.
+        codes: the codes of the cell, e.g. `SEX=F`.
+        ratio: the variance of the best linear estimate of the count, in units of V.
+        closed_form: the same ratio by the closed form for equal blocks, within the population of the count.
     """
 
     statistic: str
@@ -81,14 +81,14 @@ class ExposedCell:
 
 @dataclass(frozen=True)
 class ExactSearch:
-    """What was found about a unit.
+    """The result of the search in the tables of one unit.
 
     Attributes:
-        solved: cells that were solved, the best known first.
-        kinds: how many cells were compared, of those that are alike one.
-        cells: how many cells there are.
-        complete: whether all of them were solved.
-        probed: whether probes of all cells chose those that were solved; if not, the closed form did.
+        solved: the solved cells, by increasing variance.
+        kinds: the number of compared cells; equivalent cells count once.
+        cells: the number of cells.
+        complete: whether all kinds of cells were solved.
+        probed: whether random probes of all cells selected the solved cells; if not, the closed form did.
     """
 
     solved: tuple[ExposedCell, ...]
@@ -99,12 +99,12 @@ class ExactSearch:
 
     @property
     def worst(self) -> ExposedCell:
-        """Return the count that is known best."""
+        """Return the most exposed count."""
         return self.solved[0]
 
     @property
     def by_statistic(self) -> dict[str, float]:
-        """Return the smallest variance that was solved, by statistic."""
+        """Return the smallest solved variance by statistic."""
         found: dict[str, float] = {}
         for cell in self.solved:
             found.setdefault(cell.statistic, cell.ratio)
@@ -122,14 +122,14 @@ def most_exposed(
     statistics: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> ExactSearch:
-    """Return the counts that the best linear attack knows best, of all tables of a programme together.
+    """Return the most exposed counts for the optimal linear attack on all tables of a programme together.
 
     Args:
-        programme: tables that count one unit, in whatever universes.
-        spsn: whether a count has one noise in all tables.
+        programme: tables that count one unit, in any universes.
+        spsn: whether a count has the same noise in all tables.
         known: a statistic whose true counts the attacker knows, in every population that publishes it.
-        statistics: statistics to solve in any case, some cells of each.
-        progress: called with a stage, what is done and what there is to do.
+        statistics: statistics of which some cells are always solved.
+        progress: a callback with the stage, the number of steps done and the total number of steps.
     """
     key = (json.dumps(programme_to_json(programme)), spsn, known, statistics)
     if key not in _KEPT:
@@ -140,7 +140,7 @@ def most_exposed(
 
 
 def solvable(programme: Programme) -> bool:
-    """Say whether the tables of a unit are few enough for exact solutions."""
+    """Return whether the tables of a unit are small enough for exact solutions."""
     search = _Search(programme, spsn=True)
     try:
         if search.equations.cells and not search.probed:
@@ -165,32 +165,32 @@ class _Search:
 
     @cached_property
     def equations(self) -> GroupedEquations | JointEquations:
-        """Return the equations, with alike cells grouped where the tables count one whole population."""
+        """Return the equations, with equivalent cells grouped if the tables count one whole population."""
         if _whole(self.programme):
             return GroupedEquations(next(iter(self.lattices.values())), self.spsn)
         return JointEquations(self.programme, self.spsn)
 
     @property
     def probed(self) -> bool:
-        """Say whether there are few enough cells for probes of all of them."""
+        """Return whether the number of cells is small enough to probe all of them."""
         return isinstance(self.equations, JointEquations) or self.equations.cells <= MOST_GROUPS
 
     def smaller(self, place: _StatisticCells) -> GroupedEquations | None:
-        """Return the equations in which the cells of one statistic alone stand apart; None where all cells are few."""
+        """Return equations that separate only the cells of one statistic; None if the number of all cells is small."""
         if isinstance(self.equations, JointEquations) or self.equations.cells <= MANY_GROUPS:
             return None
         found = GroupedEquations(place.lattice, self.spsn, place.statistic)
         if found.cells > MOST_GROUPS:
             raise TooLargeError(
                 f"The equations for {place.name} have {found.cells:,} groups of cells; exact solutions are computed up "
-                f"to {MOST_GROUPS:,}. Take fewer tables, or the closed form (--closed-form).",
+                f"to {MOST_GROUPS:,}. Select fewer tables, or use the closed form (--closed-form).",
                 parameter="programme",
             )
         return found
 
     @cached_property
     def places(self) -> list[_StatisticCells]:
-        """Return where the statistics of every population stand, in order."""
+        """Return the cell ranges of the statistics of every population, in order."""
         found, several = [], len(self.lattices) > 1
         equations = self.equations
         for name, own in self.lattices.items():
@@ -210,7 +210,7 @@ class _Search:
         return found
 
     def found(self) -> ExactSearch:
-        """Return the solved cells, the best known first."""
+        """Return the solved cells by increasing variance."""
         every = self.equations.spread.copy() if self.probed else np.ones(self.equations.cells)
         spread = self._unless_known(every, [*(place.start for place in self.places), self.equations.cells])
         tried = self._kinds(spread)
@@ -219,19 +219,19 @@ class _Search:
             solved = {place: float(ratios[place]) for place in tried.tolist()}
         else:
             solved = self._searched(tried, spread)
-        # What follows from what is known is no discovery.
+        # Exclude counts that follow from known counts.
         cells = [self._cell(place, solved[place]) for place in self._ranked(solved) if solved[place] > TINY]
         complete = solved.keys() >= set(tried.tolist())
         return ExactSearch(tuple(cells), len(tried), self.equations.cells, complete, self.probed)
 
     def _unless_known(self, spread: Floats, starts: Sequence[int]) -> Floats:
-        """Return the standard deviation of every cell, set to 0 where it is known."""
+        """Return the standard deviation of every cell, set to 0 for known cells."""
         for number in filter(self._is_known, range(len(self.places))):
             spread[starts[number] : starts[number + 1]] = 0.0
         return spread
 
     def _is_known(self, number: int) -> bool:
-        """Say whether a statistic is known: what is coarser than a known statistic is known too."""
+        """Return whether a statistic is known: a statistic coarser than a known one is also known."""
         place = self.places[number]
         own = place.lattice
         if self.known is None or not own.publishes(self.known):
@@ -239,9 +239,9 @@ class _Search:
         return bool((own.depths[place.statistic] <= own.depths[own.position(self.known)]).all())
 
     def _kinds(self, spread: Floats) -> Ints:
-        """Return one cell of every kind that is not known: of cells that are one unknown the first.
+        """Return one unknown cell of every kind: the first of the cells that share an unknown.
 
-        Those of statistics that were asked for come before all others.
+        Cells of requested statistics come before all others.
         """
         single = spread > 0
         if isinstance(self.equations, GroupedEquations):
@@ -256,17 +256,17 @@ class _Search:
         return cells[np.sort(first)]
 
     def _searched(self, tried: Ints, spread: Floats) -> dict[int, float]:
-        """Return the variances of the cells that are likely to be known best, and of those asked for."""
+        """Return the variances of the cells that are likely to be most exposed, and of requested cells."""
         if not len(tried):
             return {}
-        # Rounded, so that the order of arithmetic on a machine decides nothing.
+        # Rounded, so that the result does not depend on the order of arithmetic of a machine.
         order = tried[np.argsort(np.round(self._scores(tried, spread), 9), kind="stable")]
         number = self._numbers[order]
         asked = [
             order[number == n][:MOST_KINDS] for n, place in enumerate(self.places) if place.name in self.statistics
         ]
         found = self._solved(np.concatenate([order[:CANDIDATES], *asked]), spread, {})
-        # Neighbours are known about equally well: the best known cell may be another one of them.
+        # Neighbouring cells have similar variances: another one of them may be the most exposed.
         while len(found) < MOST_SOLVED:
             best = dict.fromkeys(int(self._numbers[cell]) for cell in self._ranked(found))
             near = [n for each in list(best)[:CLOSER] for n in (each, *self._coarser(each))]
@@ -277,7 +277,7 @@ class _Search:
         return self._climbed(found, spread)
 
     def _climbed(self, found: dict[int, float], spread: Floats) -> dict[int, float]:
-        """Return the variances with those of the neighbours of the best known cell, until it stays the best known."""
+        """Add the variances of the neighbours of the most exposed cell until it remains the most exposed."""
         best, before = self._best(found), -1
         while best != before:
             near = self._neighbours(best)
@@ -286,13 +286,13 @@ class _Search:
         return found
 
     def _best(self, found: dict[int, float]) -> int:
-        """Return the best known of the solved cells that do not follow from what is known."""
+        """Return the most exposed of the solved cells that do not follow from known counts."""
         return next((cell for cell in self._ranked(found) if found[cell] > TINY), next(iter(found)))
 
     def _neighbours(self, cell: int) -> Ints:
-        """Return the cells that differ from one in a single category, and those coarser on one axis that contain it.
+        """Return the cells that differ from a cell in one category, and its parents on one axis.
 
-        On grouped axes representatives alone are taken, and the cells that contain one are representatives.
+        On grouped axes only representatives are used; the parents of a representative are representatives.
         """
         number = int(self._numbers[cell])
         place, axes = self.places[number], range(len(self.places[number].lattice.axes))
@@ -322,7 +322,7 @@ class _Search:
         return np.arange(self._shape(place)[axis])
 
     def _up(self, place: _StatisticCells, axis: int, coarse: int) -> Ints:
-        """Return for every group that a statistic has on an axis the one at a coarser depth that contains it."""
+        """Return, for every group of a statistic on an axis, its parent group at a coarser depth."""
         fine = int(place.lattice.depths[place.statistic, axis])
         if isinstance(self.equations, GroupedEquations):
             return self.equations.axes[axis].up(fine, coarse)
@@ -330,11 +330,11 @@ class _Search:
 
     @staticmethod
     def _ranked(found: dict[int, float]) -> list[int]:
-        """Return solved cells, the best known first; of those known equally well in the order of the tables."""
-        return sorted(found, key=lambda cell: (in_order(found[cell]), cell))
+        """Return the solved cells by increasing variance; ties in the order of the tables."""
+        return sorted(found, key=lambda cell: (rounded_ratio(found[cell]), cell))
 
     def _coarser(self, number: int) -> list[int]:
-        """Return the statistics of the same population that are coarser on one axis alone."""
+        """Return the statistics of the same population that are coarser on exactly one axis."""
         own = self.places[number]
         found = []
         for other, place in enumerate(self.places):
@@ -345,17 +345,21 @@ class _Search:
         return found
 
     def _scores(self, tried: Ints, spread: Floats) -> Floats:
-        """Return about the logarithm of every variance: of a random estimate and the closed form the weighted mean."""
+        """Return an estimate of every log-variance: the weighted mean of the random estimate and the closed form."""
         closed = np.log(np.maximum([place.closed for place in self.places], TINY))[self._numbers[tried]]
         if not self.probed:
             return closed
-        self._tell("probing", 0)
         probed = probe_leverages(
-            self.equations, np.random.default_rng(SEED), probes=PROBES, tolerance=PROBE_TOLERANCE, spread=spread
+            self.equations,
+            np.random.default_rng(SEED),
+            probes=PROBES,
+            tolerance=PROBE_TOLERANCE,
+            spread=spread,
+            progress=self.progress,
         )
         unit = spread / np.sqrt(np.bincount(self.equations.unknowns)[self.equations.unknowns])
         estimate = np.log(np.maximum((probed * unit**2)[tried], TINY))
-        # The closed form is off by a factor that most statistics share.
+        # The closed form has a relative error that most statistics share.
         shared = float(np.median(estimate - closed))
         weight = PROBES / 2
         found: Floats = (PRIOR * (closed + shared) + weight * estimate) / (PRIOR + weight)
@@ -363,11 +367,11 @@ class _Search:
 
     @cached_property
     def _numbers(self) -> Ints:
-        """Return for every cell the number of its statistic among the places."""
+        """Return the index of the statistic of every cell."""
         return np.repeat(np.arange(len(self.places)), [place.size for place in self.places])
 
     def _solved(self, cells: Ints, spread: Floats, found: dict[int, float]) -> dict[int, float]:
-        """Return the variances that were found and those of more cells, as far as memory allows."""
+        """Return the given variances and those of further cells, within the memory limit."""
         new = np.array([cell for cell in dict.fromkeys(cells.tolist()) if cell not in found], dtype=np.int64)
         found, numbers, done = dict(found), self._numbers[new], 0
         for number in dict.fromkeys(numbers.tolist()):
@@ -376,23 +380,23 @@ class _Search:
             try:
                 smaller = self.smaller(place)
             except TooLargeError:
-                # Others may be left out where the closed form takes a solved one for more exposed.
+                # Skip a statistic that was not requested if a solved one has a smaller closed form.
                 if place.name in self.statistics or not self._beyond(place, found):
                     raise
                 continue
             if smaller is not None:
                 starts = smaller.starts.tolist()
-                # The cells of the statistic itself stand in the same order.
+                # The cells of the statistic itself are in the same order.
                 shift = starts[number] - place.start
                 equations, own = smaller, self._unless_known(smaller.spread.copy(), starts)
             for cell in new[numbers == number].tolist():
                 found[cell] = equations.variance_ratio(cell + shift, own, tolerance=SOLVE_TOLERANCE)
                 done += 1
-                self._tell("solving", done, len(new))
+                self._report("solving", done, len(new))
         return found
 
     def _beyond(self, place: _StatisticCells, found: dict[int, float]) -> bool:
-        """Say whether a statistic with a smaller closed form was solved."""
+        """Return whether a statistic with a smaller closed form was solved."""
         return any(self.places[self._numbers[cell]].closed < place.closed for cell in found)
 
     def _cell(self, cell: int, ratio: float) -> ExposedCell:
@@ -403,13 +407,13 @@ class _Search:
             categories = tuple(int(n) for n in np.unravel_index(cell - place.start, self._shape(place)))
         return ExposedCell(place.name, codes(place.lattice, place.statistic, categories), ratio, place.closed)
 
-    def _tell(self, stage: str, done: int, of: int | None = None) -> None:
+    def _report(self, stage: str, done: int, of: int | None = None) -> None:
         if self.progress:
             self.progress(stage, done, of)
 
 
 def _whole(programme: Programme) -> bool:
-    """Say whether the tables count one whole population and the equations between published statistics are all."""
+    """Return whether the tables count one whole population and published statistics give all equations."""
     return len(programme.populations) == 1 and not programme.tables[0].universe and publishes_meets(programme)
 
 
@@ -423,13 +427,13 @@ class _StatisticCells:
     closed: float
 
 
-def in_order(ratio: float) -> float:
-    """Return a ratio to sort by: cells whose ratios differ by the order of arithmetic alone are equal."""
+def rounded_ratio(ratio: float) -> float:
+    """Return a ratio rounded for sorting: ratios that differ only by the order of arithmetic are equal."""
     return float(f"{ratio:.8g}")
 
 
 def codes(own: Lattice, statistic: int, cell: tuple[int, ...]) -> str:
-    """Return the codes of a cell, or the numbers of its categories where codes are not known."""
+    """Return the codes of a cell, or the numbers of its categories if the codes are unknown."""
     words = []
     for axis, depth, number in zip(own.axes, own.depths[statistic].tolist(), cell, strict=True):
         known = axis.codes[depth - 1] if depth else None

@@ -35,33 +35,33 @@ if TYPE_CHECKING:
 
 positive_share = Domain("above 0 and below 1", lambda value: share.contains(value) and value > 0)
 
-EPSILON = Parameter("ε", non_negative, (0.1, 10.0), 0, "logarithm of the factor that a person's presence may make")
-DELTA = Parameter("δ", share, (1e-10, 1e-3), 0, "probability left out of the promise")
-EXCESS = Parameter("δ'", share, (1e-10, 1e-3), 0, "delta above what the bound of the noise costs")
-SLACK = Parameter("δ'", positive_share, (1e-10, 1e-3), 0, "delta above what the bound of the noise costs")
-BUDGET = Parameter("ε", positive, (0.1, 10.0), 0, "privacy budget of a whole output")
+EPSILON = Parameter("ε", non_negative, (0.1, 10.0), 0, "log of the largest probability ratio with and without a person")
+DELTA = Parameter("δ", share, (1e-10, 1e-3), 0, "probability excluded from the guarantee")
+EXCESS = Parameter("δ'", share, (1e-10, 1e-3), 0, "delta above the floor due to the noise bound")
+SLACK = Parameter("δ'", positive_share, (1e-10, 1e-3), 0, "delta above the floor due to the noise bound")
+BUDGET = Parameter("ε", positive, (0.1, 10.0), 0, "privacy budget of the whole output")
 STATISTICS = Parameter("t", positive_whole, (1, 10_000), 0, "published counts that contain one person")
 HOUSEHOLD = Parameter("h", positive_whole, (1, 10), 0, "persons who are protected together")
-STEP = Parameter("s", positive, (1e-4, 1e-2), 0, "multiples that losses are rounded to")
+STEP = Parameter("s", positive, (1e-4, 1e-2), 0, "step to whose multiples losses are rounded")
 
 
 RELATIONS = {"add-remove": 1, "replace-one": 2}
-"""How many counts of one statistic change: a person comes or goes, or moves from one cell to another."""
+"""The number of changed counts per statistic: a person is added or removed, or moves between cells."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
     """Two populations that differ by one person or by one household.
 
-    With households of h persons, all h may fall into one cell of a statistic, which
-    then changes by h. This is what is composed: t changes by h. It is worse than h
-    persons in h cells, t h changes by 1, for every law whose log-probability is
-    concave: by a chain of h steps of one person each, the loss of the product never
-    exceeds that of the single change by h.
+    With households of h persons, all h may be in one cell of a statistic, which then
+    changes by h. Composition uses this case: t changes by h. For every distribution with
+    concave log-probability it is worse than h persons in h cells (t h changes by 1): by a
+    chain of h steps of one person each, the loss of the product never exceeds that of the
+    single change by h.
 
     Attributes:
         relation: "add-remove" (with and without the person) or "replace-one" (one person or another).
-        household: how many persons are protected together.
+        household: the number of persons protected together.
     """
 
     relation: str = "add-remove"
@@ -73,7 +73,7 @@ class Neighbours:
         HOUSEHOLD.check("Neighbours", "household", self.household)
 
     def counts(self, statistics: int) -> int:
-        """Return how many published counts change, given that of the statistics one person falls in.
+        """Return the number of published counts that change, given the number of statistics that contain one person.
 
         >>> Neighbours("replace-one").counts(2775)
         5550
@@ -82,8 +82,8 @@ class Neighbours:
         return statistics * RELATIONS[self.relation]
 
     @property
-    def who(self) -> str:
-        """Return the protected as words."""
+    def protected_unit(self) -> str:
+        """Return the protected unit in words."""
         return "one person" if self.household == 1 else f"one household of {self.household}"
 
     @property
@@ -93,7 +93,7 @@ class Neighbours:
             "added or removed" if self.relation == "add-remove" else "replaced by another, two counts per statistic"
         )
         together = "" if self.household == 1 else ", all its members in one cell of every statistic"
-        return f"neighbours: {self.who} {change}{together}"
+        return f"neighbours: {self.protected_unit} {change}{together}"
 
 
 ONE_PERSON = Neighbours()
@@ -101,10 +101,10 @@ ONE_PERSON = Neighbours()
 
 
 Source: TypeAlias = "Noise | NoiseByCount"
-"""Where noise comes from: one law for every count, or a p-table."""
+"""A noise distribution for every count, or a p-table."""
 
 SMALLEST = 1e-300
-"""Unbounded laws are tabulated as far as their probabilities reach this."""
+"""The smallest tabulated probability of unbounded distributions."""
 
 ANY_COUNT = "counts n and n + 1"
 
@@ -130,12 +130,12 @@ class Pair:
 
     @property
     def floor(self) -> float:
-        """Return the delta that no epsilon removes, in the worse direction."""
+        """Return the delta that no epsilon removes in the worse direction."""
         return max(loss.floor for loss in self.directions)
 
     @property
     def beyond(self) -> float:
-        """Return the probability that was not tabulated, in the worse direction."""
+        """Return the probability that was not tabulated in the worse direction."""
         return max(loss.beyond for loss in self.directions)
 
     def delta(self, epsilon: float) -> float:
@@ -143,17 +143,17 @@ class Pair:
         return max(loss.delta(epsilon) for loss in self.directions)
 
     def epsilon(self, delta: float) -> float:
-        """Return the smallest epsilon for delta in the worse direction, infinite if there is none."""
+        """Return the smallest epsilon for delta in the worse direction; infinite without a finite one."""
         return max(loss.epsilon(delta) for loss in self.directions)
 
 
 def pairs(source: Source, key_space: int | None = None) -> tuple[Pair, ...]:
-    """Return every pair of neighbouring counts that a law or a p-table knows.
+    """Return every pair of neighbouring counts of a noise distribution or a p-table.
 
     Args:
-        source: a law or a p-table.
-        key_space: the number of keys of the grid the law is rounded to; None
-            takes the law before rounding.
+        source: a noise distribution or a p-table.
+        key_space: the number of keys to which the distribution is rounded; None
+            for the distribution before rounding.
     """
     noise = noise_by_count(source)
     if isinstance(noise, PTable):
@@ -164,8 +164,8 @@ def pairs(source: Source, key_space: int | None = None) -> tuple[Pair, ...]:
 def row_pair(ptable: PTable, count: int, key_space: int | None = None) -> Pair:
     """Return the pair of true counts `count` and `count + 1`.
 
-    From the last row on this is the last row against its shifted copy, or
-    against the next row of the cycle where several rows serve large counts in turn.
+    From the last row on, this is the last row against its shifted copy, or
+    against the next row of the cycle if large counts use several rows in turn.
     """
     smaller, larger = (
         _table(ptable.rows[number], key_space) for number in ptable.row_numbers([count, count + 1]).tolist()
@@ -174,28 +174,28 @@ def row_pair(ptable: PTable, count: int, key_space: int | None = None) -> Pair:
 
 
 def law_pair(law: Noise, shift: int = 1, key_space: int | None = None) -> Pair:
-    """Return a law against its copy shifted by `shift`, for a change of the count by so many persons."""
+    """Return a distribution against its copy shifted by `shift`, for a change of the count by `shift` persons."""
     name = ANY_COUNT if shift == 1 else f"counts n and n + {shift}"
     if key_space is None and isinstance(law, TwoSidedGeometric | Laplace):
         loss = _exponential_loss(law, shift)
         return Pair(name, up=loss, down=loss)
     table = _table(law, key_space)
-    # An unbounded law is symmetric: as much lies below the table as above it.
+    # An unbounded distribution is symmetric: both tails beyond the table are equal.
     beyond = 2 * float(law.cdf(table.values[0] - 1)) if key_space is None else 0.0
     other = law if key_space is None else table
     return Pair(name, up=_loss(table, other, -shift, beyond), down=_loss(table, other, shift, beyond))
 
 
 def _loss(p: ProbabilityTable, q: ProbabilityTable | Noise, shift: int, beyond: float = 0.0) -> PrivacyLoss:
-    """Return the loss under p; the count behind q lies `shift` above the count behind p."""
+    """Return the loss under p; the true count of q is `shift` above that of p."""
     return PrivacyLoss.between(p.log_probability, q.log_pmf(p.values - shift), beyond)
 
 
 def _exponential_loss(law: TwoSidedGeometric | Laplace, shift: int) -> PrivacyLoss:
-    """Return the loss of a law whose probability falls by one factor per step on either side of 0.
+    """Return the loss of a distribution whose probability falls by a constant factor per step on either side of 0.
 
-    All noises below 0 have one and the same loss, and so have all above the
-    shift: joined, they leave a finite table and nothing beyond it.
+    All noise values below 0 have the same loss, and so do all values above the
+    shift. Merging them gives a finite table without a remainder.
     """
     middle = np.arange(shift + 1)
     tail = np.log(law.cdf([-1, -shift - 1]))
@@ -205,7 +205,7 @@ def _exponential_loss(law: TwoSidedGeometric | Laplace, shift: int) -> PrivacyLo
 
 
 def _table(law: Noise, key_space: int | None) -> ProbabilityTable:
-    """Return the values of a law and their log-probabilities, before or after rounding to keys."""
+    """Return the values of a distribution and their log-probabilities, before or after rounding to keys."""
     if key_space is not None:
         return _rounded_table(law.rounded(key_space))
     if isinstance(law, TabulatedNoise):
@@ -213,7 +213,9 @@ def _table(law: Noise, key_space: int | None) -> ProbabilityTable:
     edge = int(law.bound) if math.isfinite(law.bound) else law.reach(SMALLEST)
     if edge > WIDEST:
         raise ParameterError(
-            f"{type(law).__name__}: too wide to assess; beyond ±{WIDEST} values are not tabulated.", parameter="scale"
+            f"{type(law).__name__} is too wide to assess: values beyond ±{WIDEST} are not tabulated. Use a smaller "
+            "scale.",
+            parameter="scale",
         )
     values = np.arange(-edge, edge + 1)
     return ProbabilityTable(values, law.log_pmf(values))

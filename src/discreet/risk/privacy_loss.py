@@ -43,14 +43,14 @@ RESOLUTION = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class PrivacyLoss:
-    """The law of the privacy loss in one direction.
+    """The distribution of the privacy loss in one direction.
 
     Attributes:
         losses: the finite losses that occur.
         probabilities: the probability of each.
-        infinite: the probability of outcomes that the other truth cannot produce.
-        beyond: the probability of outcomes that were not tabulated; counted like
-            infinite losses, so that every delta errs upwards by at most this much.
+        infinite: the probability of outcomes that are impossible for the neighbouring count.
+        beyond: the probability of outcomes that were not tabulated; treated as infinite
+            losses, so that every delta is overstated by at most this much.
     """
 
     losses: Floats
@@ -72,23 +72,23 @@ class PrivacyLoss:
 
     @property
     def largest(self) -> float:
-        """Return the largest finite loss, from which epsilon on delta is the floor; -inf if there is none."""
+        """Return the largest finite loss, above which delta equals the floor; -inf without finite losses."""
         return float(self.losses.max(initial=-math.inf))
 
     def excess(self, epsilon: float) -> float:
         """Return delta above the floor, sum of P(loss) (1 - e^(epsilon - loss)) over finite losses above epsilon."""
         above = self.losses > epsilon
-        # (1 - e^(epsilon - loss)) cancels badly when epsilon is close to the loss; expm1 keeps the digits.
+        # (1 - e^(epsilon - loss)) loses digits by cancellation when epsilon is close to the loss; expm1 does not.
         return float(-np.expm1(epsilon - self.losses[above]) @ self.probabilities[above])
 
     def delta(self, epsilon: float) -> float:
-        """Return the smallest delta that goes with epsilon."""
+        """Return the smallest delta for epsilon."""
         return min(1.0, self.floor + self.excess(epsilon))
 
     def epsilon(self, delta: float) -> float:
-        """Return the smallest epsilon that goes with delta, infinite if delta is below the floor.
+        """Return the smallest epsilon for delta; infinite if delta is below the floor.
 
-        Found by bisection; the upper end of the last bracket is returned, which errs upwards.
+        Found by bisection. The upper end of the last bracket is returned, so epsilon is never understated.
         """
         if delta < self.floor:
             return math.inf
@@ -96,9 +96,9 @@ class PrivacyLoss:
 
 
 def falling_root(function: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Return the smallest x from low to high at which a falling function is at most the target.
+    """Return the smallest x from low to high at which a decreasing function is at most the target.
 
-    The function must be at most the target at `high`. The returned x errs upwards
+    The function must be at most the target at `high`. The returned x is overstated
     by at most 1e-13 of its size.
     """
     if function(low) <= target:
@@ -110,10 +110,10 @@ def falling_root(function: Callable[[float], float], target: float, low: float, 
 
 
 REST = 45.0
-"""The tilted law may leave e^-45, 3e-20, outside the window of the transform."""
+"""The tilted distribution has at most e^-45 = 3e-20 outside the window of the transform."""
 
 STEEPEST = 700.0
-"""The largest tilt per step; beyond it doubles underflow."""
+"""The largest tilt per step; larger ones underflow in double precision."""
 
 MOST_POINTS = 2**24
 """The longest transform that is attempted."""
@@ -124,14 +124,14 @@ SLOPES = tuple(2.0 ** (power / 2) for power in range(-4, 5))
 
 @dataclass(frozen=True, eq=False)
 class ComposedLoss:
-    """The privacy loss of `times` independent counts, each with the same law of the loss."""
+    """The privacy loss of `times` independent counts, each with the same loss distribution."""
 
     single: SteppedLoss
     times: int
 
     @property
     def floor(self) -> float:
-        """Return the delta that no epsilon removes: 1 - (1 - p)^t, p that of a single count."""
+        """Return the delta that no epsilon removes: 1 - (1 - p)^t, with p that of a single count."""
         return -math.expm1(self.times * math.log1p(-self.single.infinite)) if self.single.infinite < 1 else 1.0
 
     @property
@@ -144,15 +144,15 @@ class ComposedLoss:
         return self._tail(epsilon).excess(epsilon)
 
     def delta(self, epsilon: float) -> float:
-        """Return the smallest delta that goes with epsilon."""
+        """Return the smallest delta for epsilon."""
         return min(1.0, self.floor + self.excess(epsilon))
 
     def epsilon(self, excess: float) -> float:
-        """Return the smallest epsilon whose delta is at most `excess` above the floor; errs upwards.
+        """Return the smallest epsilon whose delta is at most `excess` above the floor; never understated.
 
-        From what Chernoff's bound allows down in growing strides, then by bisection, with a
-        transform for every epsilon tried; at last inside one transform, which is accurate within
-        a standard deviation.
+        The search starts at Chernoff's bound, goes down in growing steps, and then bisects, with
+        one transform per epsilon. The last part bisects within one transform, which is accurate
+        within a standard deviation.
         """
         if excess <= 0:
             return max(self.largest, 0.0)
@@ -178,12 +178,12 @@ class ComposedLoss:
 
     @cached_property
     def _deviation(self) -> float:
-        """Return the standard deviation of the finite part of the sum, at least one step."""
+        """Return the standard deviation of the finite part of the sum; at least one step."""
         _, variance = self._moments(0.0)
         return self.single.step * math.sqrt(max(self.times * variance, 1.0))
 
     def _tail(self, epsilon: float) -> PrivacyLoss:
-        """Return the part of the sum's law above epsilon, accurate near epsilon."""
+        """Return the distribution of the sum above epsilon, accurate near epsilon."""
         if epsilon >= self.largest:
             return PrivacyLoss(np.empty(0), np.empty(0), self.floor)
         theta = self._tilt((epsilon / self.times - self.single.lowest) / self.single.step)
@@ -191,18 +191,18 @@ class ComposedLoss:
         k, tilted = self._tilted_power(theta, centre)
         losses: Floats = np.float64(self.times * self.single.lowest) + self.single.step * k
         above = (losses > epsilon) & (tilted > 0)
-        # Counted from the centre, so that no two large numbers are subtracted.
+        # Relative to the centre, to avoid the difference of two large numbers.
         log_scale = self.times * (self._cumulant(theta) - theta * centre)
         log_probability = np.log(tilted[above]) - theta * (k[above] - self.times * centre) + log_scale
         return PrivacyLoss(losses[above], np.exp(log_probability), self.floor)
 
     def _tilt(self, wanted: float) -> float:
-        """Return a theta from 0 to STEEPEST at which a single k is expected near `wanted`.
+        """Return a theta from 0 to STEEPEST at which the expectation of a single k is close to `wanted`.
 
-        Near means that the sum is expected within a tenth of its standard deviation.
+        Close means that the expected sum deviates by at most a tenth of its standard deviation.
         """
         mean, variance = self._moments(0.0)
-        # For a loss of Gaussian shape the first guess is the answer.
+        # For a Gaussian loss the first guess is exact.
         theta = min(max(wanted - mean, 0.0) / max(variance, 1e-9), STEEPEST)
         low, high = 0.0, STEEPEST
         while theta > 0 and high - low > 1e-15:
@@ -214,12 +214,12 @@ class ComposedLoss:
         return theta
 
     def _tilted(self, theta: float) -> Floats:
-        """Return the single law with weights e^(theta k), normalised."""
+        """Return the distribution of a single loss with weights e^(theta k), normalised."""
         share: Floats = np.exp(self._log_probability + theta * self.single.k - self._cumulant(theta))
         return share
 
     def _moments(self, theta: float) -> tuple[float, float]:
-        """Return mean and variance of a single k under the tilted law."""
+        """Return mean and variance of a single k under the tilted distribution."""
         share = self._tilted(theta)
         mean = float(share @ self.single.k)
         return mean, float(share @ (self.single.k - mean) ** 2)
@@ -231,26 +231,26 @@ class ComposedLoss:
         return largest + math.log(np.exp(log_weight - largest).sum())
 
     def _slopes(self, rarity: float, theta: float) -> list[float]:
-        """Return slopes to try in Chernoff's bound for sums of probability e^-rarity, around that of a Gaussian."""
+        """Return slopes to try in Chernoff's bound for sums of probability e^-rarity, around the Gaussian slope."""
         _, variance = self._moments(theta)
         gaussian = math.sqrt(2 * rarity / (self.times * max(variance, 1e-9)))
         return [gaussian * factor for factor in SLOPES]
 
     def _window(self, theta: float) -> tuple[int, int]:
-        """Return the sums outside which the tilted law has less than e^-REST on either side, by Chernoff's bound."""
+        """Return the range of sums outside which either tilted tail is below e^-REST, by Chernoff's bound."""
         here, slopes = self._cumulant(theta), self._slopes(REST, theta)
         high = min((self.times * (self._cumulant(theta + slope) - here) + REST) / slope for slope in slopes)
         low = max((self.times * (here - self._cumulant(theta - slope)) - REST) / slope for slope in slopes)
         return max(math.floor(low), 0), min(math.ceil(high), self.times * (int(self.single.k[-1])))
 
     def _tilted_power(self, theta: float, centre: int) -> tuple[Ints, Floats]:
-        """Return the sums k of the window and their probabilities under the tilted law."""
+        """Return the sums k of the window and their probabilities under the tilted distribution."""
         low, high = self._window(theta)
         size = 1 << max(high - low, int(self.single.k[-1])).bit_length()
         if size > MOST_POINTS:
             wanted = f"wide enough to need at most {MOST_POINTS} points"
             raise ParameterError.outside("composition", "step", self.single.step, wanted)
-        # Indices turn around in the transform; what lies outside the window is too little to be seen.
+        # Indices wrap around in the transform; the probability outside the window is negligible.
         wrapped = np.bincount((self.single.k - centre) % size, self._tilted(theta), minlength=size)
         power = np.fft.irfft(np.fft.rfft(wrapped) ** self.times, size)
         k = np.arange(low, high + 1)
@@ -259,12 +259,12 @@ class ComposedLoss:
 
 @dataclass(frozen=True, eq=False)
 class SteppedLoss:
-    """The law of a loss with the values lowest + k step for some whole k from 0 on.
+    """The distribution of a loss with the values lowest + k step for integers k >= 0.
 
     Attributes:
         lowest: the smallest finite loss.
         step: the unit of the losses above it.
-        k: the finite losses that occur, in steps above the lowest, rising.
+        k: the finite losses that occur, in steps above the lowest, in increasing order.
         probabilities: the probability of each.
         infinite: the probability of an infinite loss.
     """
@@ -277,27 +277,27 @@ class SteppedLoss:
 
     @property
     def largest(self) -> float:
-        """Return the largest finite loss, -inf if there is none."""
+        """Return the largest finite loss; -inf without finite losses."""
         return self.lowest + self.step * int(self.k[-1]) if self.k.size else -math.inf
 
     @classmethod
     def exact(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
-        """Return a loss that is known to have this step."""
+        """Return a loss whose values have exactly this step."""
         lowest = loss.losses.min(initial=math.inf)
         return cls._joined(lowest, np.rint((loss.losses - lowest) / step), loss, step, loss.floor)
 
     @classmethod
     def pessimistic(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
-        """Return a loss with every value raised to a multiple of the step: deltas err upwards."""
+        """Return a loss with every value rounded up to a multiple of the step: deltas are never understated."""
         multiple = np.ceil(loss.losses / step)
         lowest = multiple.min(initial=math.inf)
         return cls._joined(lowest * step, multiple - lowest, loss, step, loss.floor)
 
     @classmethod
     def optimistic(cls, loss: PrivacyLoss, step: float) -> SteppedLoss:
-        """Return a loss with every value lowered to a multiple of the step: deltas err downwards.
+        """Return a loss with every value rounded down to a multiple of the step: deltas are never overstated.
 
-        What was not tabulated is left out.
+        Outcomes that were not tabulated are excluded.
         """
         multiple = np.floor(loss.losses / step)
         lowest = multiple.min(initial=math.inf)
@@ -305,7 +305,7 @@ class SteppedLoss:
 
     @classmethod
     def _joined(cls, lowest: float, k: Floats, loss: PrivacyLoss, step: float, infinite: float) -> SteppedLoss:
-        """Return the stepped loss with equal values joined and those that never occur left out."""
+        """Return the stepped loss with equal values merged and values of probability 0 excluded."""
         values, place = np.unique(k.astype(np.int64), return_inverse=True)
         probabilities = np.bincount(place, loss.probabilities, len(values)).astype(np.float64)
         occurs = probabilities > 0
@@ -313,16 +313,16 @@ class SteppedLoss:
 
 
 def spacing(law: Noise, shift: int = 1) -> float | None:
-    """Return the distance of neighbouring losses of a law against its shifted copy, or None if it varies.
+    """Return the spacing of the losses of a distribution against its shifted copy, or None if it varies.
 
     With a shift of h the losses are -lambda (2 h x - h^2) for exp(-lambda x^2), and
-    (h - 2k) rate for the two-sided geometric law; a uniform law has the loss 0 alone,
-    for which any distance serves. Cutting a law changes none of this.
+    (h - 2k) rate for the two-sided geometric distribution. A uniform distribution has only
+    the loss 0, for which any spacing is valid. Truncation does not change the spacing.
     """
     whole = law.law if isinstance(law, Truncated) else law
     match whole:
         case MaxEntropy():
-            # Below the precision of lambda the law is the uniform one.
+            # Below the precision of lambda the distribution is uniform.
             return 2 * abs(whole.lam) * shift if abs(whole.lam) > 1e-12 else 1.0
         case DiscreteGaussian():
             return shift / whole.sigma**2

@@ -2,12 +2,13 @@
 
 The database has n records of 0 or 1; a query counts the 1s in a subset of the records, with noise up to E (Dinur and
 Nissim 2003; Bach 2020, sections "Database reconstruction theorem" and on risk-driven parametrisation). Theorem 2 holds
-for every n. Theorem 3 has hidden constants: it describes scaling and guarantees nothing for one database. How noise
-must grow with the output is in `sensitivity.noise_scaling`.
+for every n. Theorem 3 has hidden constants: it describes scaling and guarantees nothing for one database.
+`sensitivity.noise_scaling` returns the growth of the noise with the output.
 
 A person is re-identified if their record is reconstructed and matched to them: r_reid = r_recon r_match (Bach 2020,
-section "Database reconstruction vs. personal data breaches"). Beyond the paper: much of a database can be guessed
-without the release, so that the rate is compared with that of guessing. Only the excess is due to the release.
+section "Database reconstruction vs. personal data breaches"). Beyond the paper: an attacker can guess much of a
+database without the release. The rate is therefore compared with that of guessing; only the excess is due to the
+release.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SCALING = "hidden constants: a scaling, not a guarantee; neither side of the thr
 
 
 def exponential_attack(records: int, bound: float) -> Result:
-    """Return the most records that the attack with all 2^n queries gets wrong: min(4 E, n).
+    """Return the largest number of records that the attack with all 2^n queries gets wrong: min(4 E, n).
 
     Theorem 2: any database whose counts differ from the published ones by at most E,
     for every subset, differs from the true one in at most 4 E records.
@@ -40,11 +41,11 @@ def exponential_attack(records: int, bound: float) -> Result:
         value=wrong,
         unit="records",
         sentence=f"If every possible count of the {records:,} records were published with noise up to {bound:g}, an "
-        f"attacker could name all records but {wrong:,g} at most.",
+        f"attacker could reconstruct all records except at most {wrong:,g}.",
         assumptions=(
             "one yes-or-no attribute per record",
-            "counts of all 2^n subsets are published: no real output is that large",
-            "unlimited computing",
+            "counts of all 2^n subsets are published, which no real output does",
+            "unlimited computing power",
         ),
     )
 
@@ -53,15 +54,15 @@ def exponential_attack(records: int, bound: float) -> Result:
 class PolynomialAttack:
     """The reconstruction theorem (theorem 3): t = n log^2 n random queries with noise below the order of sqrt(n).
 
-    Then a candidate within the noise of all answers differs from the truth in less
+    A candidate within the noise of all answers then differs from the true database in less
     than any given share of the records, with high probability and for n large enough.
     The order of sqrt(n) hides a constant that the theorem does not give: least squares
-    is known to recover nine of ten records still at twice sqrt(n).
+    is known to recover 90 % of the records even at twice sqrt(n).
 
     Attributes:
         records: n.
         bound: the largest noise E.
-        outputs: the number of published counts, where known.
+        outputs: the number of published counts; None if unknown.
 
     >>> attack = PolynomialAttack(records=1_000_000, bound=10)
     >>> f"{attack.queries:.3g}", attack.ratio
@@ -80,27 +81,27 @@ class PolynomialAttack:
 
     @property
     def queries(self) -> float:
-        """Return t = n log^2 n, the natural logarithm."""
+        """Return t = n log^2 n, with the natural logarithm."""
         return queries_needed(self.records)
 
     @property
     def ratio(self) -> float:
-        """Return E / sqrt(n); reconstruction threatens while it is small."""
+        """Return E / sqrt(n); reconstruction is a risk if it is small."""
         return self.bound / math.sqrt(self.records)
 
     def result(self) -> Result:
         """Return the noise relative to sqrt(n)."""
-        reach = "within" if self.ratio < 1 else "not clearly within"
-        held = "" if self.outputs is None else f", and {self.outputs:,} are published"
+        scope = "within" if self.ratio < 1 else "not clearly within"
+        published = "" if self.outputs is None else f"; {self.outputs:,} counts are published"
         return Result(
             name="polynomial_reconstruction",
             equation="E / sqrt(n), t = n log^2 n (Dinur and Nissim, theorem 3)",
             value=self.ratio,
             unit="1",
             sentence=f"Noise up to {self.bound:g} is {self.ratio:.3g} times the square root of {self.records:,} "
-            f"records, which is {reach} the reach of the reconstruction theorem. Its attack takes about "
-            f"{self.queries:,.0f} counts of random subsets{held}. This says how the risk scales, not whether this "
-            "database is safe.",
+            f"records, which is {scope} the scope of the reconstruction theorem. Its attack needs about "
+            f"{self.queries:,.0f} counts of random subsets{published}. The theorem describes how the risk scales, not "
+            "whether this database is safe.",
             assumptions=(
                 SCALING,
                 "one yes-or-no attribute per record",
@@ -110,11 +111,11 @@ class PolynomialAttack:
 
 
 def epsilon_of_reconstruction(records: int, confidence: float = 0.99) -> Result:
-    """Return the privacy budget per count above which unbounded noise falls under theorem 3 as well.
+    """Return the privacy budget per count above which theorem 3 also applies to unbounded noise.
 
     eps_alpha(n) > log(n log^2 n / (1 - alpha)) / sqrt(n): one term of Laplace noise
     of scale 1/eps exceeds E = sqrt(n) with probability exp(-eps E), and the t = n log^2 n
-    terms all stay below with probability alpha at least if t exp(-eps E) <= 1 - alpha.
+    terms all stay below E with probability at least alpha if t exp(-eps E) <= 1 - alpha.
 
     >>> round(epsilon_of_reconstruction(1_000_000).value, 4)
     0.0237
@@ -130,11 +131,11 @@ def epsilon_of_reconstruction(records: int, confidence: float = 0.99) -> Result:
         unit="per count",
         sentence=f"Above a privacy budget of {epsilon:.3g} per count, Laplace noise on about "
         f"{queries_needed(records):,.0f} counts stays below the square root of {records:,} records with a "
-        f"probability of at least {confidence:.2%}: unbounded noise then hides no more than bounded noise does.",
+        f"probability of at least {confidence:.2%}: unbounded noise then protects no better than bounded noise.",
         assumptions=(
             SCALING,
             "sensitivity 1 and the same budget for every count",
-            "a smaller budget is no proof of safety",
+            "a smaller budget does not prove safety",
         ),
     )
 
@@ -145,7 +146,7 @@ def queries_needed(records: int) -> float:
 
 
 def check_records(records: int) -> None:
-    """Refuse a number of records for which the theorems say nothing."""
+    """Raise ParameterError for a number of records to which the theorems do not apply."""
     if not positive_whole.contains(records) or records < 3:
         raise ParameterError.outside("reconstruction", "records", records, "a whole number from 3 on")
 
@@ -153,7 +154,7 @@ def check_records(records: int) -> None:
 def _check_noise(bound: float) -> None:
     if not non_negative.contains(bound):
         raise ParameterError(
-            f"reconstruction: bound must be {non_negative.words}, not {bound!r}. For unbounded noise see "
+            f"reconstruction: bound must be {non_negative.words}, not {bound!r}. For unbounded noise use "
             "epsilon_of_reconstruction.",
             parameter="bound",
         )
@@ -161,19 +162,19 @@ def _check_noise(bound: float) -> None:
 
 ASSUMPTIONS = (
     "matching succeeds as often for reconstructed as for guessed records, independently of both",
-    "rates are averages over all persons; rare persons can be far more exposed",
+    "rates are averages over all persons; persons with rare attributes can be far more exposed",
     "measured for this attack; a better attack reconstructs more",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reidentification:
-    """The rate of re-identification beside that of guessing, from three shares between 0 and 1.
+    """The re-identification rate compared with that of guessing, from three shares between 0 and 1.
 
     Attributes:
-        reconstructed: r_recon, the share of records that the attack on the release reconstructs rightly.
-        guessed: the share that is right when guessing from public knowledge without the release.
-        matched: r_match, the share of right records that are matched to the right person.
+        reconstructed: r_recon, the share of records that the attack on the release reconstructs correctly.
+        guessed: the share of records that an attacker guesses correctly from public knowledge without the release.
+        matched: r_match, the share of correct records that are matched to the correct person.
 
     >>> attack = Reidentification(reconstructed=0.75, guessed=0.25, matched=0.5)
     >>> attack.rate, attack.excess
@@ -198,19 +199,19 @@ class Reidentification:
 
     @property
     def excess(self) -> float:
-        """Return (r_recon - r_guess) r_match, what the release adds; below 0 the attack is worse than a guess."""
+        """Return (r_recon - r_guess) r_match, the rate due to the release; negative if guessing is better."""
         return (self.reconstructed - self.guessed) * self.matched
 
     def results(self) -> list[Result]:
-        """Return the rate and what the release adds to guessing."""
+        """Return the re-identification rate and its excess over guessing."""
         return [
             Result(
                 name="reidentification",
                 equation="r_reid = r_recon r_match",
                 value=self.rate,
                 unit="1",
-                sentence=f"The attack finds the right record of the right person for {self.rate:.2%} of all persons; "
-                f"guessing without the release would do so for {self.guessed * self.matched:.2%}.",
+                sentence=f"The attack re-identifies {self.rate:.2%} of all persons with their correct record; guessing "
+                f"without the release re-identifies {self.guessed * self.matched:.2%}.",
                 assumptions=ASSUMPTIONS,
             ),
             Result(
@@ -226,9 +227,9 @@ class Reidentification:
     def _excess_in_words(self) -> str:
         if self.reconstructed > self.guessed:
             return (
-                f"The release lets the attacker re-identify {self.excess:.2%} of all persons more than guessing does."
+                f"With the release, the attacker re-identifies {self.excess:.2%} of all persons more than by guessing."
             )
         return (
-            "This attack does no better than guessing. That speaks of the attack, not of the release: "
-            "a better attack may still learn from it."
+            "This attack performs no better than guessing. This does not prove that the release is safe: a better "
+            "attack may succeed."
         )

@@ -22,12 +22,12 @@ EVERY_COUNT = "unbounded noise on every count of the output, zeros included, dra
 
 
 def sensitivity(statistics: int, neighbours: Neighbours = ONE_PERSON) -> Result:
-    """Return Delta = sum over all counts of their largest change: t, 2 t for replace-one, times h for households.
+    """Return Delta, the sum over all counts of their largest change: t, 2 t for replace-one, times h for households.
 
     Args:
-        statistics: t, the statistics one person falls in; without the same noise for the same participants,
-            a statistic counts once for every table that publishes it.
-        neighbours: whose presence is to be hidden.
+        statistics: t, the number of statistics that contain one person; without SPSN, a statistic counts
+            once for every table that publishes it.
+        neighbours: the neighbour relation, i.e. the protected person or household.
 
     >>> sensitivity(2775, Neighbours("replace-one")).value
     5550
@@ -38,13 +38,13 @@ def sensitivity(statistics: int, neighbours: Neighbours = ONE_PERSON) -> Result:
         equation="Delta = t, times 2 for replace-one, times the household size",
         value=change,
         unit="persons",
-        sentence=f"The presence of {neighbours.who} changes the published counts by {change} in total.",
+        sentence=f"The presence of {neighbours.protected_unit} changes the published counts by {change} in total.",
         assumptions=(neighbours.assumption, _counted(statistics)),
     )
 
 
 def epsilon_per_count(epsilon: float, statistics: int, neighbours: Neighbours = ONE_PERSON) -> Result:
-    """Return the budget of a single count, epsilon / Delta, if the whole output is to keep epsilon."""
+    """Return the budget of a single count, epsilon / Delta, for a total budget epsilon of the output."""
     BUDGET.check("epsilon_per_count", "epsilon", epsilon)
     change = sensitivity(statistics, neighbours)
     each = epsilon / change.value
@@ -53,13 +53,13 @@ def epsilon_per_count(epsilon: float, statistics: int, neighbours: Neighbours = 
         equation="eps_count = eps / Delta",
         value=each,
         unit="1",
-        sentence=f"To keep epsilon {epsilon:g} for the whole output, every count may spend {each:.3g}.",
+        sentence=f"With epsilon {epsilon:g} for the whole output, every count may spend {each:.3g}.",
         assumptions=(*change.assumptions, "the budget is split evenly", EVERY_COUNT),
     )
 
 
 def laplace_scale(epsilon: float, statistics: int, neighbours: Neighbours = ONE_PERSON) -> Result:
-    """Return the scale b = Delta / epsilon of the Laplace noise that keeps epsilon; its deviation is sqrt(2) b."""
+    """Return the scale b = Delta / epsilon of Laplace noise for epsilon; its standard deviation is sqrt(2) b."""
     BUDGET.check("laplace_scale", "epsilon", epsilon)
     change = sensitivity(statistics, neighbours)
     scale = change.value / epsilon
@@ -68,8 +68,8 @@ def laplace_scale(epsilon: float, statistics: int, neighbours: Neighbours = ONE_
         equation="b = Delta / eps",
         value=scale,
         unit="persons",
-        sentence=f"To keep epsilon {epsilon:g} for the whole output, every count gets Laplace noise of scale "
-        f"{upwards(scale, 4)}, which moves it by ±{upwards(math.sqrt(2) * scale, 4)} (one standard deviation).",
+        sentence=f"With epsilon {epsilon:g} for the whole output, every count needs Laplace noise with scale "
+        f"{upwards(scale, 4)} and standard deviation {upwards(math.sqrt(2) * scale, 4)}.",
         assumptions=(*change.assumptions, "the budget is split evenly", EVERY_COUNT),
     )
 
@@ -83,7 +83,7 @@ class NoiseScaling:
         pure: sqrt(2) t / epsilon, Laplace noise under strict epsilon, which composes as t.
         gaussian: Gaussian noise under (epsilon, delta), which composes as sqrt(t).
         square_root: sqrt(2 t) / epsilon, the order that suffices against reconstruction (Dinur and Nissim 2003,
-            theorem 5), set equal to `pure` at t = 1: the theorem fixes the order and no constant.
+            theorem 5), set equal to `pure` at t = 1: the theorem gives the order but no constant.
     """
 
     statistics: int
@@ -93,10 +93,10 @@ class NoiseScaling:
 
 
 def noise_scaling(statistics: Sequence[int], epsilon: float, delta: float) -> tuple[NoiseScaling, ...]:
-    """Return how the noise must grow with the number of statistics, for one person added or removed.
+    """Return the noise required as a function of the number of statistics, for one person added or removed.
 
-    The Gaussian column is sufficient (zCDP, conversion of Bun and Steinke), not
-    the least: it errs upwards.
+    The Gaussian column is sufficient (zCDP, conversion of Bun and Steinke) but not
+    the minimum: it is an upper bound.
     """
     BUDGET.check("noise_scaling", "epsilon", epsilon)
     SLACK.check("noise_scaling", "delta", delta)
@@ -116,4 +116,4 @@ def noise_scaling(statistics: Sequence[int], epsilon: float, delta: float) -> tu
 
 
 def _counted(statistics: int) -> str:
-    return f"t = {statistics}, the statistics one person falls in, each as often as it gets fresh noise"
+    return f"t = {statistics}, the statistics that contain one person, each counted as often as it has fresh noise"

@@ -1,7 +1,7 @@
 """Small published patterns: the posterior of the true counts for every small published F, M and T.
 
-Beyond Bach (2020): the posterior of `margin_exploitation` for all patterns, the worst of them, how often they occur,
-and which leave one truth.
+Beyond Bach (2020): the posterior of `margin_exploitation` for all patterns, the worst patterns, their frequency, and
+the patterns that determine the true counts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from discreet.risk.margin_exploitation import Prior
 
 MOST_TERMS = 10_000_000
-"""The most combinations of true and published parts that are held at once."""
+"""The largest number of combinations of true and published parts in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One published F, M and T: the posterior it is listed for, and how often it occurs."""
+    """One published F, M and T with its posterior and its probability."""
 
     parts: tuple[int, ...]
     total: int
@@ -42,15 +42,15 @@ class Pattern:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PatternTable:
-    """What every published F, M and T from 0 to `largest` tells; arrays are indexed [F, M, T].
+    """The posteriors for every published F, M and T from 0 to `largest`; arrays are indexed [F, M, T].
 
     Attributes:
         largest: the largest published count.
-        chance: the probability that the pattern is published.
-        one: the largest posterior that F, M or T is a true 1.
-        exact: the largest posterior of one whole truth that holds at least one person.
-        determined: whether that truth is the only possible one.
-        assumptions: the prior and the noise that were assumed.
+        chance: the probability of publishing the pattern.
+        one: the largest posterior probability of a true 1 among F, M and T.
+        exact: the largest posterior of one set of true counts with at least one person.
+        determined: whether only one set of true counts is possible, with at least one person.
+        assumptions: the assumed prior and noise.
     """
 
     largest: int
@@ -61,33 +61,33 @@ class PatternTable:
     assumptions: tuple[str, ...]
 
     def worst_one(self, *, at_least: float = 0.0) -> Pattern:
-        """Return the pattern with the largest posterior of a true 1, among those with this chance at least."""
+        """Return the pattern with the largest posterior of a true 1, among patterns with a minimum probability."""
         return self._worst(self.one, at_least)
 
     def worst_exact(self, *, at_least: float = 0.0) -> Pattern:
-        """Return the pattern with the largest posterior of one truth, among those with this chance at least."""
+        """Return the pattern with the largest posterior of one set of true counts, with a minimum probability."""
         return self._worst(self.exact, at_least)
 
     def determined_patterns(self) -> tuple[Pattern, ...]:
-        """Return the patterns that leave one truth, the commonest first."""
+        """Return the patterns with only one possible set of true counts, the most frequent first."""
         places = np.argwhere(self.determined)
         found = [self._pattern(place, self.exact) for place in places]
         return tuple(sorted(found, key=lambda pattern: -pattern.chance))
 
     def results(self, *, at_least: float = 0.0) -> list[Result]:
-        """Return the worst patterns of a given chance at least, and the chance of one that leaves no doubt."""
+        """Return the worst patterns with a minimum probability, and the probability of determined patterns."""
         one, exact = self.worst_one(at_least=at_least), self.worst_exact(at_least=at_least)
         sure = float(self.chance[self.determined].sum())
         return [
-            self._result("worst_posterior_of_one", one, "one of these counts stands for a single person"),
-            self._result("worst_posterior_of_truth", exact, "all true counts can be named rightly"),
+            self._result("worst_posterior_of_one", one, "one of these counts is a true 1"),
+            self._result("worst_posterior_of_truth", exact, "an attacker recovers all true counts exactly"),
             Result(
                 name="determined_patterns",
                 equation="number of (F, M, T) with max P(f, m | F, M, T) = 1",
                 value=sure,
                 unit="1",
-                sentence=f"{int(self.determined.sum())} patterns with counts up to {self.largest} leave no doubt about "
-                f"their true counts; a tuple shows one of them with probability {sure:.2g}.",
+                sentence=f"{int(self.determined.sum())} patterns with counts up to {self.largest} determine their true "
+                f"counts with certainty; the probability of such a pattern is {sure:.2g} per tuple.",
                 worst=str(self.determined_patterns()[0]) if sure else None,
                 assumptions=self.assumptions,
             ),
@@ -99,21 +99,21 @@ class PatternTable:
             equation="P(f, m | F, M, T) ~ prior(f, m) p(f -> F) p(m -> M) p(f + m -> T)",
             value=worst.posterior,
             unit="1",
-            sentence=f"Where {worst} is published, {what} with probability {worst.posterior:.3g}; "
-            f"a tuple shows this pattern with probability {worst.chance:.2g}.",
+            sentence=f"If {worst} is published, {what} with probability {worst.posterior:.3g}; the probability of this "
+            f"pattern is {worst.chance:.2g} per tuple.",
             worst=str(worst),
             assumptions=self.assumptions,
         )
 
     def _worst(self, posterior: Floats, at_least: float) -> Pattern:
-        """Return the commonest of the patterns with the largest posterior."""
+        """Return the most frequent of the patterns with the largest posterior."""
         common = np.where((self.chance > 0) & (self.chance >= at_least), posterior, -1.0)
         if common.max() < 0:
             raise ParameterError(
-                f"No pattern is as common as {at_least:g}; the commonest has {self.chance.max():.2g}.",
+                f"No pattern has a probability of at least {at_least:g}. Use at most {self.chance.max():.2g}.",
                 parameter="at_least",
             )
-        # Equal posteriors come from sums in different order and differ in the last digits.
+        # Equal posteriors are computed as sums in different order and differ in the last digits.
         equal = common >= common.max() * (1 - 1e-12)
         place = np.unravel_index(np.argmax(np.where(equal, self.chance, -1.0)), posterior.shape)
         return self._pattern(np.array(place), posterior)
@@ -126,12 +126,12 @@ class PatternTable:
 def pattern_table(
     ptable: PTable, *, largest: int, prior: Prior | None = None, noise_by: str = "participants"
 ) -> PatternTable:
-    """Return the posteriors behind every published F, M and T from 0 to `largest`.
+    """Return the posteriors for every published F, M and T from 0 to `largest`.
 
-    The formula is that of `tuple_posterior`. Without a prior the true parts are
-    equally likely from 0 to largest + E, all that can lead to such a pattern; how
-    often a pattern occurs then holds among such tuples alone. Negative published
-    counts, which perturbed zeros allow, are not tabulated.
+    The formula is that of `tuple_posterior`. Without a prior, the true parts are equally
+    likely from 0 to largest + E, the range that can produce such a pattern. The
+    probability of a pattern then refers only to such tuples. Negative published counts,
+    which perturbed zeros allow, are not tabulated.
 
     >>> found = pattern_table(PTable.max_entropy(variance=1, bound=2), largest=4)
     >>> print(found.worst_one())
@@ -144,7 +144,7 @@ def pattern_table(
     if (len(counts) * (largest + 1)) ** 2 > MOST_TERMS:
         raise ParameterError(
             f"pattern_table: counts up to {largest} with noise up to {ptable.bound} are too many to tabulate. "
-            "Take a smaller largest, or tuple_posterior for single patterns.",
+            "Use a smaller largest, or tuple_posterior for single patterns.",
             parameter="largest",
         )
     weight = model.weights(counts) / (len(counts) if prior is None else sum(prior.values()))
@@ -173,7 +173,7 @@ def patterns_by_threshold(
 ) -> dict[int, PatternTable]:
     """Return the pattern table of maximum-entropy p-tables by threshold j_s, at one variance and bound.
 
-    A threshold j_s that no p-table of this variance and bound can have raises InfeasibleError.
+    Raises InfeasibleError if no p-table with this variance and bound has a given threshold j_s.
     """
     tables = {each: PTable.max_entropy(variance=variance, bound=bound, threshold=each) for each in thresholds}
     return {
@@ -182,12 +182,12 @@ def patterns_by_threshold(
 
 
 def _slice(part: Floats, total: Floats, shared: int | None) -> tuple[Floats, Floats, Floats, Flags]:
-    """Return chance, posterior of a 1, of a truth, and certainty for every F and M at one published T.
+    """Return probability, posterior of a 1, posterior of all true counts, and certainty by F and M at one published T.
 
     Args:
         part: w(i) p(i -> y) by true count and published count.
-        total: the chance of the published T by true f and m.
-        shared: the published T if a lone part has the total's noise, else None.
+        total: the probability of the published T by true f and m.
+        shared: the published T if a part with all persons has the noise of the total; otherwise None.
     """
     joint = part[:, None, :, None] * part[None, :, None, :]
     alone = joint[1:, 0].copy(), joint[0, 1:].copy()
@@ -205,5 +205,5 @@ def _slice(part: Floats, total: Floats, shared: int | None) -> tuple[Floats, Flo
 
 
 def _chances(model: TupleModel, counts: Ints, largest: int) -> Floats:
-    """Return p(i -> y) by true count i and published y from 0 to the largest."""
+    """Return p(i -> y) by true count i and published y from 0 to `largest`."""
     return np.exp(np.stack([model.log_chance(counts, y) for y in range(largest + 1)], axis=1))

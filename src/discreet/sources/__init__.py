@@ -1,1 +1,1 @@
-"""Records of units: files they come from, and the codes in their columns."""
+"""Data sources: files, databases and data frames with records."""

@@ -1,4 +1,4 @@
-"""Values of columns as text of category codes or as numbers, from any type that can hold them."""
+"""Conversion of column values of any type to category codes as text, or to numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def refuse(faults: dict[str, Flags], column: str, offset: int, accepted: str, *, what: str = "key") -> None:
-    """Refuse records with any fault, and say the fault of the first of them."""
+    """Refuse records with a fault; the message states the fault of the first record."""
     bad = np.flatnonzero(np.logical_or.reduce(list(faults.values())))
     if len(bad):
         why = next(why for why, holds in faults.items() if holds[bad[0]])
@@ -27,7 +27,7 @@ def refuse(faults: dict[str, Flags], column: str, offset: int, accepted: str, *,
 
 
 def as_numbers(values: pa.Array) -> tuple[Flags, Floats]:
-    """Return which values are missing, and all as double precision numbers: NaN for what is none."""
+    """Return a mask of missing values, and all values in double precision, NaN for values that are not numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -37,14 +37,14 @@ def as_numbers(values: pa.Array) -> tuple[Flags, Floats]:
     if is_text(values.type):
         missing = pc.fill_null(pc.equal(pc.binary_length(values), 0), fill_value=True)
         values = pc.if_else(pc.match_substring_regex(values, NUMBER), values, None)
-        # Arrow reads no sign of a positive number in every version.
+        # Some versions of Arrow cannot read a plus sign.
         values = pc.replace_substring_regex(values, r"^\+", "")
     numbers = pc.fill_null(values.cast(pa.float64(), safe=False), float("nan"))
     return missing.to_numpy(zero_copy_only=False), numbers.to_numpy(zero_copy_only=False)
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """Return values as they are meant: a dictionary's entries in place of its codes, and no views of text."""
+    """Return values decoded from dictionaries and text views."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(values.type):
@@ -53,21 +53,21 @@ def decoded(values: pa.Array) -> pa.Array:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Return whether a type holds text."""
+    """Return whether a type is text."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def is_whole(kind: pa.DataType) -> bool:
-    """Return whether a type holds whole numbers only; databases keep them as decimals without a fraction, too."""
+    """Return whether a type is whole numbers; databases also store them as decimals of scale 0."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0))
 
 
 def may_hold_numbers(kind: pa.DataType) -> bool:
-    """Return whether a type can hold keys; single precision cannot hold the eight decimals of a fraction."""
+    """Return whether a type can contain keys; single precision is too inexact for fractions of eight decimals."""
     import pyarrow as pa
 
     known = is_text(kind) or is_whole(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
@@ -75,14 +75,14 @@ def may_hold_numbers(kind: pa.DataType) -> bool:
 
 
 EXACT = 2.0**53
-"""Whole numbers below this are exact as floating-point numbers, so they are codes and not measurements."""
+"""Whole numbers below this are exact as floating-point numbers and are treated as codes."""
 
 
 def as_text(values: pa.Array) -> pa.Array | None:
-    """Return values as plain text with null for what is missing, or None if they have no text.
+    """Return values as plain text, with null for missing values, or None if their type has no text.
 
-    What is the same code has the same text whatever its type: 1, 1.0 and 1.00 are "1", a time at midnight is
-    its date. Null, NaN and "" are missing.
+    The same code has the same text for all types: 1, 1.0 and 1.00 are "1", and a time at midnight is its date. Null,
+    NaN and "" are missing.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -101,7 +101,7 @@ def as_text(values: pa.Array) -> pa.Array | None:
 
 
 def is_utf8(values: pa.Array) -> bool:
-    """Progress whether text is what it says it is; libraries pass on the bytes of a file without a look at them."""
+    """Return whether text is valid UTF-8; libraries do not check the bytes of a file."""
     import pyarrow as pa
 
     texts = values.dictionary if pa.types.is_dictionary(values.type) else values
@@ -116,11 +116,11 @@ def is_utf8(values: pa.Array) -> bool:
 
 
 def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch whose texts are no views, with which the library cannot do much more than pass them on."""
+    """Return a batch with text views converted to plain text, because the library supports few operations on views."""
     import pyarrow as pa
 
     settled = [_without_view(values) for values in batch.columns]
-    # A batch made of no columns would have no records.
+    # A batch without columns would have no records.
     return pa.RecordBatch.from_arrays(settled, batch.schema.names) if settled else batch
 
 
@@ -155,7 +155,7 @@ def _write_floats(values: pa.Array) -> pa.Array:
     values = pc.cast(values, pa.float64()) if pa.types.is_float16(values.type) else values
     values = pc.if_else(pc.is_nan(values), None, values)
     whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), pa.scalar(EXACT, values.type)))
-    # As a floating-point number ten milliards would be written 1e+10.
+    # As a floating-point number ten billion would be written 1e+10.
     texts = pc.cast(pc.cast(pc.if_else(whole, values, None), pa.int64()), pa.string())
     return texts if texts.null_count == values.null_count else pc.coalesce(texts, pc.cast(values, pa.string()))
 
@@ -163,7 +163,7 @@ def _write_floats(values: pa.Array) -> pa.Array:
 def _write_decimals(values: pa.Array) -> pa.Array:
     import pyarrow as pa
 
-    # The library writes a zero with ten decimals as 0E-10, so every different value is written here.
+    # The library writes a zero with ten decimals as 0E-10, so convert every distinct value here.
     if values.type.bit_width < 128:
         values = values.cast(pa.decimal128(values.type.precision, values.type.scale))
     encoded = values.dictionary_encode()
@@ -180,7 +180,7 @@ def _write_times(values: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
     texts = pc.cast(values, pa.string())
-    # Data frames keep dates as times at midnight, with as many zeros as their clock has digits.
+    # Data frames store dates as times at midnight, with trailing zeros according to their resolution.
     for zeros, instead in ((r"(\.[0-9]*[1-9])0+$", r"\1"), (r"\.0+$", ""), (" 00:00:00$", "")):
         texts = pc.replace_substring_regex(texts, zeros, instead)
     return texts

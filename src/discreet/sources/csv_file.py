@@ -1,4 +1,4 @@
-"""CSV files: text with a header line, in UTF-8 unless another encoding is named, plain or gzipped."""
+"""CSV files with a header line, in UTF-8 by default, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -33,48 +33,48 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 22
 UTF8 = "utf-8"
-SIGNS = 'aZ09,;\t|"\r\n'
-"""Letters, digits, delimiters, quotes and line ends of CSV."""
+ASCII_SAMPLE = 'aZ09,;\t|"\r\n'
+"""Examples of the letters, digits, delimiters, quotes and line ends of CSV."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read.
+    """Options for reading files.
 
     Attributes:
-        block: how many values at a time, about.
-        forgiving: whether a CSV file may end inside a quote, which may have swallowed records.
-        encoding: of the text of CSV files.
+        block: the approximate number of values per batch.
+        allow_open_quote: whether a CSV file may end inside an open quote, which may contain records.
+        encoding: the encoding of CSV files.
     """
 
     block: int = BLOCK
-    forgiving: bool = False
+    allow_open_quote: bool = False
     encoding: str = UTF8
 
     def __post_init__(self) -> None:
         try:
-            plain = SIGNS.encode(self.encoding)
+            plain = ASCII_SAMPLE.encode(self.encoding)
         except (LookupError, UnicodeError):
             plain = b""
-        # Lines, delimiters and quotes are found by their bytes.
-        if plain != SIGNS.encode():
+        # The parser finds lines, delimiters and quotes by their ASCII bytes.
+        if plain != ASCII_SAMPLE.encode():
             raise ParameterError(
-                f"{self.encoding!r} is not an encoding in which CSV files can be read. Name one in which each sign of "
-                "ASCII is one byte, such as latin-1, cp1252 or utf-8.",
+                f"{self.encoding!r} is not a supported encoding of CSV files. Use an encoding in which each ASCII "
+                "character is one byte, such as latin-1, cp1252 or utf-8.",
                 parameter="encoding",
             )
 
 
-AS_USUAL = ReadOptions()
+DEFAULT_OPTIONS = ReadOptions()
 
 
 DELIMITERS = ",;\t|"
 LONGEST_HEADER = 1 << 22
-"""Characters within which the header ends."""
+"""Maximum number of characters of the header."""
 BYTES = 4
-"""A value and its delimiter take about this many bytes."""
+"""Approximate size of a value and its delimiter in bytes."""
 END = "\x04"
-"""Marks the record after the last."""
+"""The value of the additional last record."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class CsvFile:
     columns: tuple[str, ...]
     delimiter: str
     skipped: int = 0
-    """Blank lines above the header of a single column, where they would be records."""
+    """Number of blank lines before the header of a single column, where they would be records."""
 
     @classmethod
-    def open(cls, path: Path, how: ReadOptions = AS_USUAL) -> CsvFile:
+    def open(cls, path: Path, how: ReadOptions = DEFAULT_OPTIONS) -> CsvFile:
         """Read the header."""
         delimiter, names, skipped = _read_header(path, how.encoding)
         check_names(path, names)
@@ -99,27 +99,31 @@ class CsvFile:
 
     @property
     def rows(self) -> int | None:
-        """Return None: only reading tells how many records there are."""
+        """Return None: the number of records is unknown before reading."""
         return None
 
     def batches(self, columns: Sequence[str], how: ReadOptions) -> Iterator[pa.RecordBatch]:
         """Yield these columns as text."""
         import pyarrow as pa
 
-        # Asked for no columns, the library reads all of them; one is enough to count the records.
+        # Without columns the library would read all of them; one is enough to count the records.
         read = list(columns) or [self.columns[0]]
         bad_rows: list[arrow_csv.InvalidRow] = []
         try:
             with pa.input_stream(str(self.path), compression="gzip" if _is_gzip(self.path) else None) as stream:
-                whole = stream if how.forgiving else pa.PythonFile(_Ended(stream, self._end(read[0])), mode="r")
+                whole = (
+                    stream
+                    if how.allow_open_quote
+                    else pa.PythonFile(_StreamWithEnd(stream, self._end(read[0])), mode="r")
+                )
                 batches = self._parse(whole, read, how, bad_rows)
-                for batch in batches if how.forgiving else _without_end(self.path, batches):
+                for batch in batches if how.allow_open_quote else _without_end(self.path, batches):
                     yield batch.select(list(columns))
         except MemoryError:
-            # The library's own is an error of the file as well.
+            # The MemoryError of the library is also an ArrowException.
             raise
         except (pa.ArrowException, OSError, UnicodeError) as error:
-            # The message of the library would show the values of the row, so it is not passed on.
+            # Omit the message of the library, which contains the values of the row.
             raise _error(self.path, error, bad_rows, how.encoding) from None
 
     def _parse(
@@ -134,7 +138,7 @@ class CsvFile:
 
         yield from arrow_csv.open_csv(
             stream,
-            # Without threads a bad row is told with its number; the streaming reader loses no speed by it.
+            # Without threads a bad row is reported with its number; the streaming reader is not slower.
             arrow_csv.ReadOptions(
                 use_threads=False, block_size=BYTES * how.block, encoding=how.encoding, skip_rows=self.skipped
             ),
@@ -149,13 +153,16 @@ class CsvFile:
         )
 
     def _end(self, column: str) -> bytes:
-        """Return one more record, with a mark in this column, below a line that may not have ended."""
+        """Return an additional record with the end marker in this column, after a line that may lack a line end."""
         place = self.columns.index(column)
         return f"\n{self.delimiter * place}{END}{self.delimiter * (len(self.columns) - place - 1)}\n".encode()
 
 
-class _Ended:
-    """A stream with one more record at its end: the library says nothing of an open quote, but that swallows it."""
+class _StreamWithEnd:
+    """A stream with an additional last record; if it is missing after parsing, the file ends in an open quote.
+
+    The library itself does not report open quotes.
+    """
 
     closed = False
 
@@ -170,13 +177,13 @@ class _Ended:
             self._last = data[-1:]
             return data
         if self._last in {b"\n", b"\r"}:
-            # The last line has ended: one more line end would be a blank line.
+            # The last line has a line end: another one would be a blank line.
             self._end, self._last = self._end[1:], b""
         data, self._end = self._end[:size], self._end[size:]
         return data
 
     def close(self) -> None:
-        """Do nothing: who opened the stream closes it."""
+        """Do nothing: the owner of the stream closes it."""
 
 
 def _without_end(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -203,7 +210,7 @@ def _error(path: Path, error: Exception, bad_rows: Sequence[arrow_csv.InvalidRow
 
 
 def _read_header(path: Path, encoding: str) -> tuple[str, list[str], int]:
-    """Return the delimiter and the column names, by the delimiter that gives most columns, and the lines above them."""
+    """Return the delimiter with the most columns, the column names, and the number of blank lines before them."""
     start = _read_start(path, encoding)
     if not start:
         raise empty(path)
@@ -224,7 +231,7 @@ def _read_start(path: Path, encoding: str) -> str:
         ) as file:
             return file.read(LONGEST_HEADER)
     except UnicodeDecodeError:
-        # The error holds the bytes it stumbled over, so it is not passed on.
+        # Omit the original error, which contains the undecodable bytes.
         raise undecodable(path, encoding, _first_undecodable(path, encoding)) from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise bad_gzip(path) from None
@@ -233,7 +240,7 @@ def _read_start(path: Path, encoding: str) -> str:
 
 
 def _first_undecodable(path: Path, encoding: str) -> tuple[int, int] | None:
-    """Return the number of the first byte that is not text in an encoding, and of its line, both from 1 on."""
+    """Return the numbers of the first undecodable byte and of its line, both from 1, or None."""
     decoder = codecs.getincrementaldecoder(encoding)()
     done, lines = 0, 1
     with gzip.open(path) if _is_gzip(path) else path.open("rb") as file:
@@ -241,7 +248,7 @@ def _first_undecodable(path: Path, encoding: str) -> tuple[int, int] | None:
             try:
                 chunk = file.read(LONGEST_HEADER)
             except (OSError, EOFError, zlib.error):
-                # Packed, and damaged further on.
+                # The compressed file is damaged further on.
                 return None
             data = decoder.getstate()[0] + chunk
             decoder.reset()
@@ -260,7 +267,7 @@ def _first_row(text: str, delimiter: str) -> list[str]:
 
 
 def _blank_lines(text: str) -> int:
-    """Return how many lines are blank before the first that is not; none where all are."""
+    """Return the number of blank lines before the first other line; 0 if all lines are blank."""
     return next((number for number, line in enumerate(io.StringIO(text)) if line.strip("\r\n")), 0)
 
 

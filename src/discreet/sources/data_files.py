@@ -1,4 +1,4 @@
-"""Data in one file or several with the same columns, given by a path, a folder, a pattern or a list of these."""
+"""Data in one or several files with the same columns, specified by a path, a folder, a pattern or a list of these."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from discreet.sources.csv_file import AS_USUAL, CsvFile, ReadOptions
+from discreet.sources.csv_file import DEFAULT_OPTIONS, CsvFile, ReadOptions
 from discreet.sources.parquet_file import ParquetFile
 from discreet.sources.read_errors import (
     changed,
-    check_asked,
+    check_requested,
     empty,
     given_twice,
     lacks_column,
@@ -35,7 +35,7 @@ WILD = frozenset("*?[")
 
 
 def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, list[Path]]:
-    """Return what to call the files in messages, and the files in the order of their names."""
+    """Return a name of the files for messages, and the files sorted by name."""
     found = [_find(_as_path(item)) for item in given]
     files = sorted(path for _, paths in found for path in paths)
     if len(found) == 1:
@@ -44,7 +44,7 @@ def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, list[Path]
 
 
 def _as_path(given: str | os.PathLike[str]) -> Path:
-    # A text with line breaks is data given in place of a path; a message about the path would show them.
+    # A text with line breaks is data instead of a path; a message about the path would disclose them.
     if not str(given) or set(str(given)) & set("\n\r\0"):
         raise not_data("an empty text or a text with line breaks")
     return Path(given)
@@ -55,7 +55,7 @@ def _find(path: Path) -> tuple[str, list[Path]]:
         if path.is_dir():
             files = _in_folder(path)
             return _counted(path.name or path.resolve().name, files), files
-        # A name with an asterisk or a bracket in it is first of all a name.
+        # An existing file takes precedence over a pattern with the same text.
         if not path.exists() and WILD & set(str(path)):
             files = _matching(path)
             return _counted(_short(path), files), files
@@ -65,7 +65,7 @@ def _find(path: Path) -> tuple[str, list[Path]]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder, or else its CSV files."""
+    """Return the Parquet files of a folder, otherwise its CSV files."""
     files = [path for path in folder.iterdir() if not path.name.startswith(".") and path.is_file()]
     for kind in (ParquetFile, CsvFile):
         found = [path for path in files if path.name.lower().endswith(kind.endings)]
@@ -75,7 +75,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _matching(pattern: Path) -> list[Path]:
-    found = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - Path.glob takes no absolute patterns
+    found = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 - Path.glob does not support absolute patterns
     files = [path for path in map(Path, sorted(set(found))) if path.is_file()]
     if not files:
         raise no_match(pattern)
@@ -83,7 +83,7 @@ def _matching(pattern: Path) -> list[Path]:
 
 
 def _short(pattern: Path) -> str:
-    """Return a pattern from the last folder that has a name: where the data lie on this machine is nobody's affair."""
+    """Return a pattern from its last fixed folder on; messages must not disclose the location of the data."""
     first = next(place for place, part in enumerate(pattern.parts) if WILD & set(part))
     named = pattern.parts[max(first - 1, 0) :]
     return "/".join(part for part in named if part != pattern.anchor)
@@ -94,11 +94,11 @@ def _counted(name: str, files: Sequence[Path]) -> str:
 
 
 CHUNK = 1 << 20
-"""How many bytes are hashed at a time."""
+"""Number of bytes that are hashed at a time."""
 
 
 class FileStamp(NamedTuple):
-    """What the system knows of a file; another writing of it changes at least one."""
+    """Properties of a file that change if it is written again."""
 
     size: int
     modified: int
@@ -106,7 +106,7 @@ class FileStamp(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> FileStamp:
-        """Ask the system."""
+        """Return the current stamp of a file."""
         found = _stat(path)
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
@@ -118,7 +118,7 @@ class FileSource:
     name: str
     files: tuple[CsvFile | ParquetFile, ...]
     stamps: tuple[FileStamp, ...]
-    how: ReadOptions = AS_USUAL
+    how: ReadOptions = DEFAULT_OPTIONS
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -127,22 +127,22 @@ class FileSource:
 
     @property
     def rows(self) -> int | None:
-        """Return the number of records, or None where only reading tells it."""
+        """Return the number of records; None if it is unknown before reading."""
         known = [file.rows for file in self.files if file.rows is not None]
         return sum(known) if len(known) == len(self.files) else None
 
     @property
     def size(self) -> int:
-        """Return the bytes on disk."""
+        """Return the size on disk in bytes."""
         return sum(stamp.size for stamp in self.stamps)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over the records: these columns in this order, none of it empty."""
-        check_asked(self.name, columns, self.columns)
+        """Return an iterator over batches of records with these columns in this order; no batch is empty."""
+        check_requested(self.name, columns, self.columns)
         return self._read(list(columns))
 
     def fingerprint(self) -> str:
-        """Return the hash of the bytes of all files, one after the other."""
+        """Return the hash of the concatenated bytes of all files."""
         digest = hashlib.sha256()
         for file in self.files:
             try:
@@ -154,7 +154,7 @@ class FileSource:
         return f"sha256:{digest.hexdigest()}"
 
     def check_unchanged(self) -> None:
-        """Refuse files that are not what they were when they were opened."""
+        """Refuse files that have changed since they were opened."""
         for file, stamp in zip(self.files, self.stamps, strict=True):
             _check_stamp(file.path, stamp)
 
@@ -173,16 +173,16 @@ class FileSource:
             raise no_records(self.files[0].path, self.name)
 
 
-def open_files(paths: Sequence[Path], *, name: str = "", how: ReadOptions = AS_USUAL) -> FileSource:
-    """Open files that are there, are not empty, are of one kind and have the same columns.
+def open_files(paths: Sequence[Path], *, name: str = "", how: ReadOptions = DEFAULT_OPTIONS) -> FileSource:
+    """Open files, or refuse files that are missing, empty, of different formats or with different columns.
 
     Args:
-        paths: one file or more.
-        name: what to call them in messages; if left out, the name of the first.
-        how: how to read them.
+        paths: the paths of one or more files.
+        name: a name for messages; by default the name of the first file.
+        how: the options for reading.
     """
     kinds = [_kind(path) for path in paths]
-    # The stamps come first: what changes from here on is noticed.
+    # Take the stamps first, so that later changes are detected.
     stamps = tuple(map(FileStamp.of, paths))
     _check_given_once(paths)
     for path, kind, stamp in zip(paths, kinds, stamps, strict=True):

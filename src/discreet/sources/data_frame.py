@@ -1,4 +1,4 @@
-"""Data in memory: Arrow tables and the data frames of other libraries."""
+"""Data in memory: Arrow tables and data frames of other libraries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.sources.column_values import is_utf8, without_views
-from discreet.sources.read_errors import bad_frame, check_asked, check_names, no_records, not_utf8
+from discreet.sources.read_errors import bad_frame, check_names, check_requested, no_records, not_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 NAME = "the data frame"
 PLACE = Path(NAME)
-"""Stands for the frame in errors, which are about files otherwise."""
+"""Placeholder for the path of the frame in errors about files."""
 ROWS = 1 << 18
-"""Rows of a batch."""
+"""Number of rows of a batch."""
 
 
 @dataclass(frozen=True)
 class FrameSource:
-    """Data in memory; they are left out where the source is printed."""
+    """Data in memory; the representation of the source omits them."""
 
     table: pa.Table = field(repr=False)
     name: str = NAME
@@ -43,19 +43,19 @@ class FrameSource:
 
     @property
     def size(self) -> int:
-        """Return the bytes in memory."""
+        """Return the size in memory in bytes."""
         return int(self.table.nbytes)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over the records: these columns in this order, none of it empty."""
-        check_asked(self.name, columns, self.columns)
+        """Return an iterator over batches of records with these columns in this order; no batch is empty."""
+        check_requested(self.name, columns, self.columns)
         return self._read(list(columns))
 
     def fingerprint(self) -> str:
-        """Return the hash of the columns as an Arrow stream; pieces and dictionaries they are kept in do not count."""
+        """Return the hash of the columns as an Arrow stream; it does not depend on chunks and dictionaries."""
         import pyarrow as pa
 
-        hashed = _Hashed()
+        hashed = _HashWriter()
         schema = pa.schema([(column.name, _plain(column.type)) for column in self.table.schema])
         hashed.write(str(schema).encode())
         texts = [name for name in self.columns if schema.field(name).type == pa.large_string()]
@@ -69,10 +69,10 @@ class FrameSource:
         return f"sha256:{hashed.digest.hexdigest()}"
 
     def check_unchanged(self) -> None:
-        """Do nothing: Arrow tables do not change, and of a frame changed in place only the fingerprint tells."""
+        """Do nothing: Arrow tables are immutable, and changes in place are detected only by the fingerprint."""
 
     def close(self) -> None:
-        """Do nothing: the data are the caller's."""
+        """Do nothing: the caller owns the data."""
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         # A table without columns has no records; one column is enough to count them.
@@ -85,13 +85,13 @@ class FrameSource:
 
 
 def open_frame(data: object) -> FrameSource:
-    """Take over an Arrow table, or anything that gives its columns as an Arrow stream."""
+    """Return the source for an Arrow table, or for an object that exports an Arrow stream."""
     import pyarrow as pa
 
     try:
         table = data if isinstance(data, pa.Table) else pa.table(data)
-    except Exception as error:  # noqa: BLE001 - every library raises its own
-        # The message of the library can show values, so it is not passed on.
+    except Exception as error:  # noqa: BLE001 - every library raises its own errors
+        # Omit the message of the library, which may contain values.
         raise bad_frame(PLACE, _where(error)) from None
     check_names(PLACE, table.column_names, "data frame")
     if not table.num_rows:
@@ -99,8 +99,8 @@ def open_frame(data: object) -> FrameSource:
     return FrameSource(table)
 
 
-class _Hashed:
-    """A file that keeps nothing of what is written to it but the hash."""
+class _HashWriter:
+    """A file object that only computes the hash of the written bytes."""
 
     closed = False
 
@@ -112,14 +112,14 @@ class _Hashed:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: nothing is kept back."""
+        """Do nothing: the hash has no buffer."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing: the hash holds no resources."""
 
 
 def _where(error: Exception) -> str:
-    """Return the column at fault if the library names it; what else it says may be a value."""
+    """Return the invalid column if the library names it; the rest of the message may contain values."""
     place = str(error.args[-1]) if error.args else ""
     return f" ({place})" if place.startswith("Conversion failed for column ") else ""
 
@@ -135,7 +135,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _compact(piece: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a copy of a piece in one block, without what lies in memory behind its end and under its nulls."""
+    """Return a contiguous copy of a part of a table, without undefined memory after its end and under nulls."""
     import numpy as np
     import pyarrow as pa
 
@@ -144,10 +144,10 @@ def _compact(piece: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table([_copy(column, everything) for column in plain.columns], schema)
 
 
-def _hash_texts(hashed: _Hashed, column: pa.ChunkedArray) -> None:
-    """Add texts to a hash: the different ones in order, and for every record the place of its own among them.
+def _hash_texts(hashed: _HashWriter, column: pa.ChunkedArray) -> None:
+    """Add texts to a hash: the distinct texts in order, and for every record the index of its text.
 
-    Millions of records share few texts; to write each out would take many times as long.
+    This is much faster than hashing every text, because many records share few texts.
     """
     import numpy as np
     import pyarrow as pa
@@ -156,7 +156,7 @@ def _hash_texts(hashed: _Hashed, column: pa.ChunkedArray) -> None:
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     if pa.types.is_dictionary(column.type):
-        # Room for the texts of all pieces together.
+        # Use an index type that is wide enough for the texts of all chunks.
         column = column.cast(pa.dictionary(pa.int32(), column.type.value_type))
     encoded = pc.dictionary_encode(column).unify_dictionaries().combine_chunks()
     encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -176,5 +176,5 @@ def _copy(column: pa.ChunkedArray, everything: Ints) -> pa.ChunkedArray:
 
     try:
         return column.take(everything)
-    except pa.ArrowNotImplementedError:  # as for lists of texts that are views
+    except pa.ArrowNotImplementedError:  # for example, lists of text views
         return column

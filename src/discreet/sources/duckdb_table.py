@@ -1,6 +1,6 @@
-"""Data in a table or view of a DuckDB database, which is opened for reading only.
+"""Data in a table or view of a DuckDB database, which is opened read-only.
 
-Errors are described in our words, because DuckDB's own may show values of records.
+Messages of DuckDB are replaced, because they may contain values of records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.errors import DataFileError
 from discreet.sources.column_values import without_views
 from discreet.sources.data_files import FileStamp
 from discreet.sources.database_address import DatabaseTable, choose_table, quote
-from discreet.sources.read_errors import changed, check_asked, no_records, unreadable
+from discreet.sources.read_errors import changed, check_requested, no_records, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,40 +30,40 @@ if TYPE_CHECKING:
 
 MAGIC = b"DUCK"
 AT = 8
-"""Where in a database the four letters stand."""
+"""Position of the magic bytes in a database file."""
 
-WRITE_AGAIN = "Export it from the program that made it, or give a Parquet file."
+EXPORT_AGAIN = "Export it again from its original program, or use a Parquet file."
 OPENING = (
-    ("Out of Memory", "needs more memory than there is.", "Free some memory."),
-    ("lock on file", "is in use by another program that may change it.", "Close it there, and start again."),
+    ("Out of Memory", "needs more memory than is available.", "Free some memory."),
+    ("lock on file", "is in use by another program that may change it.", "Close it there, and repeat the command."),
     ("different configuration", "is open in this process already.", "Close that connection first."),
     ("version number", "was written by a version of DuckDB that this one cannot read.", "Install a newer DuckDB."),
-    ("ncrypted", "is encrypted.", "Give a copy that is not, or a Parquet file."),
+    ("ncrypted", "is encrypted.", "Use a copy that is not encrypted, or a Parquet file."),
 )
-"""Words of DuckDB's message on opening, and what they mean."""
+"""Parts of DuckDB's messages on opening, and their meanings and remedies."""
 READING = {
-    "PermissionException": ("reads other files, and a database may only be read by itself.", "Make a table of it."),
-    "OutOfMemoryException": ("needs more memory than there is.", "Make a table of it, or free some memory."),
-    "IOException": ("cannot be read: the database is damaged.", WRITE_AGAIN),
+    "PermissionException": ("is a view that reads other files, which is not allowed.", "Create a table from it."),
+    "OutOfMemoryException": ("needs more memory than is available.", "Create a table from it, or free some memory."),
+    "IOException": ("cannot be read: the database is damaged.", EXPORT_AGAIN),
 }
-"""DuckDB's errors on reading, and what they mean."""
-BROKEN = ("cannot be read: the query behind it fails, or the database is damaged.", "Try it in DuckDB.")
+"""Classes of DuckDB's errors on reading, and their meanings and remedies."""
+BROKEN = ("cannot be read: the query of the view fails, or the database is damaged.", "Test it in DuckDB.")
 
 
 def not_duckdb(path: Path) -> DataFileError:
-    """Build the error for a file that is no DuckDB database."""
-    return DataFileError.at(path, "is no DuckDB database.", "Give one, or a Parquet or CSV file.")
+    """Build the error for a file that is not a DuckDB database."""
+    return DataFileError.at(path, "is not a DuckDB database.", "Specify a DuckDB database, or a Parquet or CSV file.")
 
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says when it opens a file into what we say."""
+    """Convert errors of DuckDB on opening a file to errors without values."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        what, todo = "is damaged, or no DuckDB database that can be read.", WRITE_AGAIN
+        what, todo = "is damaged, or not a readable DuckDB database.", EXPORT_AGAIN
         for words, meaning, way in OPENING:
             if words in str(error):
                 what, todo = meaning, way
@@ -72,7 +72,7 @@ def opening(path: Path) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Path, name: str) -> Iterator[None]:
-    """Turn what DuckDB says of a table or view into what we say."""
+    """Convert errors of DuckDB on reading a table or view to errors without values."""
     import duckdb
 
     try:
@@ -81,18 +81,18 @@ def reading(path: Path, name: str) -> Iterator[None]:
         what, todo = READING.get(type(error).__name__, BROKEN)
         raise DataFileError(f"{name} {what} {todo}", path=path) from None
     except RuntimeError as error:
-        # So DuckDB calls a signal that reaches it in the main thread.
+        # DuckDB raises this error for a signal in the main thread.
         if str(error) == "Query interrupted":
             raise KeyboardInterrupt from None
         raise
 
 
 ROWS = 100_000
-"""Rows of a batch, about."""
+"""Approximate number of rows of a batch."""
 MEMORY = "1GB"
-"""What a table may take: it is read from start to end, and what was read need not be kept."""
+"""Memory limit for reading a table, which is read sequentially and not cached."""
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    # A view made by somebody else reads no other files, and nothing is fetched or written.
+    # Views are untrusted: do not let them read other files, and download or write nothing.
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -103,7 +103,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 @dataclass(frozen=True, eq=False)
 class DuckDBSource:
-    """A table or view of a DuckDB database; every reading has a cursor of its own, so that threads do not meet."""
+    """A table or view of a DuckDB database; every read has its own cursor, so that it is safe to use from threads."""
 
     name: str
     path: Path
@@ -114,25 +114,26 @@ class DuckDBSource:
     connection: DuckDBPyConnection = field(repr=False)
 
     def __post_init__(self) -> None:
-        # While it is open no other program can write to the file.
+        # While the connection is open, no other program can write to the file.
         weakref.finalize(self, self.connection.close)
 
     @property
     def size(self) -> int:
-        """Return the bytes of the whole database on disk."""
+        """Return the size of the whole database on disk in bytes."""
         return sum(stamp.size for stamp in self.stamps if stamp)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over the records: these columns in this order, none of it empty."""
-        check_asked(self.name, columns, self.columns)
+        """Return an iterator over batches of records with these columns in this order; no batch is empty."""
+        check_requested(self.name, columns, self.columns)
         return self._read(list(columns))
 
     def fingerprint(self) -> str:
-        """Return the hash of the records whatever their order.
+        """Return a hash of the records that does not depend on their order.
 
-        A record is the text of its values, each after its length, so that no two records have one text. The number of
-        records and the sum of half the MD5 hash of each do not depend on the order, but on every record and its
-        copies: others have the same by chance with probability 2^-64. (DuckDB's own hash may change with its version.)
+        Each record is encoded as the text of its values, each preceded by its length, so that different records have
+        different texts. The number of records and the sum of half the MD5 hash of each do not depend on the order, but
+        on every record and its duplicates. Other data have the same hash by chance with probability 2^-64. (DuckDB's
+        own hash may change between versions.)
         """
         values = ", ".join(map(_with_length, self.columns))
         records = self.table.select(f"concat({values}) AS record")
@@ -143,12 +144,12 @@ class DuckDBSource:
         return f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
 
     def check_unchanged(self) -> None:
-        """Refuse a database that is not what it was when it was opened."""
+        """Refuse a database that has changed since it was opened."""
         if _stamps(self.path) != self.stamps:
             raise changed(self.path)
 
     def close(self) -> None:
-        """Let other programs write to the database again."""
+        """Close the connection, so that other programs can write to the database again."""
         self.connection.close()
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -162,9 +163,9 @@ class DuckDBSource:
 
 
 def open_duckdb(given: DuckDBName) -> DuckDBSource:
-    """Open a database that no other program is changing, and find the table and its columns."""
+    """Open a database that no other program may change, and find the table and its columns."""
     path = given.path
-    # The stamps come first: what changes from here on is noticed.
+    # Take the stamps first, so that later changes are detected.
     stamps = _stamps(path)
     _check_magic(path)
     with signals_deferred():
@@ -175,7 +176,7 @@ def open_duckdb(given: DuckDBName) -> DuckDBSource:
         table = choose_table(given.table, _tables(connection, path), path.name, path)
         name = f"{table} in {path.name}"
         with reading(path, name):
-            _settle(connection, table)
+            _limit_resources(connection, table)
             columns = _columns(connection, table)
             rows = _ask(connection, table.select("count(*)"))[0][0]
     except BaseException:
@@ -188,13 +189,13 @@ def open_duckdb(given: DuckDBName) -> DuckDBSource:
 
 
 def _stamps(path: Path) -> tuple[FileStamp, FileStamp | None]:
-    """Return what the system knows of a database and of the file beside it with its last changes, if there is one."""
+    """Return the stamps of a database and of its write-ahead log, if there is one."""
     changes = path.with_name(f"{path.name}.wal")
     return FileStamp.of(path), FileStamp.of(changes) if changes.exists() else None
 
 
 def _check_magic(path: Path) -> None:
-    """Refuse other files, for which DuckDB would look for an extension."""
+    """Refuse other files, for which DuckDB would search for an extension."""
     try:
         with path.open("rb") as file:
             head = file.read(AT + len(MAGIC))
@@ -216,27 +217,27 @@ def _tables(connection: DuckDBPyConnection, path: Path) -> list[DatabaseTable]:
     return [DatabaseTable(schema, name, is_view, schema == "main") for schema, name, is_view in found]
 
 
-def _settle(connection: DuckDBPyConnection, table: DatabaseTable) -> None:
-    """Give a table little memory, and a view one thread: with more, two readings could differ in their order."""
+def _limit_resources(connection: DuckDBPyConnection, table: DatabaseTable) -> None:
+    """Limit the memory for a table, and use one thread for a view, so that every read has the same order."""
     connection.execute("SET threads = 1" if table.is_view else f"SET memory_limit = '{MEMORY}'")
 
 
 def _columns(connection: DuckDBPyConnection, table: DatabaseTable) -> tuple[str, ...]:
-    """Return the columns, which differ also for those who do not tell upper from lower case."""
+    """Return the columns, whose names differ by more than case."""
     return tuple(row[0] for row in _ask(connection, f"DESCRIBE {table.quoted}"))
 
 
 def _with_length(column: str) -> str:
-    """Return the SQL of a value as text after its length, and of a missing one as a dash."""
+    """Return the SQL for the length and text of a value, or a dash for a missing value."""
     text = f"CAST({quote(column)} AS VARCHAR)"
-    # CONCAT leaves a missing value out, and so it cannot tell it by itself.
+    # CONCAT ignores missing values, so they need an explicit case.
     return f"CASE WHEN {text} IS NULL THEN '-' ELSE concat(strlen({text}), ':', {text}) END"
 
 
 @contextmanager
 def _cursor(connection: DuckDBPyConnection) -> Iterator[DuckDBPyConnection]:
     with connection.cursor() as cursor:
-        # Times are the same on every machine.
+        # Make the text of times independent of the machine.
         cursor.execute("SET TimeZone = 'UTC'")
         yield cursor
 
@@ -247,6 +248,6 @@ def _ask(connection: DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
 
 def _stream(cursor: DuckDBPyConnection, sql: str) -> pa.RecordBatchReader:
     relation = cursor.sql(sql)
-    # DuckDB 1.4 has the same under another name, from which later versions warn off.
+    # DuckDB 1.4 has this method under another name, which is deprecated in later versions.
     stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return stream(ROWS)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 1 << 10
 MOST_ROWS = 1 << 20
-"""Rows of a batch; in between, a batch of many columns has fewer rows."""
+"""Minimum and maximum number of rows of a batch; the more columns, the fewer rows."""
 
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """One Parquet file whose metadata have been read."""
+    """One Parquet file, with its metadata."""
 
     kind: ClassVar[str] = "Parquet"
     endings: ClassVar[tuple[str, ...]] = (".parquet",)
@@ -46,7 +46,7 @@ class ParquetFile:
         return cls(path, tuple(names), rows)
 
     def batches(self, columns: Sequence[str], how: ReadOptions) -> Iterator[pa.RecordBatch]:
-        """Yield these columns, texts as dictionaries where that is possible."""
+        """Yield batches of these columns, texts as dictionaries if possible."""
         rows = min(MOST_ROWS, max(FEWEST_ROWS, how.block // max(1, len(columns))))
         seen = 0
         with _errors_of(self.path):
@@ -58,15 +58,15 @@ class ParquetFile:
             raise bad_parquet(self.path)
 
     def _read(self, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield texts as dictionaries, and as plain texts from the row on where the library cannot."""
+        """Yield texts as dictionaries, or as plain texts from the row on where the library fails."""
         seen = 0
         try:
             for batch in _iterate(self.path, columns, rows, as_dictionaries=True):
                 seen += batch.num_rows
                 yield batch
         except OSError as error:
-            # Texts of which only the differences are stored are never read as dictionaries. The metadata would tell
-            # which are, but damaged metadata end the process when they are asked.
+            # Delta-encoded texts cannot be read as dictionaries. The metadata list the encodings, but reading damaged
+            # metadata aborts the process.
             if "Not yet implemented" not in str(error):
                 raise
             yield from _skip(_iterate(self.path, columns, rows, as_dictionaries=False), seen)
@@ -78,12 +78,12 @@ def _iterate(path: Path, columns: list[str], rows: int, *, as_dictionaries: bool
     encoded = _texts(path, columns) if as_dictionaries else []
     with pq.ParquetFile(path, read_dictionary=encoded, page_checksum_verification=True) as file:
         for batch in file.iter_batches(batch_size=rows, columns=columns):
-            # The library also reads column a.b where a is asked for.
+            # For the column a, the library also reads a column a.b.
             yield without_views(batch.select(columns))
 
 
 def _texts(path: Path, columns: Sequence[str]) -> list[str]:
-    """Return those of the columns that hold text."""
+    """Return the columns of text."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -100,18 +100,18 @@ def _skip(batches: Iterator[pa.RecordBatch], seen: int) -> Iterator[pa.RecordBat
 
 
 def _check(path: Path, batch: pa.RecordBatch) -> None:
-    """Refuse what the library reads without a look at it."""
+    """Refuse invalid values that the library does not check."""
     import pyarrow as pa
 
     for values in batch.columns:
-        if pa.types.is_dictionary(values.type) and not _stays_within(values):
+        if pa.types.is_dictionary(values.type) and not _has_valid_indices(values):
             raise bad_parquet(path)
         if not is_utf8(values):
             raise not_utf8(path)
 
 
-def _stays_within(values: pa.DictionaryArray) -> bool:
-    """Progress whether every index has an entry in the dictionary; with a damaged dictionary some have none."""
+def _has_valid_indices(values: pa.DictionaryArray) -> bool:
+    """Return whether every index has an entry in the dictionary, which may be damaged."""
     import pyarrow.compute as pc
 
     ends = pc.min_max(values.indices).as_py()
@@ -120,19 +120,19 @@ def _stays_within(values: pa.DictionaryArray) -> bool:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Turn what the library says of a file into what we say."""
+    """Convert errors of the library to errors without values."""
     import pyarrow as pa
 
     try:
         yield
     except MemoryError:
-        # The library's own is an error of the file as well.
+        # The MemoryError of the library is also an ArrowException.
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno:
             raise unreadable(path, error) from None
         if any(os.strerror(number) in str(error) for number in (errno.ENOMEM, errno.EAGAIN)):
-            # Threads of the library that the system does not start.
+            # The system could not start threads of the library.
             raise MemoryError from None
-        # The message of the library can show values, so it is not passed on.
+        # Omit the message of the library, which may contain values.
         raise bad_parquet(path) from None

@@ -1,6 +1,6 @@
-"""Data in a table or view of a PostgreSQL database, read by connections that all see it as it was at one moment.
+"""Data in a table or view of a PostgreSQL database, read by connections that share one snapshot.
 
-Errors are described in our words, because the server's own may show values of records.
+Messages of the server are replaced, because they may contain values of records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DataFileError, InputError
 from discreet.sources.database_address import DatabaseTable, choose_table, quote
-from discreet.sources.read_errors import check_asked, check_names, no_records
+from discreet.sources.read_errors import check_names, check_requested, no_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,48 +28,53 @@ if TYPE_CHECKING:
     from discreet.sources.database_address import PostgresName
 
 PLACE = Path("PostgreSQL")
-"""Stands for the server in errors, which are about files otherwise."""
+"""Placeholder for the path of the server in errors about files."""
 OLDEST = 13
 
-ANOTHER = "Put the right one into the file ~/.pgpass or the variable PGPASSWORD."
+ANOTHER = "Store the correct password in ~/.pgpass or in the variable PGPASSWORD."
 CHECK = "Check the address: postgresql://user@host:port/database#table."
+ADMINISTRATOR = "Contact the administrator of the server."
+REPEAT = "Repeat the command."
 CONNECTING = (
-    ("no password supplied", "asks for a password.", ANOTHER),
+    ("no password supplied", "requires a password.", ANOTHER),
     ("authentication failed", "does not accept user name and password.", ANOTHER),
-    ("no pg_hba.conf entry|permission denied", "does not let this user in.", "Ask who keeps the server."),
-    ("starting up", "is still starting.", "Try again in a moment."),
-    ("too many", "has no connection left.", "Try again later."),
-    ('role ".*" does not exist', "does not know the user.", CHECK),
-    ('database ".*" does not exist', "does not have the database.", CHECK),
+    ("no pg_hba.conf entry|permission denied", "does not grant access to this user.", ADMINISTRATOR),
+    ("starting up", "is still starting.", "Repeat the command in a moment."),
+    ("too many", "has no free connection.", "Repeat the command later."),
+    ('role ".*" does not exist', "has no such user.", CHECK),
+    ('database ".*" does not exist', "has no such database.", CHECK),
 )
-"""Words of a server's refusal, as patterns, and what they mean."""
+"""Patterns of a server's messages on connecting, and their meanings and remedies."""
 READING = {
-    "42501": ("may not be read by this user, or not all of it.", "Ask for SELECT on it, without row-level security."),
-    "42P01": ("is gone.", "Start again."),
-    "57014": ("took the server longer than it allows.", "Ask who keeps the server."),
-    "57P01": ("was not read to the end: the server was shut down.", "Start again."),
-    "53": ("cannot be read: the server has no memory, disk or connection left.", "Ask who keeps the server."),
-    "25": ("was not read to the end: the server ended the transaction.", "Start again."),
+    "42501": (
+        "cannot be read completely: this user lacks the permission.",
+        "Request the permission SELECT, without row-level security.",
+    ),
+    "42P01": ("does not exist any more.", REPEAT),
+    "57014": ("was not read completely: the server's time limit was exceeded.", ADMINISTRATOR),
+    "57P01": ("was not read completely: the server was shut down.", REPEAT),
+    "53": ("cannot be read: the server has no free memory, disk space or connection.", ADMINISTRATOR),
+    "25": ("was not read completely: the server ended the transaction.", REPEAT),
 }
-"""The server's codes (SQLSTATE), whole or their first two characters, and what they mean."""
-LOST = ("was not read to the end: the connection to the server is lost.", "Start again.")
+"""The server's error codes (SQLSTATE), or their first two characters, and their meanings and remedies."""
+LOST = ("was not read completely: the connection to the server was lost.", REPEAT)
 
 
 def no_driver() -> InputError:
     """Build the error for an installation without the driver."""
     what = "Reading from PostgreSQL needs the package adbc-driver-postgresql."
-    return InputError(f"{what} Install it: pip install 'discreet[postgres]'.")
+    return InputError(f"{what} Install it with: pip install 'discreet[postgres]'.")
 
 
 def too_old(version: int) -> DataFileError:
     """Build the error for a server of an old version."""
-    what = f"The PostgreSQL server has version {version}, and reading needs {OLDEST} or later."
+    what = f"The PostgreSQL server has version {version}, but version {OLDEST} or later is required."
     return DataFileError(f"{what} Export the table to a CSV file instead.", path=PLACE)
 
 
 @contextmanager
 def connecting() -> Iterator[None]:
-    """Turn what is said when a connection fails into what we say, without user and host."""
+    """Convert connection errors to errors without user and host."""
     from adbc_driver_manager import Error
 
     try:
@@ -80,7 +85,7 @@ def connecting() -> Iterator[None]:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn what is said of a table while it is read into what we say."""
+    """Convert errors on reading a table to errors without values."""
     import pyarrow as pa
     from adbc_driver_manager import Error
 
@@ -91,11 +96,11 @@ def reading(name: str) -> Iterator[None]:
 
 
 def _why_not_connected(text: str) -> str:
-    # The server says FATAL in every language; what comes before is said on this side, in English.
+    # Messages of the server contain FATAL in every language; messages of the client are in English.
     if "FATAL" not in text and "no password supplied" not in text:
         if "invalid" in text:
-            return f"The address of the PostgreSQL database cannot be understood. {CHECK}"
-        todo = "Check host, port and sslmode, and whether the server runs and lets this machine in."
+            return f"The address of the PostgreSQL database is invalid. {CHECK}"
+        todo = "Check host, port and sslmode, and that the server runs and accepts connections from this machine."
         return f"The PostgreSQL server cannot be reached. {todo}"
     for words, what, todo in CONNECTING:
         if re.search(words, text):
@@ -108,43 +113,43 @@ def _why_not_read(error: Exception) -> str:
     for code in (state, state[:2]):
         if code in READING:
             return " ".join(READING[code])
-    # After a fatal error, which is called so in every language, the server ends the connection.
+    # After a fatal error, which contains FATAL in every language, the server ends the connection.
     if any(words in str(error) for words in ("FATAL:", "closed the connection", "no connection to the server")):
         return " ".join(LOST)
-    told = f" (SQLSTATE {state})" if state.isalnum() else ""
-    return f"cannot be read: the server stopped with an error{told}. Look into its log, or try the table in psql."
+    code = f" (SQLSTATE {state})" if state.isalnum() else ""
+    return f"cannot be read: the server reported an error{code}. Check its log, or test the table in psql."
 
 
 SETTINGS = {
     "client_encoding": "UTF8",
-    # One value has one text, whatever the server is set to.
+    # Make the text of values independent of the settings of the server.
     "DateStyle": "ISO, YMD",
     "IntervalStyle": "postgres",
     "TimeZone": "UTC",
     "bytea_output": "hex",
     "extra_float_digits": "1",
     "lc_monetary": "C",
-    # Records that a policy hides would be missing from the counts: an error is better.
+    # Raise an error if a policy hides records, instead of omitting them from the counts.
     "row_security": "off",
-    # The transaction that holds the moment waits while others read.
+    # The transaction that holds the snapshot is idle while others read.
     "idle_in_transaction_session_timeout": "0",
-    # A second reading finds the records in the same order.
+    # Read the records in the same order every time.
     "synchronize_seqscans": "off",
 }
 TIMEOUT = 10
-"""Seconds until a server that does not answer is given up, unless the user has set another number."""
+"""Default timeout in seconds for connecting to the server."""
 
 
 def check_driver() -> None:
-    """Refuse to go on without the driver."""
+    """Raise an error if the driver is not installed."""
     try:
-        import adbc_driver_postgresql.dbapi  # noqa: F401 - only whether it can be loaded
+        import adbc_driver_postgresql.dbapi  # noqa: F401 - checks whether it can be imported
     except ImportError:
         raise no_driver() from None
 
 
 def begin(address: str, snapshot: str | None = None) -> Connection:
-    """Connect and begin a transaction that only reads and sees one moment: now, or that of a snapshot."""
+    """Connect and begin a read-only transaction with a new snapshot, or with an exported one."""
     from adbc_driver_postgresql import dbapi
 
     with connecting():
@@ -174,7 +179,7 @@ def ask(connection: Connection, sql: str) -> list[tuple[Any, ...]]:
 
 
 def text(value: str) -> str:
-    r"""Return a value as SQL has it, whatever `standard_conforming_strings` is: E marks that backslashes are doubled.
+    r"""Return a quoted SQL string, valid for any `standard_conforming_strings`: E marks escaped backslashes.
 
     >>> text("it's")
     "'it''s'"
@@ -187,7 +192,7 @@ def text(value: str) -> str:
 
 
 def _with_options(address: str) -> str:
-    """Return the address with our name, which the server's log shows, and a limit for the time to connect."""
+    """Return the address with the application name, for the server's log, and a timeout for connecting."""
     options = ["application_name=discreet"] if "application_name=" not in address else []
     if "connect_timeout=" not in address and not os.environ.get("PGCONNECT_TIMEOUT"):
         options.append(f"connect_timeout={TIMEOUT}")
@@ -195,31 +200,31 @@ def _with_options(address: str) -> str:
 
 
 ROWS = 100_000
-"""Rows of a batch, about."""
+"""Approximate number of rows of a batch."""
 BYTES_PER_VALUE = 8
 BATCH_SIZE = "adbc.postgresql.batch_size_hint_bytes"
-AS_THEY_ARE = frozenset(
+NATIVE_TYPES = frozenset(
     ["bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "date", "time", "timestamp", "timestamptz"]
 )
-"""Types that the driver gives a type of its own; of all others it is the text that counts."""
+"""Types that the driver maps to Arrow types; all other types are read as text."""
 
 
 @dataclass(frozen=True, eq=False)
 class PostgresSource:
     """A table or view of a PostgreSQL database as it was when it was opened.
 
-    A transaction that stays open holds the moment. Every reading has a connection of its own, with a transaction that
-    sees the same moment, so that threads do not meet.
+    An open transaction holds the snapshot. Every read has its own connection, with a transaction on the same snapshot,
+    so that it is safe to use from threads.
 
     Attributes:
-        name: what to call it in messages.
+        name: the name for messages.
         table: the table or view.
         kinds: the type of every column.
-        rows: the number of records of a view; to count those of a table would take as long as to read them.
-        size: the bytes on the server's disk; a view has none.
-        address: of the database.
-        snapshot: the server's name for the moment.
-        holder: the connection that holds it.
+        rows: the number of records of a view; None for a table, where counting takes as long as reading.
+        size: the size on the server's disk in bytes; 0 for a view.
+        address: the address of the database.
+        snapshot: the server's id of the snapshot.
+        holder: the connection that holds the snapshot.
     """
 
     name: str
@@ -240,15 +245,15 @@ class PostgresSource:
         return tuple(self.kinds)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over the records: these columns in this order, none of it empty."""
-        check_asked(self.name, columns, self.columns)
+        """Return an iterator over batches of records with these columns in this order; no batch is empty."""
+        check_requested(self.name, columns, self.columns)
         return self._read(list(columns))
 
     def fingerprint(self) -> str:
-        """Return the hash of the records whatever their order.
+        """Return a hash of the records that does not depend on their order.
 
-        The server counts the records and sums a hash of 64 bits of the text of each. By this function it also puts
-        records into the parts of a partitioned table, so that it stays the same in later versions.
+        The server counts the records and sums a 64-bit hash of the text of each. The server uses the same hash function
+        for hash partitioning, so that it does not change in later versions.
         """
         sums = "count(*), sum(hashtextextended((record.*)::text, 0))"
         with reading(self.name), closing(begin(self.address, self.snapshot)) as connection:
@@ -257,12 +262,12 @@ class PostgresSource:
         return f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
 
     def check_unchanged(self) -> None:
-        """Refuse data whose moment the server no longer holds; what was changed since then is not seen."""
+        """Refuse data whose snapshot the server no longer holds; later changes are not visible in the snapshot."""
         with reading(self.name):
             ask(self.holder, "SELECT 1")
 
     def close(self) -> None:
-        """Let the moment go."""
+        """Release the snapshot."""
         self.holder.close()
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -270,7 +275,7 @@ class PostgresSource:
         read = list(dict.fromkeys(columns)) or [self.columns[0]]
         values = ", ".join(f"{_value(column, self.kinds[column])} AS {quote(column)}" for column in read)
         with reading(self.name), closing(begin(self.address, self.snapshot)) as connection:
-            # With several processes the order of records would differ from reading to reading.
+            # With parallel workers the order of records would differ between reads.
             run(connection, "SET LOCAL max_parallel_workers_per_gather = 0")
             with connection.cursor() as cursor:
                 cursor.adbc_statement.set_options(**{BATCH_SIZE: str(ROWS * len(read) * BYTES_PER_VALUE)})
@@ -281,7 +286,7 @@ class PostgresSource:
 
 
 def open_postgres(given: PostgresName) -> PostgresSource:
-    """Connect to a server, hold the moment, and find the table and its columns."""
+    """Connect to a server, take a snapshot, and find the table and its columns."""
     check_driver()
     with reading("The PostgreSQL database"):
         holder = begin(given.address)
@@ -315,7 +320,7 @@ def _find(given: PostgresName, holder: Connection) -> PostgresSource:
 
 
 def _tables(connection: Connection) -> list[DatabaseTable]:
-    """Return all tables and views but those of the server itself."""
+    """Return all tables and views except system tables."""
     sql = """
         SELECT nspname, relname, relkind IN ('v', 'm'), pg_table_is_visible(c.oid)
         FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
@@ -326,7 +331,7 @@ def _tables(connection: Connection) -> list[DatabaseTable]:
 
 
 def _kinds(connection: Connection, table: DatabaseTable) -> dict[str, str]:
-    """Return the type of every column, of a domain the one below it, and "enum" for all lists of values."""
+    """Return the type of every column: the base type of a domain, and "enum" for all enumerated types."""
     sql = f"""
         WITH RECURSIVE below AS (
             SELECT attnum, attname, atttypid AS kind FROM pg_attribute
@@ -340,7 +345,7 @@ def _kinds(connection: Connection, table: DatabaseTable) -> dict[str, str]:
 
 
 def _size(connection: Connection, table: DatabaseTable) -> int:
-    """Return the bytes of a table, of a partitioned one those of its parts."""
+    """Return the size of a table in bytes, including its partitions."""
     place = f"{text(table.quoted)}::regclass"
     parts = f"SELECT relid FROM pg_partition_tree({place}) UNION SELECT {place}"  # noqa: S608 - names are quoted
     sizes = f"SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint FROM ({parts}) AS part"  # noqa: S608 - as above
@@ -348,9 +353,9 @@ def _size(connection: Connection, table: DatabaseTable) -> int:
 
 
 def _value(column: str, kind: str) -> str:
-    """Return the SQL of a value as it is to be read."""
+    """Return the SQL expression for reading a value."""
     name = quote(column)
     if kind == "numeric":
-        # The number 1.00 is the code 1, and no number is a missing value.
+        # The number 1.00 is the code 1, and NaN is a missing value.
         return f"nullif(trim_scale({name})::text, 'NaN')"
-    return name if kind in AS_THEY_ARE else f"{name}::text"
+    return name if kind in NATIVE_TYPES else f"{name}::text"

@@ -1,4 +1,4 @@
-"""Where records come from: files, patterns, folders, databases and data frames, all read the same way."""
+"""Sources of records with a common interface: files, patterns, folders, databases and data frames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from discreet.errors import ParameterError
-from discreet.sources.csv_file import AS_USUAL, CsvFile, ReadOptions
+from discreet.sources.csv_file import DEFAULT_OPTIONS, CsvFile, ReadOptions
 from discreet.sources.data_files import FileSource, find_files, open_files
 from discreet.sources.data_frame import open_frame
 from discreet.sources.database_address import PostgresName, check_one_table, parse_database_name
@@ -21,61 +21,61 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Records that can be read column by column, as often as needed."""
+    """Records that can be read repeatedly, by column."""
 
     @property
     def name(self) -> str:
-        """What to call the data in messages: a file, "census/*.parquet (12 files)", "persons in census.duckdb"."""
+        """Return the name for messages: a file, "census/*.parquet (12 files)", "persons in census.duckdb"."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column names, every one different."""
+        """Return the column names, which are unique."""
 
     @property
     def rows(self) -> int | None:
-        """The number of records where it is known without reading, else None."""
+        """Return the number of records; None if it is unknown before reading."""
 
     @property
     def size(self) -> int:
-        """The bytes on disk or in memory."""
+        """Return the size on disk or in memory in bytes."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Return an iterator over the records: only these columns, in this order, some 100,000 records at a time.
+        """Return an iterator over batches of about 100,000 records with these columns in this order.
 
-        A column keeps its type, which may differ from file to file; `as_text` makes codes of any.
+        A column keeps its type, which may differ between files; `as_text` converts any type to codes.
 
         Raises:
-            UnknownNameError: at once, if a column is not there.
-            DataFileError: while reading, if a file is damaged or holds no records.
+            UnknownNameError: immediately, if a column does not exist.
+            DataFileError: while reading, if a file is damaged or contains no records.
         """
 
     def fingerprint(self) -> str:
-        """Return "sha256:" and the hash of the data: the bytes of the files in name order, or of the columns.
+        """Return "sha256:" and a hash of the data: of the bytes of the files in name order, or of the columns.
 
-        A table of a database has no order of records, and so its hash does not depend on one.
+        The hash of a table of a database does not depend on the order of records.
         """
 
     def check_unchanged(self) -> None:
-        """Refuse with a DataFileError what is not as it was when it was opened."""
+        """Raise a DataFileError if the data have changed since they were opened."""
 
     def close(self) -> None:
-        """Let the data go; nothing can be read afterwards. A source that is forgotten lets them go as well."""
+        """Release the data; a closed source cannot be read. Garbage collection closes a source, too."""
 
 
 def open_source(data: object, *, encoding: str | None = None) -> Source:
-    """Return the source for what was given as data; files are opened and compared, but not read.
+    """Return the source for the given data; files are opened and their columns compared, but records are not read.
 
     Args:
-        data: the path of a .parquet, .csv or .csv.gz file; a folder, which stands for its .parquet files or, if
-            it has none, its CSV files; a pattern such as "census/*.parquet"; a list of these; a table or view of a
+        data: the path of a .parquet, .csv or .csv.gz file; a folder, of which the .parquet files are read or, if
+            there are none, the CSV files; a pattern such as "census/*.parquet"; a list of these; a table or view of a
             database, "census.duckdb#persons" or "postgresql://user@host:port/census#persons"; an Arrow table,
-            batch or reader; or a data frame that gives its columns as an Arrow stream, as pandas and polars do.
-        encoding: of CSV files, UTF-8 by default; other data have none.
+            batch or reader; or a data frame that exports an Arrow stream, as those of pandas and polars do.
+        encoding: the encoding of CSV files, UTF-8 by default; not allowed for other data.
     """
     source = _opened(data, encoding)
     if encoding is not None and not (isinstance(source, FileSource) and isinstance(source.files[0], CsvFile)):
         source.close()
-        what = f"--encoding is for CSV files, and {source.name} has an encoding of its own. Leave it out."
+        what = f"--encoding is valid only for CSV files, and {source.name} is not a CSV file. Remove it."
         raise ParameterError(what, parameter="encoding")
     return source
 
@@ -93,10 +93,10 @@ def _opened(data: object, encoding: str | None) -> Source:
 def _open_paths(given: Sequence[object], encoding: str | None) -> Source:
     paths = [item for item in given if isinstance(item, str | os.PathLike)]
     if not paths or len(paths) < len(given):
-        raise not_data("a list without paths" if not paths else "a list with something else than paths")
+        raise not_data("a list without paths" if not paths else "a list with objects other than paths")
     check_one_table([str(path) for path in paths])
     named = parse_database_name(str(paths[0]))
     if named:
         return open_postgres(named) if isinstance(named, PostgresName) else open_duckdb(named)
     name, files = find_files(paths)
-    return open_files(files, name=name, how=AS_USUAL if encoding is None else ReadOptions(encoding=encoding))
+    return open_files(files, name=name, how=DEFAULT_OPTIONS if encoding is None else ReadOptions(encoding=encoding))

@@ -1,4 +1,4 @@
-"""A synthetic census: made-up persons in households, with a code for every topic of the EU census programme."""
+"""A synthetic census: synthetic persons in households, with a code for every topic of the EU census programme."""
 
 from discreet.synthetic.marginal_check import check
 from discreet.synthetic.synthetic_census import SyntheticFile, synth

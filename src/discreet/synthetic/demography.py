@@ -21,22 +21,22 @@ AGES_AND_SEXES = {
     35: (335, 330), 40: (340, 337), 45: (347, 347), 50: (361, 364), 55: (350, 362), 60: (315, 337), 65: (275, 310),
     70: (235, 280), 75: (165, 215), 80: (125, 195), 85: (65, 125), 90: (23, 60), 95: (4, 15), 100: (1, 2),
 }  # fmt: skip
-"""Men and women of every 10,000 persons, from this age up to the next: illustrative, after Europe about 2021."""
+"""Men and women per 10,000 persons, from this age up to the next: illustrative, modelled on Europe around 2021."""
 
 THINNING = {0: 1.0, 75: 0.98, 80: 0.97, 85: 0.87}
-"""How many there are of each age for one of the age before, within groups that start at this age or later."""
+"""Ratio of the numbers of persons of successive ages, within groups that start at this age or later."""
 
 
 @dataclass(frozen=True)
 class AgesAndSexes:
-    """Persons without a household yet: age in years, 100 for all above, and sex."""
+    """Persons before they join households: age in years (100 for 100 and over) and sex."""
 
     age: Bytes
     sex: Bytes
 
     @classmethod
     def draw(cls, persons: int, draws: Draws) -> AgesAndSexes:
-        """Return persons of the target table, each drawn for itself."""
+        """Return persons drawn independently from the target table."""
         both = _CHOICE.draw(0, draws.noise(persons))
         return cls(both >> np.uint8(1), both & np.uint8(1))
 
@@ -63,10 +63,10 @@ _CHOICE = ShareTable([2 * age + sex for age, sex in _TARGET], [list(_TARGET.valu
 
 
 class Role(IntEnum):
-    """A person's place in a household.
+    """The role of a person in a household.
 
-    The order counts: the married come first, those outside private households from INSTITUTION on, and the last two
-    stand only until households are formed.
+    The order matters: married persons come first, persons outside private households from INSTITUTION on. The last two
+    roles are used only until households are formed.
     """
 
     MARRIED = 0
@@ -84,7 +84,7 @@ class Role(IntEnum):
 
 
 ADULT = 18
-"""Who is younger is a child of someone, or lives in an institution."""
+"""Minimum age of adults. Younger persons are children in a family or live in an institution."""
 
 ROLES = ChoiceByAge(
     [Role.INSTITUTION, Role.CHILD_OF_COUPLE, Role.CHILD_OF_LONE_PARENT, Role.PARTNER, Role.OTHER],
@@ -122,4 +122,4 @@ NUCLEUS = (
     Role.CHILD_OF_COUPLE,
     Role.CHILD_OF_LONE_PARENT,
 )
-"""Who belongs to a family nucleus."""
+"""Roles in a family nucleus."""

@@ -1,7 +1,7 @@
 """Education, activity, occupation, industry and place of work of synthetic persons.
 
-Education and activity have shares by age and sex. Those employed get an occupation by their education, an industry and
-a status by their occupation, and a place of work by their place of residence.
+Shares of education and activity depend on age and sex. The occupation of employed persons depends on their education,
+industry and status on their occupation, and the place of work on their place of residence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = {"OCC": "11", "IND": "11", "SIE": "5", "LPW": "4"}
 NOT_APPLICABLE = {"OCC": "12", "IND": "12", "SIE": "6", "LPW": "5"}
-"""The codes of those whose activity is not stated, and of those who are not employed."""
+"""The codes of persons whose activity is not stated, and of persons who are not employed."""
 
 OCCUPATIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")
 OCCUPATION = {
@@ -35,7 +35,7 @@ OCCUPATION = {
     "middle": ((5, 5, 15, 8, 13, 4, 27, 14, 7, 1, 1), (3, 5, 15, 19, 34, 2, 5, 5, 11, 0.2, 0.8)),
     "high": ((12, 50, 19, 6, 4, 1, 3, 2, 1.5, 0.5, 1), (7, 53, 18, 11, 7, 0.4, 0.8, 0.6, 1.3, 0.1, 0.8)),
 }
-"""Percentages of occupations 1 to 11, men and women, by education."""
+"""Percentages of occupations 1 to 11 for men and women, by education."""
 EDUCATION_CLASS = {"1": "low", "2": "low", "3": "low", "4": "middle", "5": "middle", "10": "middle"}
 """All other levels of education are high."""
 
@@ -61,7 +61,7 @@ INDUSTRY: dict[str, dict[str, float]] = {
 }  # fmt: skip
 """Weights of industries by occupation."""
 WOMEN = {"2.2": 0.6, "3": 0.2, "4.2": 0.5, "4.3": 1.3, "9.2": 2.2, "9.3": 3, "10.2": 1.6, "10.3": 4}
-"""What the weight of an industry is multiplied by for women; 1 for all others."""
+"""Factor on the weight of an industry for women; 1 for all other industries."""
 
 STATUSES = ("1", "2", "3", "4", "5")
 STATUS = {
@@ -75,7 +75,7 @@ OTHER_STATUS = (92, 1.5, 5.5, 0.5, 0.5)
 
 WORKPLACES = ("here", "elsewhere", "1.y", "2", "3", "4")
 WORKPLACE = (87, 6, 1, 2, 3, 1)
-"""Percentages that work in the region (NUTS 2) they live in, in any region, somewhere, abroad, on the move, unknown."""
+"""Percentages working in the own region (NUTS 2), in any region, in an unknown region, abroad, mobile, not stated."""
 
 
 class Jobs:
@@ -103,7 +103,7 @@ class Jobs:
     def draw(
         self, residents: Residents, employed: Places, education: Bytes, area: NDArray[np.uint16], draws: Draws
     ) -> dict[str, Bytes]:
-        """Return the topics of all persons, given who is employed."""
+        """Return the topics of all persons, given the employed ones."""
         persons, count = len(residents), len(employed)
         sex = residents.sex[employed]
         occupation = self._occupation.draw(self._grade.take(education[employed]) + sex, draws.noise(count))
@@ -115,8 +115,8 @@ class Jobs:
         }
         return {topic: self._spread(topic, persons, employed, values) for topic, values in found.items()}
 
-    def leave_unknown(self, jobs: dict[str, Bytes], who: Flags) -> None:
-        """Set the topics of persons whose activity is not stated."""
+    def set_unknown(self, jobs: dict[str, Bytes], who: Flags) -> None:
+        """Set the topics of persons whose activity is not stated to unknown."""
         for topic, code in UNKNOWN.items():
             jobs[topic][who] = self._leaves[topic][code]
 
@@ -129,9 +129,9 @@ class Jobs:
         return place
 
     def _spread(self, topic: str, persons: int, employed: Places, values: Bytes) -> Bytes:
-        everybody = np.full(persons, self._leaves[topic][NOT_APPLICABLE[topic]], dtype=np.uint8)
-        everybody[employed] = values
-        return everybody
+        all_persons = np.full(persons, self._leaves[topic][NOT_APPLICABLE[topic]], dtype=np.uint8)
+        all_persons[employed] = values
+        return all_persons
 
 
 def _row_by_code(places: Mapping[str, int], rows: Mapping[str, int], otherwise: int) -> Bytes:
@@ -170,7 +170,7 @@ ACTIVITY = {
 }
 """Percentages below the minimum age, employed, unemployed, pensioners, students, not stated; the rest are others.
 
-Outside private households nobody is employed or unemployed.
+Outside private households no person is employed or unemployed.
 """
 
 LEVELS = ("11", "1", "2", "3", "5", "6", "7", "8", "9", "10", "4")
@@ -201,7 +201,7 @@ class Work:
         self._jobs = Jobs(leaves, geography)
 
     def draw(self, residents: Residents, area: NDArray[np.uint16], draws: Draws) -> dict[str, Bytes]:
-        """Return the topics as places among their leaves."""
+        """Return the topics as positions among their leaves."""
         age, sex = residents.age, residents.sex
         education = self._education.draw(age, sex, draws.noise(len(residents)))
         activity = self._activity.draw(age, sex, draws.noise(len(residents)))
@@ -209,5 +209,5 @@ class Work:
         activity[outside & ((activity == self._employed) | (activity == self._unemployed))] = self._other
         employed = np.flatnonzero(activity == self._employed)
         jobs = self._jobs.draw(residents, employed, education, area, draws)
-        self._jobs.leave_unknown(jobs, activity == self._unknown)
+        self._jobs.set_unknown(jobs, activity == self._unknown)
         return {"EDU": education, "CAS": activity, **jobs}

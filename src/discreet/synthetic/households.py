@@ -1,7 +1,7 @@
-"""Households of synthetic persons (families, persons alone or sharing, institutions) and what follows from them.
+"""Households of synthetic persons (families, persons alone or sharing, institutions) and the topics they determine.
 
-Partners find each other: of similar age, most of them of opposite sex, most of them married. Children find parents:
-couples, or persons without a partner, who become lone parents by it.
+Partners are matched by similar age; most couples have opposite sexes and are married. Children are assigned to
+couples, or to persons without a partner, who become lone parents.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     Leaves = Mapping[str, Mapping[str, int]]
 
 SAME_SEX = 0.01
-"""The share of persons with a partner whose partner has the same sex."""
+"""Share of persons with a partner whose partner has the same sex."""
 
 PER_YEAR, SPREAD = 256, 8
-"""Partners are matched by rank of age plus up to 8 years by chance, in steps of 1/256 of a year."""
+"""Partners are matched by the rank of age plus a random number of up to 8 years, in steps of 1/256 of a year."""
 
 MARRIED = ChoiceByAge([1, 0], same_for_both({0: [15], 25: [40], 30: [60], 35: [71], 45: [79], 55: [87], 65: [94]}))
-"""The percentage of couples that are married, by the age of the younger partner."""
+"""Percentage of couples that are married, by the age of the younger partner."""
 
 
 def pair_partners(forming: HouseholdDraft) -> None:
-    """Pair the partners and tell who is married; who is left over is no partner."""
+    """Match partners and draw which couples are married; unmatched persons lose the role of a partner."""
     sex, draws = forming.people.sex, forming.draws
-    partners = forming.having(Role.PARTNER)
+    partners = forming.with_role(Role.PARTNER)
     same = draws.happens(SAME_SEX, len(partners))
     men, women = (partners[~same & (sex[partners] == each)] for each in (MAN, WOMAN))
     pairs = [_across(men, women, forming.people.age, draws)]
@@ -49,7 +49,7 @@ def pair_partners(forming: HouseholdDraft) -> None:
 
 
 def _across(men: Places, women: Places, age: Bytes, draws: Draws) -> tuple[Places, Places]:
-    """Match men and women by rank of their age; persons stand in random order, so the first ones are a fair choice."""
+    """Match men and women by rank of age; persons are in random order, so that the first ones are a random sample."""
     pairs = min(len(men), len(women))
     return _by_age(men[:pairs], age, draws), _by_age(women[:pairs], age, draws)
 
@@ -75,13 +75,13 @@ def _unions(one: Places, other: Places, forming: HouseholdDraft) -> Bytes:
 
 @dataclass
 class HouseholdDraft:
-    """Persons of one block on their way into households.
+    """Persons of one block while households are formed.
 
     Attributes:
         people: ages and sexes.
         role: the role of each person; changes until households are formed.
-        draws: where chance comes from.
-        head: the person after whom each person's household is called; at first everybody's own.
+        draws: the random numbers.
+        head: the head of each person's household; initially the person.
         couples: the heads of couples.
         younger: the age of the younger partner of each couple.
     """
@@ -96,27 +96,27 @@ class HouseholdDraft:
     def __post_init__(self) -> None:
         self.head = np.arange(len(self.role))
 
-    def having(self, role: Role) -> Places:
-        """Return the persons of a role."""
+    def with_role(self, role: Role) -> Places:
+        """Return the persons with a role."""
         return np.flatnonzero(self.role == role)
 
 
 LONE_MOTHERS = 0.85
-"""The share of children of lone parents who live with their mother."""
+"""Share of children of lone parents who live with their mother."""
 
 AGE_AT_BIRTH = {17: 1, 20: 4, 25: 8, 30: 7.5, 35: 3.5, 40: 0.8}
-"""How often a child is born to parents of each age, from this one on and up to 44; of a couple the younger counts."""
+"""Weight of each age of a parent at birth, from this age on and up to 44; of a couple, the younger partner's age."""
 OLDEST_AT_BIRTH = 44
 WIDEST_GAP = 50
-"""Where nobody of the right age is left an older parent is taken, up to this many years older than the child."""
+"""If no parent of the drawn age exists, an older one is chosen, at most this many years older than the child."""
 
 _YEARS = range(min(AGE_AT_BIRTH), OLDEST_AT_BIRTH + 1)
 _GAPS = ShareTable(_YEARS, [[next(AGE_AT_BIRTH[a] for a in reversed(AGE_AT_BIRTH) if a <= year) for year in _YEARS]])
 
 
 def place_children(forming: HouseholdDraft) -> None:
-    """Give children to couples and to lone parents; who finds none is on their own, or in an institution as a minor."""
-    children = forming.having(Role.CHILD_OF_COUPLE)
+    """Assign children to couples and lone parents; unassigned minors live in institutions, others on their own."""
+    children = forming.with_role(Role.CHILD_OF_COUPLE)
     left = _give(forming, children, forming.couples, forming.younger)
     forming.role[left] = Role.CHILD_OF_LONE_PARENT
     _place_with_lone_parents(forming)
@@ -124,30 +124,30 @@ def place_children(forming: HouseholdDraft) -> None:
 
 def _place_with_lone_parents(forming: HouseholdDraft) -> None:
     age = forming.people.age
-    children = forming.having(Role.CHILD_OF_LONE_PARENT)
-    single = forming.having(Role.OTHER)
+    children = forming.with_role(Role.CHILD_OF_LONE_PARENT)
+    single = forming.with_role(Role.OTHER)
     women = forming.people.sex[single] == WOMAN
     mothers, fathers = single[women], single[~women]
     with_mother = forming.draws.happens(LONE_MOTHERS, len(children))
     motherless = _give(forming, children[with_mother], mothers, age[mothers])
     fatherless = _give(forming, children[~with_mother], fathers, age[fathers])
-    # Where no father has the right age there may be a mother.
+    # If no father has a suitable age, try mothers.
     left = np.concatenate([motherless, _give(forming, fatherless, mothers, age[mothers])])
     forming.role[left] = np.where(age[left] < ADULT, Role.INSTITUTION, Role.OTHER)
-    forming.role[forming.head[forming.having(Role.CHILD_OF_LONE_PARENT)]] = Role.LONE_PARENT
+    forming.role[forming.head[forming.with_role(Role.CHILD_OF_LONE_PARENT)]] = Role.LONE_PARENT
 
 
 def _give(forming: HouseholdDraft, children: Places, parents: Places, ages: Bytes) -> Places:
-    """Give children to parents of fitting ages and return the children who found none."""
+    """Assign children to parents of suitable ages; return the children without a parent."""
     found = _find(forming.people.age[children], ages, forming.draws)
     forming.head[children[found >= 0]] = parents[found[found >= 0]]
     return children[found < 0]
 
 
 def _find(children: Bytes, parents: Bytes, draws: Draws) -> Places:
-    """Return for each child, by age, the place of a parent of a fitting age, or -1."""
+    """Return the position of a parent of suitable age for each child, or -1."""
     order = np.argsort(parents, kind="stable")
-    # Where the parents of each age start among the ordered ones; ages beyond all parents end the list.
+    # The first position of the parents of each age; ages above all parents have the end of the list.
     starts = np.searchsorted(parents[order], np.arange(OLDEST + OLDEST_AT_BIRTH + 2))
     wanted = children.astype(np.intp) + _GAPS.draw(0, draws.noise(len(children)))
     begin = starts[wanted]
@@ -160,27 +160,27 @@ def _find(children: Bytes, parents: Bytes, draws: Draws) -> Places:
 
 
 SHARING = ChoiceByAge([Role.SHARING, Role.ALONE], same_for_both({0: [40], 25: [25], 35: [12], 65: [10], 80: [15]}))
-"""The percentage of persons on their own who share a household, by age; the others live alone."""
+"""Percentage of persons on their own who share a household, by age; the others live alone."""
 WITH_FAMILIES = 0.5
-"""The share of those who share that live with a family; the others live with each other, by two, three or four."""
+"""Share of persons sharing a household who live with a family; the others form groups of two, three or four."""
 SECOND_FAMILIES = 0.015
-"""The share of families that live in the household of another family."""
+"""Share of families that live in the household of another family."""
 HOUSEHOLD_SIZES = {1: 35.2, 2: 32.9, 3: 17.5, 4: 8.7, 5: 3.6, 6: 2.1}
-"""Percentages of private households by size, 6 for all above: what these shares and those of `ROLES` come to."""
+"""Percentages of private households by size (6 and over in one class) that follow from these shares and `ROLES`."""
 INSTITUTION_SIZE = 40
 HOMELESS = 0.03
-"""The share of adults outside private households who are not in an institution."""
+"""Share of adults outside private households who are not in an institution."""
 
 
 @dataclass(frozen=True)
 class Residents:
-    """Persons in households, members of one household next to each other.
+    """Persons in households; the members of a household are adjacent.
 
     Attributes:
-        age: in years, 100 for all above.
+        age: the age in years; 100 for 100 and over.
         sex: 0 for men, 1 for women.
         role: a `Role`.
-        first: where each person's household starts; an adult stands there, but in homes for children.
+        first: the position of the first person of each person's household; an adult, except in homes for children.
     """
 
     age: Bytes
@@ -199,12 +199,12 @@ class Residents:
 
 
 def form_households(people: AgesAndSexes, draws: Draws) -> Residents:
-    """Return the persons in households that fit their ages and sexes."""
+    """Return the persons in households that are plausible for their ages and sexes."""
     role = ROLES.draw(people.age, people.sex, draws.noise(len(people.age)))
     forming = HouseholdDraft(people, role, draws)
     pair_partners(forming)
     place_children(forming)
-    families = np.concatenate([forming.couples, forming.having(Role.LONE_PARENT)])
+    families = np.concatenate([forming.couples, forming.with_role(Role.LONE_PARENT)])
     _gather_others(forming, families)
     _join_families(forming, families)
     _fill_institutions(forming)
@@ -212,11 +212,11 @@ def form_households(people: AgesAndSexes, draws: Draws) -> Residents:
 
 
 def _gather_others(forming: HouseholdDraft, families: Places) -> None:
-    """Let persons on their own live alone, with a family, or with each other."""
+    """Place persons on their own: alone, with a family, or in shared households."""
     people, draws = forming.people, forming.draws
-    others = forming.having(Role.OTHER)
+    others = forming.with_role(Role.OTHER)
     forming.role[others] = SHARING.draw(people.age[others], people.sex[others], draws.noise(len(others)))
-    sharing = forming.having(Role.SHARING)
+    sharing = forming.with_role(Role.SHARING)
     joins = draws.happens(WITH_FAMILIES if len(families) else 0, len(sharing))
     guests, flatmates = sharing[joins], sharing[~joins]
     forming.head[guests] = families[draws.below(len(families), len(guests))]
@@ -227,12 +227,12 @@ def _gather_others(forming: HouseholdDraft, families: Places) -> None:
     starts = np.concatenate([[0], ends])[group]
     forming.head[flatmates] = flatmates[starts]
     if len(flatmates) and starts[-1] == len(flatmates) - 1:
-        # Nobody was left to share with.
+        # The last person has no one to share with.
         forming.role[flatmates[-1]] = Role.ALONE
 
 
 def _join_families(forming: HouseholdDraft, families: Places) -> None:
-    """Let a few families live with another family."""
+    """Move a few families into the households of other families."""
     joins = forming.draws.happens(SECOND_FAMILIES, len(families))
     hosts, guests = families[~joins], families[joins]
     if len(hosts):
@@ -242,9 +242,9 @@ def _join_families(forming: HouseholdDraft, families: Places) -> None:
 
 
 def _fill_institutions(forming: HouseholdDraft) -> None:
-    """Put those in institutions together by age, so that there are homes for children and for the old."""
+    """Group persons in institutions by age, so that there are homes for children and for the elderly."""
     age = forming.people.age
-    inside = forming.having(Role.INSTITUTION)
+    inside = forming.with_role(Role.INSTITUTION)
     homeless = forming.draws.happens(HOMELESS, len(inside)) & (age[inside] >= ADULT)
     forming.role[inside[homeless]] = Role.HOMELESS
     inside = inside[~homeless]
@@ -254,10 +254,10 @@ def _fill_institutions(forming: HouseholdDraft) -> None:
 
 
 def _ordered(forming: HouseholdDraft) -> Residents:
-    """Return the persons household by household, the head first; households stand in random order as persons do."""
+    """Return the persons by household, the head first; households are in random order, like persons."""
     leads = forming.head == np.arange(len(forming.head))
     order = np.concatenate([np.flatnonzero(leads), np.flatnonzero(~leads)])
-    # Numbers of 16 bits are sorted by radix, several times as quickly as larger ones.
+    # Radix sort of 16-bit numbers is several times as fast as sorting larger ones.
     small = np.uint16 if len(order) <= 1 << 16 else np.int64
     order = order[np.argsort(forming.head[order].astype(small), kind="stable")]
     head = forming.head[order]
@@ -297,7 +297,7 @@ NOT_MARRIED = {
     75: ((43, 30, 0.3), (70, 18, 0.3)),
     85: ((72, 14, 0.3), (85, 7, 0.3)),
 }
-"""Percentages widowed, divorced and not stated among those not married, by age, men and women; the rest never were."""
+"""Percentages widowed, divorced and not stated of unmarried persons, by age, men and women; the rest never married."""
 
 OTHER_HOUSING, UNKNOWN_HOUSING = 0.3, 0.2
 """Percentages of private households that live in no conventional dwelling, or whose housing is not stated."""
@@ -320,7 +320,7 @@ class HouseholdTopics:
         self._outside = _by_role(housing, {Role.INSTITUTION: "1.2", Role.HOMELESS: "2"}, "1.1")
 
     def draw(self, residents: Residents, draws: Draws) -> dict[str, Bytes]:
-        """Return the topics as places among their leaves."""
+        """Return the topics as positions among their leaves."""
         role = residents.role
         return {
             "FST": self._family.take(role),
@@ -334,7 +334,7 @@ class HouseholdTopics:
         return np.where(residents.role <= Role.MARRIED_SAME_SEX, self._married.take(residents.role), drawn)
 
     def _housing(self, residents: Residents, draws: Draws) -> Bytes:
-        """A household has one kind of housing."""
+        """Return the kind of housing, one per household."""
         private = self._private.draw(0, draws.noise(len(residents))[residents.first])
         return np.where(residents.role >= Role.INSTITUTION, self._outside.take(residents.role), private)
 

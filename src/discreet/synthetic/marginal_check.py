@@ -1,4 +1,4 @@
-"""Whether a sample of the synthetic census has the marginals that its tables and its geography state."""
+"""Check that a sample of the synthetic census has the marginals of its target tables and its geography."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from discreet.synthetic.residence import Geography
 
 LEEWAY = 0.05
-"""How far a share may be from its target for any size of the sample, as a part of the target."""
+"""Relative tolerance on a share, for any sample size."""
 CHANCE = 5
-"""How many standard errors of the sample it may be farther."""
+"""Additional tolerance in standard errors of the sample."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """One share of a sample: how many units were seen among how many, and the target.
+    """One share of a sample: the numerator, the denominator and the target.
 
     >>> Share("women", 480, 1000, 0.5).agrees
     True
@@ -46,12 +46,12 @@ class Share:
 
     @property
     def value(self) -> float:
-        """Return the share in the sample; where there is nobody it is the target."""
+        """Return the share in the sample; the target if the denominator is 0."""
         return self.seen / self.among if self.among else self.target
 
     @property
-    def farness(self) -> float:
-        """Return |p - t| / (0.05 t + 5 sqrt(t (1 - t) / n)) for a share p of n units and its target t."""
+    def relative_deviation(self) -> float:
+        """Return |p - t| / (0.05 t + 5 sqrt(t (1 - t) / n)) for a share p of n units with target t."""
         apart = abs(self.value - self.target)
         if not apart:
             return 0.0
@@ -61,8 +61,8 @@ class Share:
 
     @property
     def agrees(self) -> bool:
-        """Say whether the share is as near its target as leeway and chance allow."""
-        return self.farness <= 1
+        """Return whether the share is within the tolerance of its target."""
+        return self.relative_deviation <= 1
 
     def __str__(self) -> str:
         return f"{self.what} {self.value:.2%}, target {self.target:.2%}"
@@ -77,13 +77,13 @@ class Marginal:
 
     @property
     def agrees(self) -> bool:
-        """Say whether all shares agree with their targets."""
+        """Return whether all shares agree with their targets."""
         return all(share.agrees for share in self.shares)
 
     @property
     def farthest(self) -> Share:
-        """Return the share that is farthest from its target."""
-        return max(self.shares, key=lambda share: share.farness)
+        """Return the share with the largest relative deviation from its target."""
+        return max(self.shares, key=lambda share: share.relative_deviation)
 
     def __str__(self) -> str:
         verdict = "agree" if self.agrees else "do NOT agree"
@@ -91,15 +91,15 @@ class Marginal:
 
 
 LEAST = 100
-"""Households that a LAU is expected to have to be looked at by itself; smaller ones are looked at together."""
+"""Minimum expected number of households for a LAU to have its own share; smaller LAUs are pooled."""
 POINTS = 8000
-"""Places in each locality from which the plan of its cells is taken."""
+"""Number of points per locality from which the target shares of cells are computed."""
 DENSITIES = {"the densest tenth of the cells of a LAU": 0.1, "the next four tenths": 0.5, "the other half": 1.0}
-"""Cells of a LAU in the order of their density, up to this part of them."""
+"""Classes of the cells of a LAU by falling density, with the cumulative share of cells."""
 
 
-def lau_sizes(area: NDArray[np.uint16], names: Sequence[str], geography: Geography) -> Marginal:
-    """Return the households of every LAU beside the share of real residents."""
+def lau_marginal(area: NDArray[np.uint16], names: Sequence[str], geography: Geography) -> Marginal:
+    """Return the share of households in every LAU; the target is the share of real residents."""
     seen = np.bincount(area, minlength=len(names))
     planned = geography.residents / geography.residents.sum()
     large = _large(area, geography)
@@ -108,15 +108,15 @@ def lau_sizes(area: NDArray[np.uint16], names: Sequence[str], geography: Geograp
     return Marginal("households by LAU", (*shares, rest))
 
 
-def cells(area: NDArray[np.uint16], cell: Ints, geography: Geography) -> Marginal:
-    """Return the households in dense and in thin cells of the larger LAUs beside the plan."""
+def density_marginal(area: NDArray[np.uint16], cell: Ints, geography: Geography) -> Marginal:
+    """Return the shares of households by density of cells in the larger LAUs, with their targets."""
     order = np.argsort(area, kind="stable")
     ends = np.cumsum(np.bincount(area, minlength=len(geography.residents)))
     seen, planned, among = np.zeros(len(DENSITIES)), np.zeros(len(DENSITIES)), 0
     for place in _large(area, geography).tolist():
         inside = cell[order[ends[place - 1] if place else 0 : ends[place]]]
         known, density, shares = _plan(place, geography)
-        # A cell that the plan has missed is one in which hardly anybody lives.
+        # A cell without a target share has very few residents.
         found = np.searchsorted(known, inside).clip(max=len(known) - 1)
         drawn = np.where(known[found] == inside, density[found], len(DENSITIES) - 1)
         seen += np.bincount(drawn, minlength=len(DENSITIES))
@@ -134,10 +134,10 @@ def _large(area: NDArray[np.uint16], geography: Geography) -> NDArray[np.intp]:
 
 
 def _plan(area: int, geography: Geography) -> tuple[Ints, NDArray[np.intp], Floats]:
-    """Return the cells of a LAU, how dense each is as a place in `DENSITIES`, and its share of the households."""
-    luck = np.tile((np.arange(POINTS) + 0.5) * 2 / POINTS - 1, len(LOCALITIES))
+    """Return the cells of a LAU, the position of each in `DENSITIES`, and its share of the households."""
+    offset = np.tile((np.arange(POINTS) + 0.5) * 2 / POINTS - 1, len(LOCALITIES))
     locality = np.repeat(np.arange(len(LOCALITIES), dtype=np.uint8), POINTS)
-    found = geography.grid.cells(np.full(len(luck), area, dtype=np.uint16), locality, luck)
+    found = geography.grid.cells(np.full(len(offset), area, dtype=np.uint16), locality, offset)
     known, place = np.unique(found, return_inverse=True)
     shares = np.asarray(np.bincount(place, np.array(LOCALITIES).take(locality) / POINTS), dtype=np.float64)
     rank = np.argsort(np.argsort(-shares, kind="stable"))
@@ -151,9 +151,10 @@ EMPLOYED = "1.1"
 
 
 def check(country: str, *, persons: int = PERSONS, seed: int = 1) -> tuple[Marginal, ...]:
-    """Draw persons, whom memory must hold, and return their marginals beside the targets.
+    """Draw persons in memory and return their marginals with the targets.
 
-    Age and sex, employment by age and sex, size of household, birth abroad by age, size of LAUs, density of cells.
+    The marginals are age and sex, employment by age and sex, size of household, birth abroad by age, size of LAUs, and
+    density of cells.
     """
     made = SyntheticCensus(country, persons, seed)
     sample = _Sample.draw(made)
@@ -164,14 +165,14 @@ def check(country: str, *, persons: int = PERSONS, seed: int = 1) -> tuple[Margi
         _employment(sample),
         _household_sizes(sample),
         _foreign_born(sample),
-        lau_sizes(area, made.codes["GEO"], made.geography),
-        cells(area, cell, made.geography),
+        lau_marginal(area, made.codes["GEO"], made.geography),
+        density_marginal(area, cell, made.geography),
     )
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Persons with their codes as places, and where households start."""
+    """Persons with the positions of their codes, and the starts of households."""
 
     codes: dict[str, tuple[str, ...]]
     topics: dict[str, NDArray[Any]]
@@ -188,17 +189,17 @@ class _Sample:
         years = np.argsort(made.ages).take(topics["AGE"])
         return cls(made.codes, topics, years, np.concatenate([block.cell for block in blocks]), starts)
 
-    def having(self, topic: str, *codes: str) -> Flags:
-        """Say who has one of some codes."""
+    def with_codes(self, topic: str, *codes: str) -> Flags:
+        """Return which persons have one of the codes."""
         return np.isin(self.topics[topic], [self.codes[topic].index(code) for code in codes])
 
     def of(self, sex: int) -> Flags:
-        """Say who has a sex."""
-        return self.having("SEX", str(sex + 1))
+        """Return which persons have the sex."""
+        return self.with_codes("SEX", str(sex + 1))
 
 
 def _steps(starts: Iterable[int]) -> Iterator[tuple[int, int, str]]:
-    """Return the first and the last age of each step, and both in words."""
+    """Yield the first and the last age of each age group, and its label."""
     for start, end in pairwise([*starts, OLDEST + 1]):
         yield start, end - 1, f"{start} and over" if end > OLDEST else f"{start} to {end - 1}"
 
@@ -208,12 +209,12 @@ def _share(what: str, seen: Flags, among: Flags, percent: float) -> Share:
 
 
 def _ages_and_sexes(sample: _Sample) -> Marginal:
-    everybody = np.ones(len(sample.years), dtype=np.bool_)
+    all_persons = np.ones(len(sample.years), dtype=np.bool_)
     shares = [
         _share(
             f"{name} of {ages}",
             (sample.years >= first) & (sample.years <= last) & sample.of(sex),
-            everybody,
+            all_persons,
             AGES_AND_SEXES[first][sex] / 100,
         )
         for first, last, ages in _steps(AGES_AND_SEXES)
@@ -223,8 +224,8 @@ def _ages_and_sexes(sample: _Sample) -> Marginal:
 
 
 def _employment(sample: _Sample) -> Marginal:
-    """Of those in private households: outside them nobody is employed."""
-    employed, private = sample.having("CAS", EMPLOYED), ~sample.having("HST", *OUTSIDE)
+    """Return the shares employed in private households; outside them no person is employed."""
+    employed, private = sample.with_codes("CAS", EMPLOYED), ~sample.with_codes("HST", *OUTSIDE)
     shares = [
         _share(
             f"{name} of {ages}",
@@ -241,14 +242,14 @@ def _employment(sample: _Sample) -> Marginal:
 def _household_sizes(sample: _Sample) -> Marginal:
     starts = np.flatnonzero(sample.starts)
     size = np.diff(np.append(starts, len(sample.starts)))
-    private = ~sample.having("HST", *OUTSIDE)[starts]
+    private = ~sample.with_codes("HST", *OUTSIDE)[starts]
     size = np.minimum(size, max(HOUSEHOLD_SIZES))
     shares = [_share(f"size {each}", size == each, private, percent) for each, percent in HOUSEHOLD_SIZES.items()]
     return Marginal("households by size", tuple(shares))
 
 
 def _foreign_born(sample: _Sample) -> Marginal:
-    abroad = ~sample.having("POB", "1")
+    abroad = ~sample.with_codes("POB", "1")
     shares = [
         _share(f"persons of {ages}", abroad, (sample.years >= first) & (sample.years <= last), FOREIGN_BORN[first][0])
         for first, last, ages in _steps(FOREIGN_BORN)

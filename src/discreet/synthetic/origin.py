@@ -1,6 +1,6 @@
-"""Where synthetic persons come from: place of birth, citizenship, year of arrival, residence a year ago.
+"""Origin of synthetic persons: place of birth, citizenship, year of arrival, residence a year ago.
 
-Of the countries people come from a few are common and most are rare.
+A few countries of birth are common, and most are rare.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 PARTS = {
     "2.1": 40, "2.2.1": 20, "2.2.2": 14, "2.2.3": 8, "2.2.4": 2, "2.2.5": 15, "2.2.6": 0.5, "3": 0.2, "4": 0.3,
 }  # fmt: skip
-"""Of every 100 born abroad: other EU states, rest of Europe, Africa, Caribbean with South and Central America, North
-America, Asia, Oceania, elsewhere, and not stated."""
+"""Percentages of persons born abroad: other EU states, rest of Europe, Africa, Caribbean with South and Central
+America, North America, Asia, Oceania, elsewhere, and not stated."""
 STEEPNESS = 1.1
-"""Within a part of the world the country of rank r is r^-1.1 times as common as the first; the order is drawn."""
+"""Within a part of the world the country of rank r is r^-1.1 times as common as the first; ranks are random."""
 OTHER_NAMES = {"Czechia": "Czech Republic"}
-"""Countries that the regulation calls otherwise."""
+"""Countries with another name in the regulation."""
 
 
 class Nations:
-    """Countries of birth, with the citizenship that goes with each.
+    """Countries of birth, each with its citizenship.
 
     Attributes:
-        here: the place of the country itself among the leaves of POB.
-        citizenship: for each leaf of POB the place of a leaf of COC.
+        here: the position of the country itself among the leaves of POB.
+        citizenship: the position of a leaf of COC for each leaf of POB.
     """
 
     def __init__(self, country: str, birth: Topic, citizenship: Topic, seed: int) -> None:
@@ -54,7 +54,7 @@ class Nations:
         self._choice = ShareTable(range(len(births)), [weights], bits=FINE)
 
     def draw(self, noise: Noise) -> Bytes:
-        """Return one country abroad per noise, as a place among the leaves of POB."""
+        """Return one country abroad per random number, as a position among the leaves of POB."""
         return self._choice.draw(0, noise)
 
 
@@ -70,7 +70,7 @@ def _labels(tree: CategoryTree) -> dict[str, str]:
 
 
 def _weights(codes: tuple[str, ...], tree: CategoryTree, own: str, draws: Draws) -> list[float]:
-    """Return how common each country is; the country itself is not abroad."""
+    """Return the weight of each country; the country itself has weight 0."""
     weights = dict.fromkeys(codes, 0.0)
     for part, percent in PARTS.items():
         inside = [code for code in codes if part in tree.path(code) and code != own]
@@ -82,7 +82,7 @@ def _weights(codes: tuple[str, ...], tree: CategoryTree, own: str, draws: Draws)
 def _citizenships(
     births: tuple[str, ...], births_tree: CategoryTree, citizens: tuple[str, ...], citizens_tree: CategoryTree
 ) -> Bytes:
-    """Return the citizenship of each country of birth, by name; a territory without one has another of its part."""
+    """Return the citizenship of each country of birth, by name; a territory without one gets another of its region."""
     labels = _labels(births_tree)
     by_name = {label: citizens.index(code) for code, label in _labels(citizens_tree).items() if code in citizens}
     last_of_part = {citizens_tree.path(code)[:-1]: place for place, code in enumerate(citizens)}
@@ -95,9 +95,9 @@ def _citizenships(
 
 
 FOREIGN_BORN = {0: [2], 5: [6], 15: [10], 25: [20], 45: [15], 65: [9]}
-"""The percentage born abroad, by age."""
+"""Percentage born abroad, by age."""
 ALIKE = 0.7
-"""The chance that a person's origin goes by the luck of the household instead of one's own."""
+"""Probability that a person's origin is drawn with the random number of the household instead of their own."""
 
 CITIZEN_OF = ("1", "birth", "3", "4")
 CITIZENSHIP = {
@@ -106,28 +106,28 @@ CITIZENSHIP = {
     "arrived before": (50, 49, 0.6, 0.4),
 }
 """Percentages of citizens of the country itself, of the country of birth (of the household's origin if born here),
-of nobody, and not stated."""
+stateless, and not stated."""
 
 SINCE = {0: 6, 1: 6, 2: 5.5, 7: 3.5, 12: 2.5, 17: 2, 27: 1.2, 42: 1}
-"""How often a person born abroad arrived so many years ago, for each year from this one on; nobody before birth."""
+"""Weight of each number of years since arrival, from this number on; no person arrives before birth."""
 LONGEST = 70
 RETURNED = 4
-"""The percentage of those born here who have lived abroad and come back."""
+"""Percentage of persons born here who have lived abroad and returned."""
 NEVER, UNKNOWN = 254, 255
-"""In place of years since arrival."""
+"""Special values of years since arrival."""
 ARRIVAL_UNKNOWN = 0.5
-"""The percentage of all arrivals whose year is not stated."""
+"""Percentage of arrivals whose year is not stated."""
 
 YEARS = (
     *("1.1.1", "1.1.2"), *(f"1.{group}.{year}" for group in (2, 3, 4) for year in (1, 2, 3, 4, 5)),
     *(f"1.{group}" for group in (5, 6, 7, 8, 9) for _ in range(5)),
 )  # fmt: skip
-"""The code of YAE by years since arrival: 2021, 2020, .., 2005, then five years at a time; older ones are code 2."""
+"""The code of YAE by years since arrival: 2021, 2020, .., 2005, then five-year groups; earlier arrivals have code 2."""
 SINCE_2010 = 12
 
 MOVES = ("1", "2.1.1", "2.1.2", "3")
 MOVED = {0: (84, 10, 5.5), 30: (88, 7.5, 4), 45: (94, 3.8, 1.7), 65: (97, 1.7, 0.8)}
-"""Percentages of households that stayed, moved within the NUTS 3 region, came from another one; the rest not stated."""
+"""Percentages of households that stayed, moved within the NUTS 3 region, or came from another; rest not stated."""
 
 
 class Origin:
@@ -141,14 +141,14 @@ class Origin:
         self._citizen_of = np.array([leaves["COC"].get(code, 0) for code in CITIZEN_OF], dtype=np.uint8)
         self._since = ShareTable(range(LONGEST), [_stepped(SINCE, LONGEST)])
         self._arrival = {topic: _by_years(leaves[topic], topic) for topic in ("YAE", "YAT")}
-        # Nobody comes from another region of a country that is one region.
+        # In a country with one region no household comes from another region.
         moved = MOVED if parts > 1 else {age: (stay, near + far, 0) for age, (stay, near, far) in MOVED.items()}
         self._moved = ChoiceByAge([leaves["ROY"][code] for code in MOVES], same_for_both(moved))
 
     def draw(self, residents: Residents, draws: Draws) -> dict[str, Bytes]:
-        """Return the topics as places among their leaves."""
+        """Return the topics as positions among their leaves."""
         alike = draws.happens(ALIKE, len(residents))
-        # One noise for a whole household leaves every share as it is and makes its members alike.
+        # One random number per household preserves the shares and makes its members similar.
         whose = np.where(alike, residents.first, np.arange(len(residents)))
         foreign = self._foreign.draw(residents.age, residents.sex, draws.noise(len(residents))[whose]) == 1
         nation = self._nations.draw(draws.noise(len(residents))[whose])
@@ -161,11 +161,11 @@ class Origin:
         }
 
     def _years_since(self, age: Bytes, foreign: Flags, draws: Draws) -> Bytes:
-        """Return the years since the last arrival, never more than the age, or that there was none."""
+        """Return the years since the last arrival, at most the age; `NEVER` without an arrival."""
         since = np.full(len(age), NEVER, dtype=np.uint8)
         returned = draws.happens(RETURNED / 100, len(age)) & ~foreign & (age > 0)
         came = np.flatnonzero(foreign | returned)
-        # Who was born here has spent the first year of life here.
+        # A person born here has spent the first year of life here.
         lived = age[came].astype(np.intp) + foreign[came]
         years = self._since.draw(0, draws.noise(len(came)))
         spread = draws.below(lived, len(came))
@@ -180,7 +180,7 @@ class Origin:
         return np.where(by_birth, self._nations.citizenship.take(nation), self._citizen_of.take(kind))
 
     def _a_year_ago(self, residents: Residents, since: Bytes, draws: Draws) -> Bytes:
-        """Return the place of residence a year before: one for a household, but for who was born or arrived since."""
+        """Return the residence a year ago: one per household, except for persons who were born or arrived since."""
         codes, first = self._residence, residents.first
         moved = self._moved.draw(residents.age[first], residents.sex, draws.noise(len(residents))[first])
         moved[since == 0] = codes["2.2"]

@@ -1,4 +1,4 @@
-"""Random choices by shares, repeatable from one seed: look-ups in a table, quick for millions of persons."""
+"""Random choices with given shares, reproducible from one seed, by fast table look-ups for millions of persons."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Noise: TypeAlias = NDArray[np.uint16]
 Places: TypeAlias = NDArray[np.intp]
 
 STEPS = 1 << 16
-"""A noise is a whole number below this, each equally likely."""
+"""Random numbers are uniform on the whole numbers below this."""
 
 
 class Draws:
-    """A stream of random numbers of its own for every name, as for the block of a country under a seed.
+    """A separate stream of random numbers for every name, e.g. for a block of a country under a seed.
 
-    Philox is counter-based and its raw output is fixed for good, unlike the methods of numpy's Generator, which may
-    change between versions of numpy: the same name gives the same numbers on every machine.
+    The same name gives the same numbers on every machine. Philox is counter-based and its raw output is fixed, unlike
+    the methods of numpy's Generator, which may change between versions of numpy.
 
     >>> Draws("LU", 7, 0).noise(3).tolist() == Draws("LU", 7, 0).noise(3).tolist()
     True
@@ -41,20 +41,20 @@ class Draws:
         self._bits = np.random.Philox(key=key)
 
     def words(self, size: int) -> Words:
-        """Return the next whole numbers below 2^64."""
+        """Return the next random whole numbers below 2^64."""
         return np.asarray(self._bits.random_raw(size), dtype=np.uint64)
 
     def noise(self, size: int) -> Noise:
-        """Return the next whole numbers below 2^16: enough for one choice among a few hundred categories."""
+        """Return the next random whole numbers below 2^16, sufficient for a choice among a few hundred categories."""
         return self.words(-(-size // 4)).view(np.uint16)[:size]
 
     def below(self, limits: Places | int, size: int) -> Places:
-        """Return whole numbers below limits of at most 2^32, for those that are positive."""
+        """Return random whole numbers below positive limits of at most 2^32."""
         fractions = self.words(-(-size // 2)).view(np.uint32)[:size].astype(np.uint64)
         return ((fractions * np.asarray(limits, dtype=np.uint64)) >> np.uint64(32)).astype(np.intp)
 
     def happens(self, chance: float, size: int) -> Flags:
-        """Return for each of some cases whether a thing of this chance happens."""
+        """Return for each of `size` cases whether an event of this probability occurs."""
         return self.noise(size) < round(chance * STEPS)
 
     def order(self, size: int) -> Places:
@@ -63,27 +63,27 @@ class Draws:
 
 
 FINE, COARSE = 16, 12
-"""Bits of a table: its slots are 2^16 or 2^12, and a share is as exact as one slot."""
+"""Bits of a table: it has 2^16 or 2^12 slots, and shares are accurate to one slot."""
 OLDEST = 100
-"""The last age, which stands for 100 and over."""
+"""The last age, which represents 100 and over."""
 
 
 def apportion(shares: Sequence[float], slots: int) -> NDArray[np.intp]:
-    """Return how many slots each share gets, by largest remainders.
+    """Return the number of slots of each share, by largest remainders.
 
     >>> apportion([2, 1, 1], 9).tolist()
     [5, 2, 2]
     """
     exact = np.asarray(shares, dtype=float) / sum(shares) * slots
     whole = np.floor(exact).astype(np.intp)
-    # Rounding of the quotients must not decide between equal remainders, which go to the first.
+    # Among equal remainders the first ones are rounded up; rounding errors must not change this order.
     last = np.argsort(-np.round(exact - whole, 9), kind="stable")[: slots - int(whole.sum())]
     whole[last] += 1
     return whole
 
 
 class ShareTable:
-    """A value by shares that depend on a row: each value stands in as many slots of its row as its share asks for."""
+    """Random values with shares by row: each value fills the slots of its row in proportion to its share."""
 
     def __init__(self, values: Sequence[int], rows: Sequence[Sequence[float]], *, bits: int = COARSE) -> None:
         self._shift = 16 - bits
@@ -92,19 +92,19 @@ class ShareTable:
         self._table = np.concatenate(slots)
 
     def draw(self, row: NDArray[Any] | int, noise: Noise) -> Bytes:
-        """Return one value per noise, by the shares of its row."""
+        """Return one value per random number, with the shares of its row."""
         place = (noise >> self._shift).astype(np.intp)
         place += np.asarray(row, dtype=np.intp) << self._bits
         return self._table.take(place)
 
 
 class ChoiceByAge:
-    """A value by shares that depend on age and sex.
+    """Random values with shares by age and sex.
 
     Args:
-        values: what is chosen.
-        steps: from which age on which percentages hold, for men and for women, for all values but the last. The last
-            value gets the rest.
+        values: the possible values.
+        steps: the percentages from each age on, for men and for women, of all values except the last. The last value
+            has the remaining percentage.
     """
 
     def __init__(self, values: Sequence[int], steps: ByAge) -> None:
@@ -119,12 +119,12 @@ class ChoiceByAge:
 
 
 def same_for_both(steps: Mapping[int, Sequence[float]]) -> ByAge:
-    """Return steps in which men and women have the same percentages."""
+    """Return steps with the same percentages for men and women."""
     return {age: (percents, percents) for age, percents in steps.items()}
 
 
 def _with_rest(percents: Sequence[float]) -> list[float]:
     rest = 100 - sum(percents)
     if rest < -1e-9:
-        raise InternalError(f"Shares of the synthetic census add up to more than 100: {percents}.")
+        raise InternalError(f"Percentages of the synthetic census add up to more than 100: {percents}.")
     return [*percents, max(rest, 0.0)]

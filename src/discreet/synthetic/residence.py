@@ -1,8 +1,8 @@
-"""Where synthetic households live: in which area, in how large a locality, and in which cell of the 1 km2 grid.
+"""Residence of synthetic households: area, size class of the locality, and cell of the 1 km2 grid.
 
-Numbers of residents of LAUs are real, from Eurostat's list; all positions are synthetic. The LAUs lie one after the
-other along Hilbert's curve, region by region, so that each is one piece of land and those of one region are near each
-other. The grid is laid over that land askew: borders cut its cells, as they do in life.
+Numbers of residents of LAUs are real, from Eurostat's list; all positions are synthetic. The LAUs are placed in
+sequence along a Hilbert curve, by region, so that each is contiguous and those of one region are close together. The
+grid is rotated against that land, so that borders cut its cells, as real borders do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def order_of(length: int) -> int:
-    """Return the order of the shortest curve of at least this length; order n runs through 4^n places.
+    """Return the order of the shortest Hilbert curve of at least this length; order n has 4^n positions.
 
     >>> order_of(16), order_of(17)
     (2, 3)
@@ -39,10 +39,10 @@ def order_of(length: int) -> int:
 
 
 def point(place: Ints, order: int) -> tuple[Ints, Ints]:
-    """Return the column and row of places on the curve of an order, from square to square.
+    """Return the column and row of positions on the curve of an order.
 
-    Two bits of the place say in which quarter of a square it lies. Within the first and the last quarter the curve is
-    mirrored on a diagonal, the other one in the last.
+    Two bits of the position give the quarter of a square. Within the first and the last quarter the curve is mirrored
+    at a diagonal: at one diagonal in the first quarter, at the other in the last.
 
     >>> [part.tolist() for part in point(np.arange(4), 1)]
     [[0, 0, 1, 1], [0, 1, 1, 0]]
@@ -60,28 +60,28 @@ def point(place: Ints, order: int) -> tuple[Ints, Ints]:
 
 
 LAND = 0.5
-"""Inhabited land in km2 for the square root of the residents of a LAU: 50 km2 for 10,000, 500 for a million."""
+"""Inhabited land of a LAU in km2 per square root of its residents: 50 km2 for 10,000, 500 for a million."""
 LOCALITY_SPANS = ((0.5, 0.5), (0.1, 0.03), (0.3, 0.03), (0.7, 0.03), (0.9, 0.03))
-"""The middle and the reach of the town and of four hamlets, as parts of the way of the curve through a LAU."""
+"""The middle and the half-width of the town and of four hamlets, as fractions of the curve through a LAU."""
 CORE = 0.1
-"""In the middle of a locality the density is (1 + c) / c times its mean, here 11; at its edge (1 + c) / (17 + c)."""
+"""Density relative to the mean: (1 + c) / c in the middle of a locality, here 11, (1 + c) / (17 + c) at its edge."""
 
 STEPS = 16
-"""Places of the curve along the side of a cell."""
+"""Number of positions of the curve along the side of a cell."""
 TURN = (3, 4, 5)
-"""The grid is turned against the curve by the angle of this triangle, for which whole numbers suffice."""
+"""The grid is rotated against the curve by an angle of this triangle, which needs only integer arithmetic."""
 EAST, NORTH = 4321, 3210
-"""Kilometres of the corner of the land: the origin of ETRS89-LAEA, the projection of the European grid."""
+"""Coordinates in km of the corner of the land: the origin of ETRS89-LAEA, the projection of the European grid."""
 PER_ROW = 10_000
-"""A cell is one number: kilometres north times this, plus kilometres east."""
+"""The number of a cell is kilometres north times this, plus kilometres east."""
 
 
 class Grid:
     """The cells of a country.
 
     Args:
-        residents: how many each LAU really has, which gives its land.
-        draws: where the corner of the grid comes from.
+        residents: the real number of residents of each LAU, which determines its land.
+        draws: the random numbers for the corner of the grid.
     """
 
     def __init__(self, residents: Ints, draws: Draws) -> None:
@@ -91,20 +91,20 @@ class Grid:
         self._order = order_of(int(ends[-1]) + 2)
         self._corner = draws.below(STEPS * TURN[2], 2).tolist()
 
-    def cells(self, area: NDArray[np.uint16], locality: Bytes, luck: Floats) -> Ints:
+    def cells(self, area: NDArray[np.uint16], locality: Bytes, offset: Floats) -> Ints:
         """Return the cell of every household.
 
-        A household lives at m + r (s^17 + c s) / (1 + c) of the way through its LAU, where m and r are the middle and
-        the reach of its locality and c is `CORE`: most live near the middle, few far from it.
+        A household lives at the fraction m + r (s^17 + c s) / (1 + c) of the curve through its LAU. Here m and r are
+        the middle and the half-width of its locality, and c is `CORE`. Most households live near the middle.
 
         Args:
-            area: its LAU.
-            locality: 0 in the town, 1 to 4 in a hamlet.
-            luck: s, even from -1 to 1.
+            area: the LAU of every household.
+            locality: 0 for the town, 1 to 4 for a hamlet.
+            offset: s, uniform on -1 .. 1.
         """
-        # Products alone: unlike powers they are the same to the last bit on every machine.
-        fourth = np.square(np.square(luck))
-        away = luck * (np.square(np.square(fourth)) + CORE) / (1 + CORE)
+        # Only products: unlike powers, they are identical to the last bit on every machine.
+        fourth = np.square(np.square(offset))
+        away = offset * (np.square(np.square(fourth)) + CORE) / (1 + CORE)
         middle, reach = (np.array(part).take(locality) for part in zip(*LOCALITY_SPANS, strict=True))
         place = self._start.take(area) + self._land.take(area) * (middle + reach * away)
         x, y = point(place.astype(np.int64), self._order)
@@ -119,7 +119,7 @@ class Grid:
 
 
 def names(cells: Iterable[int]) -> list[str]:
-    """Return the codes of cells in the manner of INSPIRE: the south-west corner in metres.
+    """Return the INSPIRE codes of cells, with the south-west corner in metres.
 
     >>> names([32104321])
     ['CRS3035RES1000mN3210000E4321000']
@@ -128,7 +128,7 @@ def names(cells: Iterable[int]) -> list[str]:
 
 
 def lau_sizes(country: str, areas: Sequence[str], draws: Draws) -> Ints:
-    """Return the residents of each area; one that the list lacks is as large as another area drawn at random."""
+    """Return the residents of each area; an area missing in the list has the size of a random other area."""
     known = _listed(country)
     sizes = np.array([known.get(area, -1) for area in areas], dtype=np.int64)
     lacking, others = np.flatnonzero(sizes < 0), sizes[sizes >= 0]
@@ -137,7 +137,7 @@ def lau_sizes(country: str, areas: Sequence[str], draws: Draws) -> Ints:
 
 
 def _listed(country: str) -> dict[str, int]:
-    """Return the residents of the areas of a country that the list has."""
+    """Return the residents of the listed areas of a country."""
     data = files("discreet.synthetic").joinpath("lau_sizes.csv.gz").read_bytes()
     lines = gzip.decompress(data).decode().splitlines()
     rows = (line.split(",") for line in lines if line.startswith(f"{country}_"))
@@ -145,19 +145,19 @@ def _listed(country: str) -> dict[str, int]:
 
 
 TOWN, HAMLET = 0.8, 0.05
-"""Of every area the share that lives in its largest locality, and the share that lives in each other one."""
+"""Share of the residents of an area in its largest locality, and in each other locality."""
 LOCALITIES = (TOWN, HAMLET, HAMLET, HAMLET, HAMLET)
 LOCALITY_FROM = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 0)
-"""The smallest size of the classes of localities 1 to 13."""
+"""Minimum size of the localities of classes 1 to 13."""
 
 
 @dataclass(frozen=True)
 class Homes:
-    """Where persons live, one place for a household.
+    """The residence of persons, one per household.
 
     Attributes:
         area: the area.
-        size_class: the size class of the locality, from 0 for the largest.
+        size_class: the size class of the locality; 0 is the largest.
         cell: the cell of the grid.
     """
 
@@ -170,10 +170,10 @@ class Geography:
     """The areas of a country with their planned sizes.
 
     Attributes:
-        residents: how many persons each area really has.
-        sizes: how many it is planned to have, in proportion; chance lets the number drawn differ.
-        grid: the cells that the areas lie in.
-        region: the NUTS 2 region of each area, as a place in `regions`.
+        residents: the real number of residents of each area.
+        sizes: the expected number of synthetic residents of each area, in proportion.
+        grid: the grid of cells.
+        region: the NUTS 2 region of each area, as a position in `regions`.
         regions: the codes of the NUTS 2 regions.
         parts: the number of NUTS 3 regions.
     """
@@ -194,18 +194,18 @@ class Geography:
         self._ends = np.cumsum(self.residents)
 
     def settle(self, residents: Residents, draws: Draws) -> Homes:
-        """Return where every person lives."""
+        """Return the residence of every person."""
         starts = np.flatnonzero(residents.first == np.arange(len(residents)))
         area = self._choose(len(starts), draws)
         locality = self._locality.draw(0, draws.noise(len(starts)))
         size_class = np.where(locality == 0, self._town.take(area), self._hamlet.take(area))
-        luck = np.float64(2**-31) * draws.below(1 << 32, len(starts)) - 1
-        cell = self.grid.cells(area, locality, luck)
+        offset = np.float64(2**-31) * draws.below(1 << 32, len(starts)) - 1
+        cell = self.grid.cells(area, locality, offset)
         members = np.diff(np.append(starts, len(residents)))
         return Homes(*(np.repeat(place, members) for place in (area, size_class, cell)))
 
     def _choose(self, households: int, draws: Draws) -> NDArray[np.uint16]:
-        """Return the area of each household: that of a real resident drawn at random, whom nothing else is known of."""
+        """Return the area of each household, drawn with probabilities proportional to real residents."""
         resident = draws.below(int(self._ends[-1]), households)
         return np.searchsorted(self._ends, resident, side="right").astype(np.uint16)
 
@@ -219,6 +219,6 @@ def _without_areas(country: str) -> str:
     name = countries()[country]["name"]
     others = ", ".join(code for code in countries() if code != country)
     return (
-        f"The areas of {name} ({country}) are known by their numbers only, so that nobody can be settled in them. "
+        f"Persons cannot be placed in {name} ({country}): the number of its areas is known, but not their codes. "
         f"Choose another country: {others}."
     )

@@ -1,7 +1,7 @@
-"""The synthetic census of a country, made in blocks of persons and written batch by batch to Parquet or CSV.
+"""The synthetic census of a country, generated in blocks of persons and written in batches to Parquet or CSV.
 
-Every block is made by itself, from the seed and its number. A file is written beside its place and moved there when it
-is whole.
+Every block is generated independently from the seed and its number. A file is written under a temporary name and moved
+to its path when it is complete.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 MOST_PERSONS = 10**9
 LARGEST_SEED = 2**63 - 1
 BLOCK = 1 << 16
-"""Persons of a block: their numbers fit in 16 bits, which sorts quickly, and their columns in the processor's cache."""
+"""Persons per block: their numbers fit in 16 bits, which sort fast, and their columns fit in the processor cache."""
 MOST_IDENTIFIERS = 10**10
-"""Identifiers are below this."""
+"""Exclusive upper limit of identifiers."""
 PERSON_STEP, HOUSEHOLD_STEP = 6_180_339_887, 7_320_508_077
 """Neither is divisible by 2 or 5, so that multiples below 10^10 are all different."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """The persons of one block: identifiers, cells, and per topic the place of the code among the finest codes."""
+    """The persons of one block: identifiers, grid cells, and the position of the code of each topic."""
 
     person: Ints
     household: Ints
@@ -59,12 +59,12 @@ class Block:
 
 
 class SyntheticCensus:
-    """Persons of a country; block by block, in any order.
+    """The persons of a country, by block in any order.
 
     Attributes:
-        persons: how many there are in all.
+        persons: the number of persons.
         codes: the finest codes of every topic of the tables of persons, by topic.
-        ages: for each age in years the place of its code.
+        ages: the position of the code of each age in years.
         geography: the areas.
     """
 
@@ -93,7 +93,7 @@ class SyntheticCensus:
         return -(-self.persons // BLOCK)
 
     def block(self, number: int) -> Block:
-        """Return one block: `BLOCK` persons, or what is left of them in the last one."""
+        """Return one block: `BLOCK` persons, or the remaining ones in the last block."""
         persons = min(BLOCK, self.persons - number * BLOCK)
         draws = Draws(*self._name, number)
         residents = form_households(AgesAndSexes.draw(persons, draws), draws)
@@ -120,14 +120,14 @@ class SyntheticCensus:
         made |= self._work.draw(residents, homes.area, draws)
         if set(made) != set(self.codes):
             raise InternalError(
-                f"The synthetic census lacks a topic or has one too many: {set(made) ^ set(self.codes)}."
+                f"The topics of the synthetic census differ from the programme: {set(made) ^ set(self.codes)}."
             )
         return made
 
 
-def _check_whole(name: str, value: int, least: int, most: int, most_said: str) -> None:
+def _check_whole(name: str, value: int, least: int, most: int, most_text: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise ParameterError.outside("Synthetic census", name, value, f"a whole number from {least} to {most_said}")
+        raise ParameterError.outside("Synthetic census", name, value, f"a whole number from {least} to {most_text}")
 
 
 def _topics_of_persons(programme: Programme) -> dict[str, Topic]:
@@ -136,12 +136,12 @@ def _topics_of_persons(programme: Programme) -> dict[str, Topic]:
 
 
 def _places(leaves: Mapping[str, int], categories: int) -> Bytes:
-    """Return the places of the codes 1, 2, 3, .. of a topic."""
+    """Return the positions of the codes 1, 2, 3, .. of a topic."""
     return np.array([leaves[str(number)] for number in range(1, categories + 1)], dtype=np.uint8)
 
 
 def _places_of_ages(age: Topic) -> Bytes:
-    """Return for each age in years the place of its code, found by its label."""
+    """Return the position of the code of each age in years, matched by label."""
     codes = age.levels[-1].codes or ()
     labels = {c.code: c.labels["en"] for c in (age.tree.categories if age.tree else ())}
     by_label = {labels[code]: place for place, code in enumerate(codes)}
@@ -149,15 +149,15 @@ def _places_of_ages(age: Topic) -> Bytes:
 
 
 METADATA = "discreet.synthetic"
-"""The key of the sentence in a Parquet file that says that it is synthetic."""
+"""The metadata key of a Parquet file under which it states that the data are synthetic."""
 IDENTIFIERS = ("PERSON_ID", "HOUSEHOLD_ID")
 
 
 @contextmanager
 def open_file(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """Give the function that writes the next batch; the file is there when the last one is written.
+    """Yield the function that writes the next batch; the file appears after the last batch.
 
-    A run that is ended before leaves what was there, and a symbolic link stays one.
+    An interrupted run leaves an existing file unchanged. A symbolic link is preserved.
     """
     check_ending(path)
     with open_whole(path) as file, _WRITERS[_ending(path)](file, schema, sentence) as write:
@@ -165,9 +165,9 @@ def open_file(path: Path, schema: pa.Schema, sentence: str) -> Iterator[Callable
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file whose ending stands for no format."""
+    """Raise an error for a file name without a known extension."""
     if _ending(path) not in _WRITERS:
-        what = f"{path.name} must end in {' or '.join(_WRITERS)}, which says how it is written."
+        what = f"{path.name} must end in {' or '.join(_WRITERS)}, which determines the format."
         raise ParameterError(f"{what} Choose another name.", parameter="out")
 
 
@@ -180,14 +180,14 @@ def _parquet(file: BinaryIO, schema: pa.Schema, sentence: str) -> Iterator[Calla
     import pyarrow.parquet as pq
 
     topics = [name for name in schema.names if name not in IDENTIFIERS]
-    told = schema.with_metadata({METADATA: sentence})
+    described = schema.with_metadata({METADATA: sentence})
     with pq.ParquetWriter(
         file,
-        told,
+        described,
         compression="zstd",
         compression_level=1,
         use_dictionary=topics,
-        # The least and largest code of thousands of persons would help no reader, and takes a third of the time.
+        # Minimum and maximum codes of thousands of persons do not help readers and take a third of the time.
         write_statistics=list(IDENTIFIERS),
     ) as writer:
         yield writer.write_batch
@@ -200,7 +200,7 @@ def _csv(file: BinaryIO, schema: pa.Schema, _sentence: str) -> Iterator[Callable
 
     plain = pa.schema([(name, pa.int64() if name in IDENTIFIERS else pa.string()) for name in schema.names])
     options = arrow_csv.WriteOptions(quoting_style="none")
-    # The header by hand: the writer would put its names in quotes, the values without.
+    # Write the header separately: the writer would quote the names but not the values.
     file.write((",".join(schema.names) + "\n").encode())
     options.include_header = False
     with arrow_csv.CSVWriter(file, plain, write_options=options) as writer:
@@ -211,20 +211,20 @@ _WRITERS = {".parquet": _parquet, ".csv": _csv}
 
 
 CELL = "GRID"
-"""The column of the cells of the 1 km2 grid."""
+"""The column with the cells of the 1 km2 grid."""
 TOGETHER = 8
-"""Blocks that are written at a time, as one row group of a Parquet file."""
+"""Number of blocks per batch, which is one row group of a Parquet file."""
 
 
 @dataclass(frozen=True)
 class SyntheticFile:
-    """What was written.
+    """A file that `synth` has written.
 
     Attributes:
-        written: the file.
-        persons: how many it holds.
-        households: how many private households they live in.
-        sentence: that they are made up, of which country, how many and from which seed.
+        written: the path of the file.
+        persons: the number of persons.
+        households: the number of private households.
+        sentence: a statement that the persons are synthetic, with country, number and seed.
     """
 
     written: Path
@@ -242,23 +242,23 @@ def synth(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> SyntheticFile:
-    """Write a synthetic census: one made-up person per row, with a code for every topic of the tables of persons.
+    """Write a synthetic census: one synthetic person per row, with a code for every topic of the tables of persons.
 
     Args:
         out: a file ending in .parquet or .csv.
-        country: the two-letter code as Eurostat writes it, as in `eu2021:LU`.
-        persons: how many, from 1 to 10^9.
-        seed: a whole number from 0; the same one gives the same file.
-        replace: overwrite a file that exists.
-        progress: called after every block with the persons made so far and the number of all persons.
+        country: the two-letter code of Eurostat, as in `eu2021:LU`.
+        persons: the number of persons, from 1 to 10^9.
+        seed: a whole number from 0; the same seed gives the same file.
+        replace: whether to overwrite an existing file.
+        progress: called after every block with the number of persons so far and in total.
     """
     path = Path(out)
     check_ending(path)
     check_writable(path, replace=replace)
     made = SyntheticCensus(country, persons, seed)
     sentence = (
-        f"Synthetic census of {countries()[country]['name']} ({country}): {persons:,} made-up persons, seed {seed}. "
-        "Nobody in it is real."
+        f"Synthetic census of {countries()[country]['name']} ({country}): {persons:,} synthetic persons, seed {seed}. "
+        "It contains no real persons."
     )
     households = _write(path, made, sentence, progress)
     return SyntheticFile(path, persons, households, sentence)
@@ -293,7 +293,7 @@ def _schema(made: SyntheticCensus) -> pa.Schema:
 
 
 def _batch(blocks: Sequence[Block], made: SyntheticCensus) -> pa.RecordBatch:
-    """Return blocks as one batch; a column of codes is a list of places in the list of codes."""
+    """Return blocks as one batch; columns of codes are dictionary-encoded."""
     import pyarrow as pa
 
     schema = _schema(made)
@@ -301,9 +301,9 @@ def _batch(blocks: Sequence[Block], made: SyntheticCensus) -> pa.RecordBatch:
     arrays = [pa.array(column) for column in columns]
     for name, codes in made.codes.items():
         places = pa.array(np.concatenate([block.topics[name] for block in blocks]), schema.field(name).type.index_type)
-        # Every place is one of a code, which need not be looked at again.
+        # All positions are valid, so that the check is unnecessary.
         arrays.append(pa.DictionaryArray.from_arrays(places, pa.array(codes, pa.string()), safe=False))
-    # A row group has a list of its own of the cells in it: that of a whole country would be too long for each.
+    # Each row group has its own dictionary of cells: that of a whole country would be too long.
     cells = pa.array(np.concatenate([block.cell for block in blocks])).dictionary_encode()
     arrays.append(pa.DictionaryArray.from_arrays(cells.indices, names(cells.dictionary.to_pylist())))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

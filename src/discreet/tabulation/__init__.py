@@ -1,1 +1,1 @@
-"""From coded records to the count and the key of every cell of every statistic, each computed once."""
+"""Tabulation: the count and the key of every cell of every statistic from coded records, each computed once."""

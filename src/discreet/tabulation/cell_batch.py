@@ -1,4 +1,4 @@
-"""Cells of several statistics that get their noise together."""
+"""Batches of cells of several statistics, whose noise is drawn together."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class CellBatch:
     """Cells of several statistics, one statistic after the other.
 
     Attributes:
-        statistics: which.
+        statistics: the statistics.
         index: the flat index of every cell in its statistic.
-        words: count and key of every cell.
-        ends: where the cells of each statistic begin, and where the last ones end.
+        words: the count and key of every cell.
+        ends: the offset of the first cell of each statistic, and the total number of cells.
     """
 
     statistics: Sequence[Statistic]
@@ -42,7 +42,7 @@ class CellBatch:
     ends: Ints
 
     def by_statistic(self, value: NDArray[Any], kept: Ints) -> dict[Statistic, StatisticValues]:
-        """Return some of the cells of every statistic for themselves, in their order."""
+        """Return the selected cells by statistic, in their order."""
         index, value = self.index[kept], value[kept]
         pairs = pairwise(np.searchsorted(kept, self.ends).tolist())
         return {
@@ -64,7 +64,7 @@ class CellBatch:
 
 
 def occupied(counted: CountedTable, statistics: Sequence[Statistic]) -> CellBatch:
-    """Return the cells that hold someone."""
+    """Return the non-empty cells."""
     occupied = [counted.cells[statistic].occupied() for statistic in statistics]
     index = np.concatenate([place for place, _ in occupied])
     words = np.concatenate([word for _, word in occupied])
@@ -72,19 +72,19 @@ def occupied(counted: CountedTable, statistics: Sequence[Statistic]) -> CellBatc
 
 
 def with_empty(plan: Plan, counted: CountedTable, statistic: Statistic, places: CellCoordinates) -> CellBatch:
-    """Return the cells of a statistic that somebody can be in, empty ones too."""
+    """Return the cells of a statistic that the universe allows, including empty cells."""
     index = places.possible(plan, statistic)
     words = counted.cells[statistic].at(index)
     return CellBatch([statistic], index, words, np.array([0, len(index)]))
 
 
 def check_size(plan: Plan) -> None:
-    """Refuse noise on empty cells for a statistic that has too many of them."""
+    """Refuse noise on empty cells for a statistic with too many cells."""
     for table in plan.tables:
         size = max(plan.size(statistic) for statistic in table.statistics)
         if size > DENSE_MOST:
             raise ParameterError(
-                f"Noise on empty cells is made for up to {DENSE_MOST:,} cells of a statistic; table {table.table.id} "
-                f"has one of {size:,}. Coarsen it, or leave the table out, or zeros as they are.",
+                f"Noise on empty cells is limited to statistics of {DENSE_MOST:,} cells, but table {table.table.id} "
+                f"has one of {size:,}. Use coarser categories, exclude the table, or keep zeros unperturbed.",
                 parameter="perturb_zeros",
             )

@@ -1,17 +1,17 @@
-"""A word of 64 bits per cell that depends on its coordinates alone: on who could be in it, by the programme's codes.
+"""A 64-bit word per cell that depends only on its coordinates: the combinations of codes that the cell allows.
 
-Every topic leaves a set of finest codes: those below the category of the cell that the universe of the table allows.
-With h and g keyed hashes,
+For every topic, a cell allows a set of finest codes: those that are in the category of the cell and in the universe of
+the table. With keyed hashes h and g,
 
     word(c) = sum over columns of g(column, sum of h(column, code) over the set) mod 2^64
 
-and a set of all codes adds nothing. A cell of which nothing is restricted, the grand total, has a hash of version label
-and unit instead of 0. So the word of a cell does not depend on the table it is shown in, nor on how its
-categories are called: a category that is the only one below another, a region of the same areas and a universe that
-leaves the same codes all have the same word. If they differed, cells that must hold the same persons would have
-different noise only if nobody is there, and so disclose that.
+where a set of all codes contributes 0. A cell without restrictions, the grand total, has a hash of version label and
+unit instead of 0. The word of a cell therefore depends neither on the table nor on the names of its categories. An only
+child and its parent category, a region of the same areas and a universe that allows the same codes all have the same
+word. If their words differed, cells that must contain the same persons would have different noise only if they are
+empty, which would disclose that they are empty.
 
-A universe that joins topics by `or` may leave combinations of codes that are no product of sets: see `joint_words`.
+A universe that joins topics by `or` may allow combinations of codes that are not a product of sets: see `joint_words`.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
     AxisDepth = tuple[Axis, int]
 
-# The finalizer of splitmix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
+# The finalizer of splitmix64 (Steele, Lea and Flood 2014): every input bit affects every output bit.
 MIXING = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 class CodeHashes:
-    """Hashes under one version label for one unit.
+    """Hashes for one version label and one unit.
 
     Args:
-        version: a label; another one gives other hashes.
-        unit: what is counted.
+        version: the version label; another label gives other hashes.
+        unit: the unit that is counted.
     """
 
     def __init__(self, version: str, unit: str) -> None:
@@ -58,7 +58,7 @@ class CodeHashes:
 
     @property
     def unrestricted(self) -> int:
-        """Return the word of a cell that leaves every code of every column."""
+        """Return the word of a cell that allows all codes of all columns."""
         return self._hash("unrestricted")
 
     def codes(self, topic: Topic) -> dict[str, int]:
@@ -69,7 +69,7 @@ class CodeHashes:
         return self._known[column]
 
     def sets(self, column: str, sums: Words) -> Words:
-        """Return the word of sets of codes of one column, each given by the sum of the hashes of its codes."""
+        """Return the words of sets of codes of one column, each set given by the sum of the hashes of its codes."""
         different, place = np.unique(sums, return_inverse=True)
         words = np.array([self._hash(f"set of {column}\0{total}") for total in different.tolist()], dtype=np.uint64)
         return words[place.reshape(-1)].reshape(sums.shape)
@@ -78,8 +78,8 @@ class CodeHashes:
         """Return the word of a set of combinations of codes of several columns.
 
         Args:
-            columns: in the order of the axes; the word does not depend on this order.
-            allowed: which combinations are in the set.
+            columns: the columns in the order of the axes; the word does not depend on this order.
+            allowed: a mask of the combinations in the set.
             hashes: the hash of every code along each axis.
         """
         chosen = np.nonzero(allowed)
@@ -95,7 +95,7 @@ class CodeHashes:
 
 
 def column_of(topic: Topic) -> str:
-    """Return the column of a topic: topics of one column say the same of a person."""
+    """Return the column of a topic; topics with the same column have the same codes for a person."""
     return topic.column or topic.name
 
 
@@ -105,8 +105,8 @@ def _mixed(values: Words) -> Words:
     return values
 
 
-WORTH_AN_ARRAY = 8
-"""A sum over all cells is worth its time if at most this many cells are there for one that is wanted."""
+MAX_CELL_RATIO = 8
+"""Maximum ratio of all cells to requested cells for which sums are computed for all cells."""
 
 
 def summed(
@@ -115,8 +115,8 @@ def summed(
     index: Ints,
     kind: np.dtype[np.unsignedinteger[Any]],
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the sum of one step per axis at every index: through all cells, or cell by cell if few are wanted."""
-    if math.prod(shape) <= WORTH_AN_ARRAY * len(index):
+    """Return the sum of one step per axis at every index; for few indices, sum cell by cell."""
+    if math.prod(shape) <= MAX_CELL_RATIO * len(index):
         total = np.zeros(1, dtype=kind)
         for step in steps:
             total = (total[:, None] + step).reshape(-1)
@@ -140,13 +140,13 @@ def _positions(shape: tuple[int, ...], index: Ints) -> list[NDArray[np.integer[A
 
 
 class CellCoordinates:
-    """The cells of one population.
+    """The coordinate words of the cells of one population.
 
     Args:
-        programme: with the categories of every topic.
-        table: any table of the population: its unit and its universe count.
-        version: a label; another one gives other words.
-        labelled_total: whether the word of the grand total depends on label and unit; it is 0 if not.
+        programme: the programme, with the categories of every topic.
+        table: any table of the population, for its unit and universe.
+        version: the version label; another label gives other words.
+        labelled_total: whether the word of the grand total depends on label and unit; otherwise it is 0.
     """
 
     def __init__(self, programme: Programme, table: Table, version: str, *, labelled_total: bool = True) -> None:
@@ -154,14 +154,14 @@ class CellCoordinates:
         self._labelled_total = labelled_total
         self._hashes = CodeHashes(version, table.unit)
         factors = universe_of(programme, table).factors
-        # By column: topics of one column say the same of a person.
+        # By column: topics with the same column have the same codes for a person.
         self._alone: dict[str, Factor] = {self._columns(one)[0]: one for one in factors if len(one.topics) == 1}
         self._joint = [factor for factor in factors if len(factor.topics) > 1]
         self._known: dict[tuple[str, int], tuple[Words, NDArray[np.uint8]]] = {}
         self._known_joint: dict[tuple[object, ...], tuple[Words, Flags]] = {}
 
     def words(self, plan: Plan, statistic: Statistic, index: Ints) -> Words:
-        """Return the word of cells of a statistic, each told by its flat index."""
+        """Return the words of cells of a statistic, given by flat index."""
         shown = self._shown(plan, statistic)
         joined = {number for factor in self._joint for number in self._axes(factor, shown)}
         steps = [
@@ -170,7 +170,7 @@ class CellCoordinates:
         ]
         found = summed(steps, plan.shape(statistic), index, np.dtype(np.uint64))
         columns = {self._column(axis) for axis, _ in shown}
-        # What the universe says of a column that the statistic sums over holds for all of its cells.
+        # The restriction of the universe on a column that the statistic sums over applies to all cells.
         rest = sum(word for column, word in self._of_universe.items() if column not in columns)
         words: Words = found + np.uint64(rest % (1 << 64))
         for factor in self._joint:
@@ -181,7 +181,7 @@ class CellCoordinates:
         return words
 
     def possible(self, plan: Plan, statistic: Statistic) -> Ints:
-        """Return the flat index of the cells that somebody can be in: the universe may leave a category empty."""
+        """Return the flat indices of the cells that the universe allows."""
         every = np.arange(plan.size(statistic))
         shown = self._shown(plan, statistic)
         steps = [self._of_axis(axis, depth)[1] for axis, depth in shown]
@@ -192,22 +192,22 @@ class CellCoordinates:
             every = every[~self._of_factor(factor, shown)[1][self._at(factor, shown, every)]]
         return every
 
-    def left_empty(self, axis: Axis, depth: int) -> Flags:
-        """Say of every category at a depth whether the universe leaves nobody in it."""
+    def excluded(self, axis: Axis, depth: int) -> Flags:
+        """Return a mask of the categories at a depth that the universe excludes."""
         if not depth or self._column(axis) not in self._alone:
             return np.zeros(axis.size(depth), dtype=bool)
         return self._of_axis(axis, depth)[1].astype(bool)
 
     @property
     def joins_topics(self) -> bool:
-        """Say whether the universe has conditions on several topics joined by `or`."""
+        """Return whether the universe has conditions on several topics joined by `or`."""
         return bool(self._joint)
 
-    def left_empty_jointly(self, shown: Sequence[AxisDepth]) -> Flags | None:
-        """Say of every cell whether conditions joined by `or` leave nobody in it; None if there are no such conditions.
+    def jointly_excluded(self, shown: Sequence[AxisDepth]) -> Flags | None:
+        """Return a mask of the cells that conditions joined by `or` exclude; None if there are no such conditions.
 
         Args:
-            shown: the axes that are not summed over, each with its depth.
+            shown: the axes that are not summed over, and their depths.
         """
         shape = tuple(axis.size(depth) for axis, depth in shown)
         found: Flags | None = None
@@ -228,19 +228,19 @@ class CellCoordinates:
         return [column_of(self._programme.topics[name]) for name in factor.topics]
 
     def _axes(self, factor: Factor, shown: Sequence[AxisDepth]) -> list[int | None]:
-        """Return the number of the axis that shows each topic of a factor, None where it is summed over."""
+        """Return the index of the axis of each topic of a factor; None if the topic is summed over."""
         columns = [self._column(axis) for axis, _ in shown]
         return [columns.index(column) if column in columns else None for column in self._columns(factor)]
 
     def _at(self, factor: Factor, shown: Sequence[AxisDepth], index: Ints) -> tuple[Ints, ...]:
-        """Return where cells stand among the combinations of categories of a factor."""
+        """Return the positions of cells among the combinations of categories of a factor."""
         # Without an axis there is one cell.
         places = np.unravel_index(index, [axis.size(depth) for axis, depth in shown]) if shown else ()
         nowhere = np.zeros(len(index), dtype=np.int64)
         return tuple(nowhere if number is None else places[number] for number in self._axes(factor, shown))
 
     def _of_factor(self, factor: Factor, shown: Sequence[AxisDepth]) -> tuple[Words, Flags]:
-        """Return the word of every combination of categories of a factor, and a mark on those left empty."""
+        """Return the word of every combination of categories of a factor, and a mask of the excluded ones."""
         levels = [None if number is None else shown[number] for number in self._axes(factor, shown)]
         key = (*factor.topics, *((axis.name, depth) for axis, depth in filter(None, levels)))
         if key not in self._known_joint:
@@ -262,13 +262,13 @@ class CellCoordinates:
         return JointAxis(column_of(topic), np.array([hashes[code] for code in finest], dtype=np.uint64), category, size)
 
     def _categories(self, axis: Axis, depth: int) -> dict[str, int]:
-        """Return the number of the category at a depth that holds each finest code."""
+        """Return the index of the category at a depth that contains each finest code."""
         topic = self._programme.topics[axis.name]
         place = {code: number for number, code in enumerate(axis.codes_at(depth))}
         return {leaf: next(place[step] for step in _path(topic, leaf) if step in place) for leaf in finest_codes(topic)}
 
     def _of_axis(self, axis: Axis, depth: int) -> tuple[Words, NDArray[np.uint8]]:
-        """Return the word of every category at a depth, and a mark on those that the universe leaves empty."""
+        """Return the word of every category at a depth, and a mask of those that the universe excludes."""
         if (axis.name, depth) not in self._known:
             topic = self._programme.topics[axis.name]
             within = self._categories(axis, depth)
@@ -282,12 +282,12 @@ class CellCoordinates:
 
     @cached_property
     def _of_universe(self) -> dict[str, int]:
-        """Return the word of every column that the universe restricts by itself, where it is summed over."""
+        """Return the word of every column with its own restriction in the universe, for when it is summed over."""
         topics = {column: self._programme.topics[factor.topics[0]] for column, factor in self._alone.items()}
         return {column: self._word(topic, self._allowed(topic)) for column, topic in topics.items()}
 
     def _allowed(self, topic: Topic) -> list[str]:
-        """Return the finest codes of a topic that the universe allows, whichever topic of the column it speaks of."""
+        """Return the finest codes of a topic that the universe allows, by a condition on any topic of its column."""
         factor = self._alone.get(column_of(topic))
         if factor is None:
             return list(finest_codes(topic))

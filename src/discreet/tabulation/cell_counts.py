@@ -1,12 +1,12 @@
-"""The cells of one statistic: how many records each holds, and the sum of their keys modulo the key space.
+"""The cells of one statistic: the number of records in each, and the sum of their keys modulo the key space.
 
 Counts and keys are both additive over disjoint cells, so a coarser statistic is a sum:
-n(a) = sum of n(s) over the cells s in a, and k(a) = sum of k(s) mod K. Both are kept in one
+n(a) = sum of n(s) over the cells s in a, and k(a) = sum of k(s) mod K. Both are stored in one
 64-bit word per cell, k * 2^32 + n: sums of words add counts in the lower half and keys,
 modulo 2^32, in the upper half at the same time.
 
-Dense: one word per cell, empty ones too, in the order of the axes. Sparse: the occupied
-cells alone, with their flat index in rising order. An empty cell is the word 0.
+Dense: one word per cell, including empty cells, in the order of the axes. Sparse: only the
+non-empty cells, with their flat index in ascending order. The word of an empty cell is 0.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from discreet.programme.axis import Axis
 
 DENSE_MOST = 20_000_000
-"""Cells of the largest statistic that is kept dense; above it empty cells cost more than they save."""
+"""Maximum number of cells of a dense statistic; larger statistics are stored sparse."""
 FINER = "finer"
-"""The engine's table of sparse cells that are being summed up."""
+"""The engine's table of sparse cells to be aggregated."""
 HALF = np.uint64(32)
 LOWER = np.uint64(0xFFFFFFFF)
 WIDE = 2048
-"""Cells side by side from which a loop over runs is faster than reduceat (measured)."""
+"""Number of adjacent cells from which a loop over runs is faster than reduceat (measured)."""
 
 
 def packed(count: NDArray[np.integer], key: NDArray[np.integer]) -> Words:
-    """Return words k * 2^32 + n; counts stay below 2^32, sums of halves of weights may not and carry over."""
+    """Return words k * 2^32 + n; counts are below 2^32, while sums of halves of weights may carry over."""
     return (key.astype(np.uint64) << HALF) + count.astype(np.uint64)
 
 
@@ -58,8 +58,8 @@ class Cells:
 
     Attributes:
         shape: the number of categories along each axis that is not summed over.
-        words: count and key per cell.
-        index: None if dense, else the flat index of every occupied cell.
+        words: the count and key of every cell.
+        index: the flat index of every non-empty cell; None if the cells are dense.
     """
 
     shape: tuple[int, ...]
@@ -67,7 +67,7 @@ class Cells:
     index: Ints | None = None
 
     def at(self, index: Ints) -> Words:
-        """Return the words of cells, 0 for those that are empty."""
+        """Return the words of cells, 0 for empty cells."""
         if self.index is None:
             return self.words[index]
         place = np.searchsorted(self.index, index).clip(max=max(len(self.index) - 1, 0))
@@ -77,7 +77,7 @@ class Cells:
         return found
 
     def occupied(self) -> tuple[Ints, Words]:
-        """Return flat index and word of the cells that hold someone."""
+        """Return the flat indices and words of the non-empty cells."""
         if self.index is not None:
             return self.index, self.words
         index = np.flatnonzero(self.words)
@@ -85,7 +85,7 @@ class Cells:
 
 
 def from_groups(shape: tuple[int, ...], index: NDArray[np.integer], words: Words) -> Cells:
-    """Return cells from occupied ones in any order, dense if the statistic is small enough."""
+    """Return cells from non-empty cells in any order; dense if the statistic is small enough."""
     if math.prod(shape) > DENSE_MOST:
         order = np.argsort(index)
         return Cells(shape, words[order], index[order].astype(np.int64))
@@ -95,14 +95,14 @@ def from_groups(shape: tuple[int, ...], index: NDArray[np.integer], words: Words
 
 
 def grouped(shape: tuple[int, ...], rows: pa.Table, key_space: int) -> Cells:
-    """Return cells from the Arrow table of a GROUP BY: index i, count n, and sum of keys k, not yet reduced."""
+    """Return cells from the result of a GROUP BY: index i, count n, and sum of keys k before the modulo."""
     index, count, key = (rows.column(name).to_numpy() for name in ("i", "n", "k"))
     return from_groups(shape, index, packed(count, key % key_space))
 
 
 @dataclass(frozen=True)
 class Step:
-    """One axis summed up: which of a statistic's axes, its topic, the depth it has and the depth it gets."""
+    """The aggregation of one axis: its position in the statistic, the axis, and its old and new depth."""
 
     place: int
     axis: Axis
@@ -111,26 +111,26 @@ class Step:
 
     @cached_property
     def up(self) -> Ints:
-        """Return for every fine position the coarse one that contains it."""
+        """Return the coarse position of every fine position."""
         return self.axis.up(self.fine, self.coarse)
 
     def shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of the coarser statistic; an axis at depth 0 is gone."""
+        """Return the shape of the coarser statistic, without axes of depth 0."""
         left = [self.axis.size(self.coarse)] if self.coarse else []
         return (*shape[: self.place], *left, *shape[self.place + 1 :])
 
     def block(self, shape: tuple[int, ...]) -> tuple[int, int, int]:
-        """Return the finer shape as three: what comes before the axis, the axis, what comes after."""
+        """Return the finer shape as three sizes: all axes before this one, this axis, all axes after it."""
         return math.prod(shape[: self.place]), shape[self.place], math.prod(shape[self.place + 1 :])
 
 
 def roll_up(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
-    """Return the cells with one axis summed up; the engine sums those that are sparse."""
+    """Return the cells with one axis aggregated; the engine aggregates sparse cells."""
     if cells.index is not None:
         return _sparse(cells, step, key_space, engine)
     words = cells.words.reshape(step.block(cells.shape))
     if (1 << 32) % key_space == 0:
-        # Sums modulo 2^32 are sums modulo K too, once they are reduced.
+        # K divides 2^32, so sums modulo 2^32 can be reduced modulo K afterwards.
         total = _summed(words, step)
         found = total if key_space == 1 << 32 else _reduced(total, key_space)
     else:
@@ -144,7 +144,7 @@ def _reduced(words: Words, key_space: int) -> Words:
 
 
 def _summed(words: Words, step: Step) -> Words:
-    """Return sums over the middle axis, by the coarse category that contains each fine one."""
+    """Return sums over the middle axis, by coarse category."""
     if not step.coarse:
         total: Words = words.sum(axis=1, dtype=np.uint64)
         return total
@@ -157,7 +157,7 @@ def _summed(words: Words, step: Step) -> Words:
 
 
 def _summed_in_runs(words: Words, ends: list[int]) -> Words:
-    """Return the same run by run: faster than reduceat where a run is long along the other axes."""
+    """Return the sums run by run, which is faster than reduceat if the other axes are long."""
     found = np.empty((words.shape[0], len(ends) - 1, words.shape[2]), dtype=np.uint64)
     for number, (first, last) in enumerate(pairwise(ends)):
         np.add.reduce(words[:, first:last], axis=1, out=found[:, number])
@@ -165,7 +165,7 @@ def _summed_in_runs(words: Words, ends: list[int]) -> Words:
 
 
 def _sparse(cells: Cells, step: Step, key_space: int, engine: Engine) -> Cells:
-    """Return the sums of occupied cells, grouped by the engine."""
+    """Return the sums of non-empty cells, aggregated by the engine."""
     import pyarrow as pa
 
     index, words = cells.occupied()

@@ -1,8 +1,8 @@
-"""The cells of one population in one vector: every statistic once, whichever tables show it.
+"""The cells of one population in one vector, with every statistic once, even if several tables contain it.
 
-The order is that of the margin equations: statistic by statistic, and within one by the
-categories of its axes. A table is laid out over the codes of its columns; each of its
-statistics is then a choice of these codes.
+The order is that of the margin equations: by statistic, and within a statistic by the
+categories of its axes. A table is an array over the codes of its columns; each of its
+statistics is a selection of these codes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ ALL_UNIVERSES = "{} of all universes"
 
 @dataclass(frozen=True, eq=False)
 class CellVector:
-    """Where the cells of a population's tables stand.
+    """The positions of the cells of a population's tables in a vector.
 
     Attributes:
-        name: the population.
-        programme: the programme with its tables alone.
-        spsn: whether a statistic has one noise in all tables.
+        name: the name of the population.
+        programme: the programme with only the tables of the population.
+        spsn: whether a statistic has the same noise in all tables.
     """
 
     name: str
@@ -54,7 +54,7 @@ class CellVector:
 
     @cached_property
     def equations(self) -> MarginEquations:
-        """Return the equations between their cells."""
+        """Return the equations between the cells."""
         return MarginEquations(self.lattice, self.spsn)
 
     @property
@@ -75,17 +75,17 @@ class CellVector:
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
     def vector(self, read: Callable[[str], pa.Table]) -> Floats:
-        """Return the value of every cell; where tables have different noise, the mean over them."""
+        """Return the value of every cell; if tables have different noise, the mean over tables."""
         return self.vector_of(lambda grid: grid.lay_out(read(grid.plan.table.id)))
 
     def vector_of(self, laid_out: Callable[[TableGrid], Ints]) -> Floats:
-        """Return the value of every cell from tables that are laid out; the mean where they have different noise."""
+        """Return the value of every cell from arrays of tables; if these have different noise, the mean over tables."""
         total, times = np.zeros(self.cells), np.zeros(self.cells, dtype=np.int16)
         for table in self._grids:
             values = laid_out(table)
             for choice in table.choices:
                 place = self._place(table, choice)
-                # With SPSN every table shows the same: the first is as good as the mean.
+                # With SPSN all tables have the same values, so the first is sufficient.
                 if place is None or (self.spsn and times[place][0]):
                     continue
                 total[place] += self._in_order(table, choice, values)
@@ -114,13 +114,13 @@ class CellVector:
 
 @dataclass(frozen=True, eq=False)
 class JointLayout:
-    """The cells of all populations that count one unit, one population after the other.
+    """The cells of all populations of one unit, one population after the other.
 
     Attributes:
-        name: what it is called among the layouts of units.
-        programme: the programme with the tables of the unit alone.
-        layouts: those of its populations, in order.
-        spsn: whether a statistic has one noise in all tables.
+        name: the name of the layout.
+        programme: the programme with only the tables of the unit.
+        layouts: the layouts of its populations, in order.
+        spsn: whether a statistic has the same noise in all tables.
     """
 
     name: str
@@ -130,7 +130,7 @@ class JointLayout:
 
     @cached_property
     def equations(self) -> JointEquations:
-        """Return the equations between all cells, those across universes among them."""
+        """Return the equations between all cells, including those across universes."""
         return JointEquations(self.programme, self.spsn)
 
     @property
@@ -153,18 +153,19 @@ class JointLayout:
         return np.concatenate([layout.statistic_of + start for layout, start in parts])
 
     def vector_of(self, laid_out: Callable[[TableGrid], Ints]) -> Floats:
-        """Return the value of every cell from tables that are laid out."""
+        """Return the value of every cell from arrays of tables."""
         return np.concatenate([layout.vector_of(laid_out) for layout in self.layouts])
 
     def vector(self, read: Callable[[str], pa.Table]) -> Floats:
-        """Return the value of every cell; where tables have different noise, the mean over them."""
+        """Return the value of every cell; if tables have different noise, the mean over tables."""
         return np.concatenate([layout.vector(read) for layout in self.layouts])
 
 
 def unit_layouts(programme: Programme, *, spsn: bool) -> dict[str, CellVector | JointLayout]:
-    """Return the layout of every unit that is counted, all its universes together, that with most tables first.
+    """Return the layout of every unit, with all its universes; the unit with the most tables comes first.
 
-    A unit that is counted as a whole, with equations that are all there are, has the layout and name of its population.
+    A unit with a single population without a universe, whose margin equations are complete, has the layout and name of
+    that population.
     """
     single = layouts(programme, spsn=spsn)
     units: dict[str, list[CellVector]] = {}
@@ -182,7 +183,7 @@ def unit_layouts(programme: Programme, *, spsn: bool) -> dict[str, CellVector | 
 
 
 def layouts(programme: Programme, *, spsn: bool) -> dict[str, CellVector]:
-    """Return the layout of every population of a programme, the one with most tables first."""
+    """Return the layout of every population of a programme; the one with the most tables comes first."""
     return {
         name: CellVector(name, replace(programme, tables=tables), spsn)
         for name, tables in programme.populations.items()

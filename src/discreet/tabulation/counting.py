@@ -1,4 +1,4 @@
-"""Counting: one GROUP BY per maximal table, everything else summed up from its smallest parent, each once."""
+"""Counting: one GROUP BY per maximal table; every other statistic is aggregated once, from its smallest parent."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from discreet.tabulation.plan import Plan, TablePlan
 
 AHEAD = 2
-"""How many GROUP BYs may run ahead of the summing up: the engine counts while numpy sums."""
+"""Maximum number of GROUP BY queries that run ahead: the engine counts while numpy aggregates."""
 
 
 PERSONS = "COUNT(*) AS n, CAST(SUM(k) AS BIGINT) AS k"
-"""One person a record."""
+"""One person per record."""
 ROWS = "CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(k) AS BIGINT) AS k"
-"""As many persons as the column n says."""
+"""The number of persons of a record is in column n."""
 WEIGHTS = "CAST(SUM(w) AS BIGINT) & 4294967295 AS n, CAST(SUM(w) AS BIGINT) >> 32 AS k"
-"""The column w alone, as a sum of 64 bits; its key space is 2^32."""
+"""The sum of column w in 64 bits; its key space is 2^32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,12 @@ class CodedRecords:
     """Coded records in an engine.
 
     Attributes:
-        engine: where they are.
-        place: the table in which a statistic is counted.
-        column: the name of the column for an axis and a depth.
-        condition: SQL that chooses the records of the population, or None for all.
-        key_space: K; the table's column `k` holds keys below it.
-        sums: SQL of what is summed up, the lower half of a word as n and the upper as k: PERSONS, ROWS or WEIGHTS.
+        engine: the engine that contains the records.
+        place: a function that returns the engine's table in which a statistic is counted.
+        column: a function that returns the name of the column for an axis and a depth.
+        condition: the SQL condition for the records of the population; None for all records.
+        key_space: the number of keys K; the keys in column `k` are below it.
+        sums: the SQL of the sums, with the lower half of a word as n and the upper as k: PERSONS, ROWS or WEIGHTS.
     """
 
     engine: Engine
@@ -52,7 +52,7 @@ class CodedRecords:
     sums: str = PERSONS
 
     def group_by(self, plan: Plan, statistic: Statistic) -> str:
-        """Return the SQL that counts a statistic: the flat index of a cell, its count and its key."""
+        """Return the SQL that counts a statistic: the flat index, count and key of every non-empty cell."""
         stride, terms = 1, []
         for number in reversed([number for number, depth in enumerate(statistic) if depth]):
             terms.append(f"CAST({self.column(number, statistic[number])} AS BIGINT) * {stride}")
@@ -69,13 +69,13 @@ class CodedRecords:
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """One table, counted.
+    """One counted table.
 
     Attributes:
-        table: what it shows.
-        cells: every statistic of it.
-        new: the statistics that no table before it had, the finest first.
-        last: the statistics that no table after it shows.
+        table: the plan of the table.
+        cells: the cells of its statistics.
+        new: the statistics that no earlier table contains, the finest first.
+        last: the statistics that no later table contains.
     """
 
     table: TablePlan
@@ -85,14 +85,14 @@ class CountedTable:
 
 
 def tabulate(plan: Plan, records: CodedRecords) -> Iterator[CountedTable]:
-    """Count table after table; a statistic shared by several tables is computed for the first of them."""
+    """Yield the counted tables one by one; a statistic of several tables is computed for the first of them."""
     with ThreadPoolExecutor(max_workers=1) as counting:
-        yield from _Counting(plan, records, counting).tables()
+        yield from _CountState(plan, records, counting).tables()
 
 
 @dataclass(eq=False)
-class _Counting:
-    """What has been counted and is still needed."""
+class _CountState:
+    """The state of a count: statistics that have been counted and are still needed."""
 
     plan: Plan
     records: CodedRecords
@@ -101,7 +101,7 @@ class _Counting:
     given: set[Statistic] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        # The maximal statistics in the order in which the tables will ask for them.
+        # The maximal statistics in the order in which the tables need them.
         self.waiting = deque(dict.fromkeys(self.plan.sources.values()))
         self.running: dict[Statistic, Future[pa.Table]] = {}
         self.left = self.plan.uses.copy()
@@ -120,12 +120,12 @@ class _Counting:
             last = [statistic for statistic in table.statistics if not self.unshown[statistic]]
             yield CountedTable(table, {statistic: self.cells[statistic] for statistic in table.statistics}, new, last)
             for statistic in last:
-                # One that is shown no more may still be needed to sum up the finest of a later table.
+                # A statistic that no later table contains may still be needed to aggregate a later one.
                 if not self.left[statistic]:
                     del self.cells[statistic]
 
     def _start(self) -> None:
-        """Let the engine count the next maximal statistics while the present ones are summed up."""
+        """Start to count the next maximal statistics while the current ones are aggregated."""
         while self.waiting and len(self.running) < AHEAD:
             statistic = self.waiting.popleft()
             sql = self.records.group_by(self.plan, statistic)
@@ -147,13 +147,13 @@ class _Counting:
         return found
 
     def _counted(self, statistic: Statistic) -> Cells:
-        """Return what the engine counted, and set it to the next."""
+        """Return the cells that the engine counted, and start the next count."""
         rows = self.running.pop(statistic).result()
         self._start()
         return grouped(self.plan.shape(statistic), rows, self.records.key_space)
 
     def _summed(self, fine: Statistic, coarse: Statistic, places: list[int] | range) -> Cells:
-        """Return a statistic as sums of a finer one, axis by axis."""
+        """Return a statistic aggregated from a finer one, axis by axis."""
         cells, now = self.cells[fine], list(fine)
         for place in places:
             if now[place] == coarse[place]:

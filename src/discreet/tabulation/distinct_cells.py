@@ -1,17 +1,17 @@
-"""Statistics, cells and published rows: what each of them is, and how many a programme has.
+"""Numbers of statistics and cells of a programme, and the definitions of statistic, cell and published row.
 
 A *statistic* is a choice of one level, or the total, for every topic, counted for one population: one unit and one
-universe. It is one statistic, however many tables show it.
+universe. It is one statistic, even if several tables contain it.
 
-A *cell* is a combination of categories of a statistic. It is one cell, however many tables show it. Two kinds of
-combinations are not cells of their own:
+A *cell* is a combination of categories of a statistic. It is one cell, even if several tables contain it. Two kinds of
+combinations are not counted as cells:
 
-- one that the universe of the population rules out: nobody can be in it, and no mechanism gives it noise;
-- one that a coarser published statistic shows under the same codes, because a category is not split further: the
-  coarser statistic has this cell already.
+- a combination that the universe of the population excludes: no person can be in it, and it has no noise;
+- a combination that a coarser published statistic contains under the same codes, because a category is not divided
+  further: the coarser statistic already has this cell.
 
-A *published row* is a row of a table file: a cell as one table shows it. A cell in three tables has three rows, and a
-cell that is published as 0 has none.
+A *published row* is a row of a table file: a cell in one table. A cell in three tables has three rows, and a cell that
+is published as 0 has none.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgrammeSize:
-    """How many statistics and cells a programme has, over all its populations."""
+    """The numbers of statistics and cells of a programme, over all its populations."""
 
     statistics: int
     cells: int
 
     @property
     def sentence(self) -> str:
-        """Return both numbers of a release in a sentence."""
+        """Return a sentence with both numbers."""
         statistics = f"{self.statistics:,} {'statistic' if self.statistics == 1 else 'statistics'}"
         return f"The release has {statistics} and {self.cells:,} {'cell' if self.cells == 1 else 'cells'}."
 
@@ -68,7 +68,7 @@ class DistinctCells:
 
     Attributes:
         plan: the tables of the population.
-        places: the combinations that its universe rules out.
+        places: the coordinates, which determine the combinations that the universe excludes.
     """
 
     plan: Plan
@@ -76,11 +76,11 @@ class DistinctCells:
 
     @cached_property
     def published(self) -> frozenset[Statistic]:
-        """Return the statistics that the tables show."""
+        """Return the statistics of the tables."""
         return frozenset(statistic for table in self.plan.tables for statistic in table.statistics)
 
     def number(self, statistic: Statistic) -> int:
-        """Return how many cells a statistic has."""
+        """Return the number of cells of a statistic."""
         if self.places.joins_topics:
             return int(self.own(statistic).sum())
         kinds = [self._kinds(number, depth) for number, depth in enumerate(statistic) if depth]
@@ -89,25 +89,27 @@ class DistinctCells:
         return int(times[~repeated].sum())
 
     def own(self, statistic: Statistic, among: Collection[Statistic] | None = None) -> Flags:
-        """Return which combinations of categories of a statistic are cells, with an axis for every topic shown.
+        """Return a mask of the combinations of categories of a statistic that are cells.
+
+        The mask has an axis for every topic that is not summed over.
 
         Args:
             statistic: the statistic.
-            among: the statistics whose cells are taken together; all of the population if left out.
+            among: the statistics whose cells are counted once together; by default all of the population.
         """
         shown = [(number, depth) for number, depth in enumerate(statistic) if depth]
         same = [self._same(number, depth) for number, depth in shown]
         possible = [self._possible(number, depth) for number, depth in shown]
         found = reduce(np.logical_and.outer, possible, np.ones((), dtype=bool))
-        empty = self.places.left_empty_jointly([(self.plan.axes[number], depth) for number, depth in shown])
+        empty = self.places.jointly_excluded([(self.plan.axes[number], depth) for number, depth in shown])
         found = found if empty is None else found & ~empty
         return found & ~_repeated(statistic, same, self.published if among is None else among)
 
     def _possible(self, number: int, depth: int) -> Flags:
-        return ~self.places.left_empty(self.plan.axes[number], depth)
+        return ~self.places.excluded(self.plan.axes[number], depth)
 
     def _kinds(self, number: int, depth: int) -> tuple[Mapping[int, Flags], Ints]:
-        """Return the possible categories at a depth by the coarser depths that show them, and how many are alike."""
+        """Return the kinds of possible categories at a depth, by coarser depths with the same code, and their sizes."""
         if (number, depth) not in self._known:
             same = self._same(number, depth)
             rows = np.array([same[coarse] for coarse in same])[:, self._possible(number, depth)]
@@ -120,9 +122,10 @@ class DistinctCells:
         return {}
 
     def _same(self, number: int, depth: int) -> Mapping[int, Flags]:
-        """Return for every depth up to this one which categories have the same code there; depths without are left out.
+        """Return for every depth up to this one a mask of the categories with the same code there.
 
-        A depth may have several codes for a category, those of all levels that are this partition.
+        Depths without such a category are omitted. A depth may have several codes for a category: those of all levels
+        with this partition.
         """
         axis = self.plan.axes[number]
         own = self._codes(axis, depth)
@@ -140,7 +143,7 @@ class DistinctCells:
 
 
 def _repeated(statistic: Statistic, same: Sequence[Mapping[int, Flags]], published: Collection[Statistic]) -> Flags:
-    """Return which combinations of categories a coarser published statistic shows under the same codes."""
+    """Return a mask of the combinations that a coarser published statistic contains under the same codes."""
     found = np.zeros([len(next(iter(depths.values()))) for depths in same], dtype=bool)
     if math.prod(len(depths) for depths in same) == 1:
         return found

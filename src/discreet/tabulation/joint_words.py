@@ -1,12 +1,12 @@
-"""Words of cells where the universe joins topics by `or`: for sets of combinations of codes that are no product.
+"""Words of cells if the universe joins topics by `or`, for sets of combinations of codes that are not a product.
 
-What the universe leaves in a cell is written as the product of as many factors as possible. A factor of one column
-has the word of its set of codes (`cell_coordinates`), a factor of several columns
+The set of combinations that a cell allows is factorised into as many factors as possible. A factor of one column has
+the word of its set of codes (`cell_coordinates`). A factor of several columns has the word
 
     g(columns, sum of m(h(column 1, code 1), h(column 2, code 2), ..) over its combinations)
 
-with h and g keyed hashes and m a mixing function. So `AGE = Y or SEX = F` has in the cell AGE = Y the word that this
-cell has in tables for everybody.
+with keyed hashes h and g and a mixing function m. For the universe `AGE = Y or SEX = F`, the cell AGE = Y therefore has
+the same word as in tables of the whole population.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class JointAxis:
-    """One column of a joint factor, with the categories by which the cells show it.
+    """One column of a joint factor, with its categories in the cells.
 
     Attributes:
-        column: its name.
+        column: the name of the column.
         hashes: the hash of every finest code.
-        category: the number of the category that holds each finest code, -1 where none does.
-        size: the number of categories, 1 where the column is summed over.
+        category: the index of the category that contains each finest code, or -1.
+        size: the number of categories; 1 if the column is summed over.
     """
 
     column: str
@@ -46,23 +46,23 @@ class JointAxis:
 
     @cached_property
     def order(self) -> Ints:
-        """Return the finest codes so that those of one category stand side by side."""
+        """Return the indices of the finest codes, sorted by category."""
         order = np.argsort(self.category, kind="stable")
         return order[self.category[order] >= 0]
 
     @cached_property
     def starts(self) -> Ints:
-        """Return where the codes of a category begin in this order."""
+        """Return the offset of the first code of every category in this order."""
         return np.flatnonzero(np.diff(self.category[self.order], prepend=-1))
 
     @cached_property
     def present(self) -> Ints:
-        """Return the categories that hold finest codes."""
+        """Return the categories that contain finest codes."""
         return self.category[self.order][self.starts]
 
 
 def joint_words(allowed: Flags, axes: Sequence[JointAxis], hashes: CodeHashes) -> tuple[Words, Flags]:
-    """Return the word of every combination of categories, and whether the universe leaves nobody there."""
+    """Return the word of every combination of categories, and a mask of those that the universe excludes."""
     sets = allowed[np.ix_(*(axis.order for axis in axes))]
     total = sets.astype(np.int64)
     for number, axis in enumerate(axes):
@@ -81,7 +81,7 @@ def joint_words(allowed: Flags, axes: Sequence[JointAxis], hashes: CodeHashes) -
 
 
 def _projected(sets: Flags, axes: Sequence[JointAxis], kept: int) -> tuple[Ints, Words]:
-    """Return for every combination of categories the number and the hashes of the codes of one column in it."""
+    """Return the number of codes of one column in every combination of categories, and the sum of their hashes."""
     there: NDArray[Any] = sets
     for number, axis in enumerate(axes):
         if number != kept:
@@ -95,7 +95,7 @@ def _projected(sets: Flags, axes: Sequence[JointAxis], kept: int) -> tuple[Ints,
 
 
 def _word(sets: Flags, axes: Sequence[JointAxis], place: Sequence[int], hashes: CodeHashes) -> int:
-    """Return the word of one combination of categories whose codes are no product of a set per column."""
+    """Return the word of one combination of categories whose codes are not a product of one set per column."""
     ends = [np.append(axis.starts, len(axis.order)) for axis in axes]
     cut = [slice(end[at], end[at + 1]) for end, at in zip(ends, place, strict=True)]
     by_column = {axis.column: axis.hashes[axis.order][here] for axis, here in zip(axes, cut, strict=True)}

@@ -1,8 +1,8 @@
-"""What must be counted for a set of tables: every statistic once, and where each comes from.
+"""The counting plan of a set of tables: every statistic once, and the source of each.
 
 A statistic is a tuple of depths, one per axis, as in the lattice of a programme: 0 is
-the total. Of all tables that count one population the maximal ones are counted from the
-records; a table whose finest statistic is coarser than another's is summed up from it.
+the total. The maximal tables of a population are counted from the records. A table
+whose finest statistic is coarser than that of another table is aggregated from it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ PopulationStatistic = tuple[str, Statistic]
 
 @dataclass(frozen=True, eq=False)
 class TablePlan:
-    """One table: its columns, and for every choice of one level per column the statistic it shows.
+    """One table: its columns, and the statistic for every choice of one level per column.
 
     Attributes:
         table: the table.
-        columns: its columns.
-        base: its finest statistic.
+        columns: the columns of the table.
+        places: the axis of every column.
+        axes: the number of axes.
     """
 
     table: Table
@@ -52,28 +53,28 @@ class TablePlan:
 
     @cached_property
     def base(self) -> Statistic:
-        """Return the finest statistic, of which all others are sums."""
+        """Return the finest statistic, from which all others can be aggregated."""
         return self.statistic([column.deepest for column in self.columns])
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
-        """Return the statistics of the table, every finer one before those it sums up to."""
+        """Return the statistics of the table, finer ones first."""
         found = {self.statistic(choice) for choice in product(*(column.depths for column in self.columns))}
         return tuple(sorted(found, key=lambda statistic: (-sum(statistic), statistic)))
 
     @property
     def cells(self) -> int:
-        """Return how many cells the table shows, empty ones too."""
+        """Return the number of cells of the table, including empty cells."""
         return math.prod(len(column.codes) for column in self.columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The tables of one population, their axes, and which finest statistics are counted from records.
+    """The tables of one population, their axes, and the statistics that are counted from records.
 
     Attributes:
-        axes: the topics, in an order that agrees with the columns of as many tables as can be.
-        tables: the tables in the order in which they are made.
+        axes: the axes of the topics, in the order of the columns of the tables if the tables agree.
+        tables: the tables in the order of computation.
     """
 
     axes: tuple[Axis, ...]
@@ -88,7 +89,7 @@ class Plan:
         return found
 
     def size(self, statistic: Statistic) -> int:
-        """Return the number of cells of a statistic, empty ones too."""
+        """Return the number of cells of a statistic, including empty cells."""
         return math.prod(self.shape(statistic))
 
     @cached_property
@@ -97,26 +98,26 @@ class Plan:
 
     @cached_property
     def maximal(self) -> tuple[Statistic, ...]:
-        """Return the finest statistics that no other table's contains, in the order of the tables."""
+        """Return the finest statistics of tables that no other table contains, in the order of the tables."""
         bases = list(dict.fromkeys(table.base for table in self.tables))
         return tuple(base for base in bases if not any(contains(other, base) for other in bases if other != base))
 
     def counted_in(self, base: Statistic) -> Statistic:
-        """Return the smallest maximal statistic that contains a table's finest; itself if that is maximal."""
+        """Return the smallest maximal statistic that contains the finest statistic of a table, or itself."""
         return min((other for other in self.maximal if contains(other, base)), key=self.size)
 
     @cached_property
     def uses(self) -> Counter[Statistic]:
-        """Return how often each statistic is needed: by the tables that show it, and to sum up the finest of others."""
+        """Return how often each statistic is needed: by the tables that contain it, and to aggregate other tables."""
         found = Counter(statistic for table in self.tables for statistic in table.statistics)
         found.update(source for base, source in self.sources.items() if source != base)
         return found
 
     @cached_property
     def sources(self) -> dict[Statistic, Statistic]:
-        """Return the maximal statistic that every finest one is taken from, in the order of the tables.
+        """Return the maximal statistic from which the finest statistic of every table is computed, in table order.
 
-        The finest of a table that an earlier one shows among its margins is there already and has none.
+        The finest statistic of a table has no entry if it is a margin of an earlier table.
         """
         found: dict[Statistic, Statistic] = {}
         shown: set[Statistic] = set()
@@ -132,14 +133,14 @@ class Plan:
         for place, column in zip(table.places, table.columns, strict=True):
             finer = column.finer.get(statistic[place])
             if finer is not None:
-                # Sizes are products: the smallest parent is the one that grows least.
+                # Sizes are products: the smallest parent has the smallest growth factor.
                 growth[self.axes[place].size(finer) / self.axes[place].size(statistic[place]), place] = finer
         (_, place), finer = min(growth.items())
         return (*statistic[:place], finer, *statistic[place + 1 :]), place
 
 
 def plan(programme: Programme, tables: Sequence[Table]) -> Plan:
-    """Return the plan for tables of one population; axes have the levels of all tables of the programme."""
+    """Return the plan for the tables of one population; the axes have the levels of all tables of the programme."""
     by_topic = counted_axes(programme)
     order = _axis_order(tables)
     axes = tuple(by_topic[topic] for topic in order)
@@ -152,9 +153,9 @@ def plan(programme: Programme, tables: Sequence[Table]) -> Plan:
 
 
 def _axis_order(tables: Sequence[Table]) -> list[str]:
-    """Return the topics so that columns stand in axis order in every table, or by first use if tables disagree.
+    """Return the topics in an order that agrees with the columns of all tables, or by first use if the tables disagree.
 
-    Cells come sorted by axis; a table whose columns follow the axes needs no sorting of its own.
+    Cells are sorted by axis; a table with columns in axis order needs no additional sorting.
     """
     before: dict[str, set[str]] = {}
     for table in tables:

@@ -1,4 +1,4 @@
-"""What an output shows of one person: its tables and the statistics of each."""
+"""The output of a programme: its tables and the statistics of each, which determine the sensitivity."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StaticOutput:
-    """The tables of a programme, each with the statistics it shows.
+    """The tables of a programme, each with its statistics.
 
-    A person falls into one cell of every statistic. She may belong to every population, so statistics of different
-    ones are different.
+    A person is in one cell of every statistic. A person may belong to every population, so the statistics of different
+    populations are distinct.
 
     Attributes:
-        statistics: by table, the statistics it shows, each with the name of its population.
-        cells: the cells of all statistics, empty ones too.
+        statistics: the statistics of each table, each with the name of its population.
+        cells: the number of cells of all statistics, including empty cells.
     """
 
     statistics: Mapping[str, tuple[PopulationStatistic, ...]]
@@ -34,19 +34,19 @@ class StaticOutput:
 
     @cached_property
     def tables_of(self) -> Counter[PopulationStatistic]:
-        """Return in how many tables every statistic is shown."""
+        """Return the number of tables that contain each statistic."""
         return Counter(shown for table in self.statistics.values() for shown in table)
 
     def sensitivity(self, *, spsn: bool) -> int:
         """Return Delta, the number of noisy counts that one person changes, each by 1.
 
-        With the same noise in every table a statistic is one count, else one for every table that shows it.
+        With consistent noise (SPSN) a statistic is one count; otherwise, one for every table that contains it.
         """
         return len(self.tables_of) if spsn else self.tables_of.total()
 
 
 def output_of(programme: Programme) -> StaticOutput:
-    """Return what a programme shows."""
+    """Return the output of a programme."""
     found = {}
     for name, tables in programme.populations.items():
         for table in plan(programme, tables).tables:

@@ -1,7 +1,7 @@
-"""One table as an array over the codes of its columns, and how its parts sum up to its totals.
+"""One table as an array over the codes of its columns, with the equations between parts and totals.
 
-Every statistic of the table is a choice of these codes, one level per column. Along a
-column the cells of a coarse level are sums of those of the next finer one.
+Every statistic of the table is a selection of these codes, one level per column. Along a
+column the cells of a coarse level are sums of those of the next finer level.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from discreet.programme.model import Programme, Table
     from discreet.tabulation.plan import TablePlan
 
-BELONG = "Take the files that belong to the release."
+BELONG = "Use the files of the release."
 MOST_CELLS = 200_000_000
-"""Cells of the largest table that is laid out, empty ones too."""
+"""Maximum number of cells of a table as an array, including empty cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelChoice:
-    """One statistic as a table shows it: a level of every column.
+    """One statistic of a table: a level of every column.
 
     Attributes:
-        depths: the depth of each level on its topic's axis; 0 is the total.
+        depths: the depth of each level on the axis of its topic; 0 is the total.
         levels: the level of each column.
     """
 
@@ -55,13 +55,13 @@ class LevelChoice:
 
 @dataclass(frozen=True, eq=False)
 class LevelSum:
-    """The equations along one column: every category of a coarse level is the sum of those of a finer one.
+    """The equations along one column: every category of a coarse level is the sum of categories of a finer level.
 
     Attributes:
-        column: the number of the column.
-        coarse: the codes of the coarse level, by their numbers in the column.
-        fine: the codes of the fine one.
-        runs: how fine categories fall into coarse ones.
+        column: the index of the column.
+        coarse: the indices of the codes of the coarse level in the column.
+        fine: the indices of the codes of the fine level in the column.
+        runs: the assignment of fine categories to coarse categories.
     """
 
     column: int
@@ -72,7 +72,7 @@ class LevelSum:
 
 @dataclass(frozen=True, eq=False)
 class TableGrid:
-    """How a table is laid out.
+    """The array layout of a table.
 
     Attributes:
         plan: the table with its columns.
@@ -90,15 +90,15 @@ class TableGrid:
         return self.plan.columns
 
     def axis(self, column: int) -> Axis:
-        """Return the axis of a column's topic."""
+        """Return the axis of the topic of a column."""
         return self.axes[self.plan.places[column]]
 
     def lay_out(self, rows: pa.Table) -> Ints:
-        """Return the values of a table, published or true, by the codes of its columns; a cell without a row is 0."""
+        """Return the published or true values of a table as an array over codes; a cell without a row is 0."""
         if self.plan.cells > MOST_CELLS:
             raise InputError(
-                f"Table {self.plan.table.id} has {self.plan.cells:,} cells; up to {MOST_CELLS:,} can be laid out. "
-                "Take a release of fewer or coarser tables."
+                f"Table {self.plan.table.id} has {self.plan.cells:,} cells; the maximum is {MOST_CELLS:,}. "
+                "Use a release with coarser tables."
             )
         place = np.zeros(rows.num_rows, dtype=np.int64)
         for column in self.columns:
@@ -110,7 +110,7 @@ class TableGrid:
 
     @cached_property
     def choices(self) -> tuple[LevelChoice, ...]:
-        """Return the statistics that the table shows, each once."""
+        """Return the statistics of the table, each once."""
         found: dict[tuple[int, ...], LevelChoice] = {}
         for levels in product(*(column.levels for column in self.columns)):
             depths = tuple(level.depth for level in levels)
@@ -124,23 +124,23 @@ class TableGrid:
         return found
 
     def own(self, choice: LevelChoice, *, alone: bool = False) -> Flags:
-        """Return which combinations of categories of a statistic are cells of their own.
+        """Return a mask of the combinations of categories of a statistic that are cells (see `DistinctCells.own`).
 
         Args:
             choice: the statistic.
-            alone: whether only the statistics of this table count, not those of other tables of the population.
+            alone: whether to consider only the statistics of this table, not those of the whole population.
         """
         found = self.distinct.own(self.plan.statistic(choice.depths), self.plan.statistics if alone else None)
         axes = sorted(self.plan.places[number] for number in choice.kept)
         return np.transpose(found, [axes.index(self.plan.places[number]) for number in choice.kept])
 
     def name(self, choice: LevelChoice) -> str:
-        """Return the name of a statistic, as the lattice of the programme gives it."""
+        """Return the name of a statistic in the lattice of the programme."""
         return statistic_name(self.axes, self.plan.statistic(choice.depths))
 
     @cached_property
     def folds(self) -> tuple[LevelSum, ...]:
-        """Return the equations along every column, from each depth that it shows to the next."""
+        """Return the equations along every column, from each depth to the next."""
         found = []
         for number, column in enumerate(self.columns):
             by_depth: dict[int, Ints] = {}
@@ -160,7 +160,7 @@ class TableGrid:
         return found
 
     def words(self, place: Sequence[int]) -> str:
-        """Return the codes of a cell for people, as `GEO LU001, SEX F`; totals are left out."""
+        """Return the codes of a cell for messages, such as `GEO LU001, SEX F`, without totals."""
         kept = [
             f"{column.topic} {column.codes[number]}"
             for column, number in zip(self.columns, place, strict=True)
@@ -170,20 +170,20 @@ class TableGrid:
 
 
 def population_grids(programme: Programme, tables: Sequence[Table]) -> tuple[TableGrid, ...]:
-    """Return the layouts of the tables of one population; their statistics share their depths."""
+    """Return the grids of the tables of one population, with common axes."""
     found = plan(replace(programme, tables=tuple(tables)), tables)
     distinct = DistinctCells(found, CellCoordinates(programme, tables[0], ""))
     return tuple(TableGrid(each, found.axes, distinct) for each in found.tables)
 
 
 def _values(rows: pa.Table, table: str) -> Ints:
-    """Return the counts of a table, or refuse what are none."""
+    """Return the counts of a table, or refuse a table without unweighted counts."""
     import pyarrow as pa
 
     if VALUE not in rows.column_names and WEIGHTED in rows.column_names:
         raise InputError(
-            f"Table {table} has weighted counts alone, and these figures are about unweighted ones. Make the release "
-            "without --weighted-only to compute them."
+            f"Table {table} contains only weighted counts, but unweighted counts are required. Make the release "
+            "without --weighted-only."
         )
     if VALUE not in rows.column_names or not pa.types.is_integer(rows[VALUE].type) or rows[VALUE].null_count:
         raise InputError(f"Table {table} has no column {VALUE} of whole numbers. {BELONG}")
@@ -192,19 +192,20 @@ def _values(rows: pa.Table, table: str) -> Ints:
 
 
 def _numbers(rows: pa.Table, column: TableColumn, table: str) -> Ints:
-    """Return the number of every row's code among those of the column."""
+    """Return the index of every row's code among the codes of the column."""
     import pyarrow as pa
 
     if column.name not in rows.column_names:
         raise InputError(f"Table {table} has no column {column.name}. {BELONG}")
     found = code_numbers(rows[column.name].combine_chunks(), pa.array(column.codes))
     if found is None:
-        raise InputError(f"Table {table} has codes in column {column.name} that its programme does not know. {BELONG}")
+        what = f"Table {table} has codes in column {column.name} that its programme does not define."
+        raise InputError(f"{what} {BELONG}")
     return found
 
 
 def code_numbers(values: pa.Array, codes: pa.Array) -> Ints | None:
-    """Return the number of every value among these codes; None if some value is not among them."""
+    """Return the index of every value among these codes; None if a value is not among them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,8 +1,8 @@
-"""A published table as rows: codes, their levels and a value, sorted by statistic, then by the order of the codes.
+"""A published table as rows: codes, their levels and a value, sorted by statistic, then by code order.
 
 Every cell of a table has an address: the flat index of its codes among all codes of its
-columns. Addresses are put together statistic by statistic, each as a sum of one step per
-axis, and taken apart into codes again for all rows at once.
+columns. Addresses are computed for one statistic at a time, as a sum of one step per axis,
+and converted to codes for all rows at once.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatisticValues:
-    """The cells of one statistic that are not 0: their flat index, rising, and their value."""
+    """The cells of one statistic that are not 0: their flat indices in ascending order, and their values."""
 
     index: Ints
     value: NDArray[Any]
 
 
 def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, StatisticValues]) -> pa.Table:
-    """Return the rows of a table; a cell of the programme that has no row is 0."""
+    """Return the rows of a table; a cell of the programme without a row is 0."""
     import pyarrow as pa
 
     layout = _Layout(plan, table)
@@ -60,42 +60,42 @@ def rows(plan: Plan, table: TablePlan, values: Mapping[Statistic, StatisticValue
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where the cells of a table stand among its rows."""
+    """The addresses of the cells of a table."""
 
     plan: Plan
     table: TablePlan
 
     @cached_property
     def kind(self) -> np.dtype[np.unsignedinteger]:
-        """Return numbers wide enough for every address, and for a step beyond the last on every axis."""
+        """Return a data type wide enough for every address, and for one step beyond the last on every axis."""
         # 32-bit arithmetic is about twice as fast.
         widest = self.table.cells * (len(self.table.columns) + 1)
         return np.dtype(np.uint32 if widest <= np.iinfo(np.uint32).max else np.uint64)
 
     @cached_property
     def repeats(self) -> bool:
-        """Say whether some category stands in two levels: one that is not split again is shown in the coarser one."""
+        """Return whether a category belongs to two levels; its row is written only for the coarser level."""
         return any(level.fresh is not None for column in self.table.columns for level in column.levels)
 
     @cached_property
     def in_order(self) -> bool:
-        """Say whether the columns follow the axes, so that cells come in the order of their addresses."""
+        """Return whether the columns are in axis order, so that cells are sorted by address."""
         return all(first < second for first, second in pairwise(self.table.places))
 
     @cached_property
     def strides(self) -> list[int]:
-        """Return how far apart two neighbouring codes of each column lie."""
+        """Return the distance in addresses between adjacent codes of each column."""
         sizes = [len(column.codes) for column in self.table.columns]
         return [math.prod(sizes[number + 1 :]) for number in range(len(sizes))]
 
     @cached_property
     def _moved(self) -> dict[tuple[int, ...], tuple[NDArray[np.unsignedinteger], NDArray[Any]]]:
-        """Return the addresses of choices that were made before, without what their levels of one category add."""
+        """Return cached addresses of choices of levels, without the offsets of levels at depth 0."""
         return {}
 
     @cached_property
     def _steps(self) -> dict[tuple[int, int], NDArray[np.unsignedinteger]]:
-        """Return what every position of every level adds to an address; one that is shown elsewhere leads beyond."""
+        """Return the address step of every position of every level; repeated categories get an address out of range."""
         found = {}
         for number, (column, stride) in enumerate(zip(self.table.columns, self.strides, strict=True)):
             for level in column.levels:
@@ -115,7 +115,7 @@ class _Layout:
         steps = [self._steps[number, id(choice[number])] for number in by_axis]
         start = self.kind.type(sum(int(step[0]) for step, n in zip(steps, by_axis, strict=True) if not choice[n].depth))
         along = [step for step, n in zip(steps, by_axis, strict=True) if choice[n].depth]
-        # A level of one category repeats the rows of the total under its own code: they are moved, not made again.
+        # A level of one category repeats the rows of the total under its own code: shift them instead of recomputing.
         known = tuple(id(level) for level in choice if level.depth)
         if known not in self._moved:
             address = summed(along, self.plan.shape(statistic), found.index, self.kind)
@@ -125,10 +125,10 @@ class _Layout:
         return address + start, value
 
     def labels(self, address: NDArray[np.unsignedinteger]) -> Iterator[NDArray[np.signedinteger]]:
-        """Give the code of every row as its number among the codes of the column, column by column."""
+        """Yield for each column the index of the code of every row."""
         for column, stride in zip(self.table.columns, self.strides, strict=True):
             kind = np.min_scalar_type(-len(column.codes))
-            # Division by one number is fast where division by many is not.
+            # Division by a scalar is faster than division by an array.
             found = address // self.kind.type(stride)
             address = address - found * self.kind.type(stride)
             yield found.astype(kind)

@@ -49,7 +49,7 @@ def test_rows_of_one_type_alone_are_refused(tmp_path: Path, kind: str) -> None:
     [
         ("cnts_D5_V3_js2_tauargus.txt", "-1;0.73446954", "-1;0.03446954", "line 3: row i = 1, v = -1: p is 0.73446954"),
         ("cnts_D5_V3_js2_tauargus.txt", "0.73446954", "0.734469541", "p is '0.734469541', not a multiple of 1e-08"),
-        ("cnts_D5_V3_js2_sas.txt", "2;0.73446954;0.87118973", "2;0.70000000;0.87118973", "Intervals that overlap"),
+        ("cnts_D5_V3_js2_sas.txt", "2;0.73446954;0.87118973", "2;0.70000000;0.87118973", "intervals must not overlap"),
         ("cnts_D5_V3_js2_tauargus.txt", "1; 3;", "1; 4;", "j = 4 is not i"),
         ("cnts_D5_V3_js2_tauargus.txt", "i;j;p;v", "i,j,p,v", "line 1"),
         ("cnts_D5_V3_js2_tauargus.txt", "2;0.87118973", "2;1.87118973", "p_int_ub is '1.87118973'"),

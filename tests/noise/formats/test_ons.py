@@ -41,7 +41,7 @@ def test_a_missing_row_is_named(tmp_path: Path) -> None:
 
 
 def test_a_table_cut_short_is_not_taken_for_noise_0(tmp_path: Path) -> None:
-    refused(tmp_path, lines()[: 1 + 200 * 256], "row pcv = 201 is missing.*add no noise for a missing one")
+    refused(tmp_path, lines()[: 1 + 200 * 256], "row pcv = 201 is missing.*add no noise for a missing row")
 
 
 def test_a_missing_or_repeated_key_is_named(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_missing_or_repeated_key_is_named(tmp_path: Path) -> None:
 
 
 def test_rows_outside_the_rule_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path, [*lines(), "0,0,0"], "pcv starts at 1")
+    refused(tmp_path, [*lines(), "0,0,0"], "pcv must be at least 1")
     refused(tmp_path, [*lines(), "751,0,0"], "a row has a pcv above 750")
     refused(tmp_path, ["pcv;ckey;pvalue", "1;0;0"], "separated by a semicolon instead of a comma")
     refused(tmp_path, ["pcv,ckey,pvalue"], "header but no rows")

@@ -81,7 +81,7 @@ def test_file_to_object_to_file_is_exact(
     assert first.read_bytes() == second.read_bytes()
     kept = len(read.rounded)
     assert [row.law() for row in read.rounded] == [row.law() for row in written.rounded[:kept]]
-    # ONS files say every count up to 750: rows that are all alike come back as one.
+    # ONS files contain every count up to 750: equal rows are read back as one.
     assert {tuple(row.law().items()) for row in written.rounded[kept:]} <= {tuple(read.rounded[-1].law().items())}
 
 
@@ -129,7 +129,7 @@ def test_the_other_key_space_of_a_format_is_kept(tmp_path: Path) -> None:
 @each("name", ["cellkey", "ons", "sas", "tauargus"])
 def test_a_table_that_perturbs_zeros_is_not_given_to_tools_that_ignore_them(name: str, tmp_path: Path) -> None:
     made = PTable.max_entropy(variance=2, bound=5, perturb_zeros=True)
-    with pytest.raises(PTableFileError, match="cannot hold a table that perturbs zeros"):
+    with pytest.raises(PTableFileError, match="does not support perturbed zeros"):
         write_ptable(made, tmp_path / "t", name)
     assert list(tmp_path.iterdir()) == []
 
@@ -137,7 +137,7 @@ def test_a_table_that_perturbs_zeros_is_not_given_to_tools_that_ignore_them(name
 @each("name", ["cellkey", "csv", "sas", "tauargus"], every=2)
 def test_rows_that_take_turns_are_not_written_where_they_cannot_be_said(name: str, tmp_path: Path) -> None:
     turning = read_ptable(DATA / "ons/ptable_10_5_rule.csv.gz")
-    with pytest.raises(PTableFileError, match=r"takes 250 rows in turn.*Write toml or ons"):
+    with pytest.raises(PTableFileError, match=r"uses 250 rows in turn.*Write toml or ons"):
         write_ptable(turning, tmp_path / "t", name)
     assert list(tmp_path.iterdir()) == []
 
@@ -184,7 +184,7 @@ def test_the_ending_says_the_format_or_the_error_says_how() -> None:
         "cellkey",
         "csv",
     ]
-    with pytest.raises(ParameterError, match=r"does not say the format. Name it .*\.csv \(csv\)"):
+    with pytest.raises(ParameterError, match=r"does not determine the format. Give the format .*\.csv \(csv\)"):
         format_for(Path("a.txt"))
 
 
@@ -204,7 +204,7 @@ BAD_FILES = {
     "empty file": ("", "the file is empty"),
     "blank file": (" \n\n", "the file is empty"),
     "header alone": (GOOD[0] + "\n", "a header but no rows"),
-    "no p-table": ("Hello\n", "begins no p-table format we know"),
+    "no p-table": ("Hello\n", "does not match a known p-table format"),
     "wrong delimiter": (
         "\n".join(GOOD).replace(",", ";"),
         "line 1: columns are separated by a semicolon instead of a comma",

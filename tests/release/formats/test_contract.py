@@ -333,7 +333,7 @@ def test_hierarchies_stand_in_px_and_json_stat(plain: Release, tmp_path: Path) -
     dc.convert(plain, "json-stat", tmp_path / "json", tables=["1"])
     text = (tmp_path / "px" / "1.px").read_text(encoding="utf-8")
     assert 'HIERARCHIES("Area")="_T",\n"_T":"001",\n"_T":"002",\n"001":"001.1",\n"001":"001.2";' in text
-    assert "a count typically changes by 1.4" in text
+    assert "typical change of a count (root mean square): 1.4" in text
     category = json.loads((tmp_path / "json" / "1.json").read_text(encoding="utf-8"))["dimension"]["GEO"]["category"]
     assert category["child"] == {"_T": ["001", "002"], "001": ["001.1", "001.2"]}
 
@@ -355,7 +355,7 @@ def test_a_table_without_variables_is_refused_where_a_format_needs_one(
     alone = Programme("alone", {"SEX": SEX}, (Table("1", (by(SEX),)), Table("all", ())))
     (tmp_path / "in").mkdir()
     release = released(alone, tmp_path / "in" / "rel", engine)
-    refused(release, form, tmp_path, r"cannot contain table all, which has no variable\. Leave it out \(--tables\)")
+    refused(release, form, tmp_path, r"cannot contain table all, which has no variable\. Exclude it \(--tables\)")
     dc.convert(release, "csv", tmp_path / "csv")
     assert (tmp_path / "csv" / "all.csv").read_text() == f'"value"\n{release.table("all")["value"][0]}\n'
 
@@ -372,15 +372,15 @@ def test_a_table_without_variables_is_refused_where_a_format_needs_one(
         (
             "px",
             [topic("A", "Same", ("a", "", "a", "x")), topic("B", "Same", ("b", "", "b", "x"))],
-            "two variables called 'Same'",
+            "two variables named 'Same'",
         ),
-        ("sdmx-ml", [topic("Ä", "A", ("a", "", "a", "x"))], "SDMX cannot contain a variable called 'Ä'"),
+        ("sdmx-ml", [topic("Ä", "A", ("a", "", "a", "x"))], "SDMX cannot contain a variable named 'Ä'"),
         ("sdmx-csv", [topic("A", "A", ("ä b", "", "a", "x"))], "SDMX cannot contain the code 'ä b' of A"),
         ("sdmx-csv", [topic("A", "A", ("a.b", "", "a", "x"), ("a_b", "", "b", "x"))], "two codes a_b of A"),
         (
             "csv",
             [topic("A", "A", ("a", "", "a", "x")), topic("A_label", "L", ("b", "", "b", "x"))],
-            "two columns called A_label",
+            "two columns named A_label",
         ),
     ],
 )
@@ -397,7 +397,7 @@ def test_more_rows_than_a_sheet_has_are_refused_naming_csv(
     plain: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xlsx_workbook, "MOST_ROWS", 3)
-    refused(plain, "xlsx", tmp_path, r"table 1 with \d+ rows; a sheet has 3\. Choose csv")
+    refused(plain, "xlsx", tmp_path, r"table 1 with \d+ rows; a sheet can have 3\. Use csv")
 
 
 def test_a_bad_request_is_refused_before_anything_is_written(plain: Release, tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_one_identifier_of_sdmx_for_two_topics_is_refused(tmp_path: Path, engine
         odd = topic(name, name, ("1", "", "a", "x"))
         taken = Programme("taken", {name: odd}, (Table("1", (by(odd),)),))
         made = dc.protect(pa.table({name: ["1"] * 5}), taken, dc.Exact(), engine=engine)
-        refused(made, "sdmx-csv", tmp_path, f"two components called {name}")
+        refused(made, "sdmx-csv", tmp_path, f"two components named {name}")
 
 
 def test_characters_that_xml_cannot_contain_are_refused(tmp_path: Path, engine: DuckDB) -> None:
@@ -516,5 +516,5 @@ def test_more_cells_than_can_be_laid_out_are_refused(
 ) -> None:
     monkeypatch.setattr(published_table, "MOST_CELLS", 14)
     for form, how in (("px", {}), ("json-stat", {}), ("csv", {"zeros": True})):
-        refused(plain, form, tmp_path, r"Table 1 has 15 cells, zeros included; up to 14 can be written", **how)
+        refused(plain, form, tmp_path, r"Table 1 has 15 cells including zeros; the maximum is 14", **how)
     dc.convert(plain, "csv", tmp_path / "out")

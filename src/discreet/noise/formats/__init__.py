@@ -1,1 +1,1 @@
-"""p-table files in the formats that offices use, read and written exactly on the file's own grid."""
+"""p-table files in the formats that offices use, read and written exactly on the grid of the file."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("i", "j", "p", "v", "lb", "ub")
 CELLKEY_VERSION = "1.0.3"
-"""The version of cellKey whose layout this is."""
+"""The version of cellKey with this layout."""
 
 
 @register
@@ -36,7 +36,7 @@ class CellKeyYaml(PTableFormat):
     grids = (DECIMALS,)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the text starts as cellKey's parameters do."""
+        """Return whether the text starts like cellKey's parameters."""
         return text.lstrip().startswith("params:")
 
     def read(self, text: str, path: Path) -> PTable:
@@ -80,7 +80,7 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         what = f"is not yaml: {str(error).splitlines()[0]}."
         raise PTableFileError.at(path, "", what, "Write it again with ck_params_cnts(path=).") from error
     if not isinstance(content, dict):
-        raise PTableFileError.at(path, "", "holds no mapping.", "Write it again with ck_params_cnts(path=).")
+        raise PTableFileError.at(path, "", "contains no mapping.", "Write it again with ck_params_cnts(path=).")
     return content
 
 
@@ -92,7 +92,7 @@ def _columns(content: dict[str, Any], path: Path) -> dict[str, list[Any]]:
     for name in COLUMNS:
         column = table.get(name)
         if not isinstance(column, list) or len(column) != len(table["i"]):
-            what = f"column {name} is missing or has another length than i."
+            what = f"column {name} is missing or has a different length from i."
             raise PTableFileError.at(path, "params: ptable:", what, "All columns need one entry per interval.")
     return table
 
@@ -104,7 +104,7 @@ def _whole(path: Path, where: str, name: str, value: object) -> int:
 
 
 def _steps(path: Path, where: str, name: str, value: object) -> int:
-    """Return a share as steps of 10^-8; a double may miss them by a rounding of its last digit."""
+    """Return a share as steps of 10^-8, with a tolerance for rounding of the last digit of a double."""
     if (
         not isinstance(value, int | float)
         or not 0 <= value <= 1

@@ -1,12 +1,13 @@
 """p-tables in delimited text: our CSV, tau-Argus, SAS and the ONS look-up table.
 
 - Our CSV: `i,j,v,p,lower,upper`, p before rounding, [lower, upper) the keys of the interval.
-- tau-Argus and SAS, as ptable exports them: semicolons, eight decimals, padded columns; and what R's own functions
-  write of the same table: columns in any order, any separator, quoted names, row names, decimal commas, 17 digits.
+- tau-Argus and SAS, as ptable exports them: semicolons, eight decimals, padded columns; and the output of R's own
+  functions for the same table: columns in any order, any separator, quoted names, row names, decimal commas, 17
+  digits.
 - ONS: the full look-up of its cell key tools, one line per count and key, `pcv,ckey,pvalue`. Counts up to 750 have
-  their own row (pcv); above, rows 501 to 750 take turns. Zeros have no row: empty cells stay empty.
+  their own row (pcv); to larger counts rows 501 to 750 apply in turn. Zeros have no row: empty cells stay empty.
 
-Errors in header, delimiter and numbers name the line.
+Errors in header, delimiter and numbers state the line.
 """
 
 from __future__ import annotations
@@ -40,20 +41,20 @@ if TYPE_CHECKING:
     from discreet.arrays import Ints
 
 OLDER_NAMES = {"kum_p_u": "p_int_lb", "kum_p_o": "p_int_ub"}
-"""What versions of the R package called the ends of an interval."""
+"""Names of the ends of an interval in versions of the R package."""
 LAST_DIGITS = 1e-6
-"""Of a step of the grid: more than numbers with 17 digits are off."""
+"""Tolerance in steps of the grid, above the error of numbers with 17 digits."""
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def header(text: str) -> list[str]:
-    """Return the names in the first line, whatever separates them."""
+    """Return the names in the first line, with any delimiter."""
     first = text.lstrip().splitlines()[0]
     return [name.strip().strip('"') for name in re.split(r"[,;\t|]" if re.search(r"[,;\t|]", first) else " ", first)]
 
 
 def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the place and the fields of every line after the header, or refuse the first malformed one."""
+    """Yield the position and the fields of every line after the header; raise an error for a malformed line."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     number, first = lines[0]
     if first.split(delimiter) != list(columns):
@@ -67,10 +68,10 @@ def records(text: str, path: Path, columns: Sequence[str], delimiter: str) -> It
 
 
 def named_records(text: str, path: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the place and the fields by name of every line after the header; columns may stand in any order.
+    """Yield the position and the fields by name of every line after the header; columns may be in any order.
 
-    Names may be quoted. A first column without a name has the names of rows, and R's `write.table` leaves its header
-    out. Decimal commas are read where the comma does not separate fields.
+    Names may be quoted. A first column without a name contains the names of rows; R's `write.table` omits its header.
+    Decimal commas are accepted if the comma does not separate fields.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     numbers = [number for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
@@ -121,7 +122,7 @@ def probability(path: Path, where: str, name: str, text: str) -> float:
 
 
 def on_grid(path: Path, where: str, name: str, text: str, grid: int) -> int:
-    """Return a decimal share as the whole number of grid steps it stands for; 17 digits have an error in the last."""
+    """Return a decimal share as a whole number of grid steps, with a tolerance for the last of 17 digits."""
     steps = _decimal(path, where, name, text) * grid
     if abs(steps - round(steps)) > LAST_DIGITS:
         raise _no_number(path, where, name, text, f"a multiple of {1 / grid:g}")
@@ -158,11 +159,11 @@ class OnsLookup(PTableFormat):
     grids = (256, 4096)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the header has the ONS columns."""
+        """Return whether the header has the ONS columns."""
         return set(header(text)) >= {"pcv", "ckey"}
 
     def read(self, text: str, path: Path) -> PTable:
-        """Return the p-table; trailing rows that are all alike become one row for all larger counts."""
+        """Return the p-table; equal rows at the end become one row for all larger counts."""
         table = _matrix(text, path)
         rows = [_row(0, np.zeros(table.shape[1], dtype=np.int64))]
         rows += [_row(pcv, noise) for pcv, noise in enumerate(table, start=1)]
@@ -180,7 +181,7 @@ class OnsLookup(PTableFormat):
         elif (ptable.repeat, len(ptable.rows)) != (TURNS, LAST_ROW + 1):
             refuse_turns(ptable, path, self.name)
         if len(ptable.rows) > LAST_ROW + 1:
-            what = f"the format has rows up to {LAST_ROW}, this table up to {len(ptable.rows) - 1}."
+            what = f"the format has rows up to {LAST_ROW}, but this table has rows up to {len(ptable.rows) - 1}."
             raise PTableFileError.at(path, "", what, "Use a smaller bound.")
         number = ptable.row_numbers(np.arange(1, LAST_ROW + 1))
         noise = [np.repeat(row.values, row.weights) for row in ptable.rounded]
@@ -191,22 +192,22 @@ class OnsLookup(PTableFormat):
 
 
 def _matrix(text: str, path: Path) -> Ints:
-    """Return the noise by count and key, or refuse what is missing or given twice."""
+    """Return the noise by count and key; raise an error for missing and repeated entries."""
     lines = _plain_lines(text)
     if lines is None:
         lines = _checked_lines(text, path)
     if not len(lines):
-        raise PTableFileError.at(path, "", "holds a header but no rows.", "Give the whole p-table.")
+        raise PTableFileError.at(path, "", "has a header but no rows.", "Give the whole p-table.")
     pcv, key, noise = lines.T
     if key.max() >= MOST_KEYS or np.abs(noise).max() > LARGEST_NOISE:
         what = f"a ckey is {MOST_KEYS} or more, or a pvalue beyond {LARGEST_NOISE}."
         raise PTableFileError.at(path, "", what, "The ONS tools have 256 or 4096 keys.")
     if pcv.min() < 1 or key.min() < 0:
-        raise PTableFileError.at(path, "", "pcv starts at 1 and ckey at 0; smaller ones are given.", "Remove them.")
+        raise PTableFileError.at(path, "", "pcv must be at least 1 and ckey at least 0.", "Remove smaller ones.")
     missing = sorted(set(range(1, LAST_ROW + 1)) - set(pcv.tolist()))
     if missing or pcv.max() > LAST_ROW:
         what = f"row pcv = {missing[0]} is missing." if missing else f"a row has a pcv above {LAST_ROW}."
-        todo = f"The ONS tools look up rows 1 to {LAST_ROW} and add no noise for a missing one: complete the file."
+        todo = f"The ONS tools use rows 1 to {LAST_ROW} and add no noise for a missing row. Complete the file."
         raise PTableFileError.at(path, "", what, todo)
     keys = int(key.max()) + 1
     _check_each_key_once(path, pcv, key, keys)
@@ -216,7 +217,7 @@ def _matrix(text: str, path: Path) -> Ints:
 
 
 def _plain_lines(text: str) -> Ints | None:
-    """Return the numbers of a file that holds nothing else, millions of them in a moment; None of any other."""
+    """Return the numbers of a file with only numbers by a fast reader; None for any other file."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
@@ -236,7 +237,7 @@ def _plain_lines(text: str) -> Ints | None:
 
 
 def _checked_lines(text: str, path: Path) -> Ints:
-    """Return the numbers line by line, or refuse what is none, with its line; numbers beyond all use are cut."""
+    """Return the numbers line by line; raise an error with the line of a non-number. Huge numbers are clipped."""
     lines = [
         [whole_number(path, where, name, field) for name, field in zip(ONS_COLUMNS, fields, strict=True)]
         for where, fields in records(text, path, ONS_COLUMNS, ",")
@@ -277,7 +278,7 @@ class DiscreetCsv(PTableFormat):
     suffixes = (".csv",)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the header has our columns, whatever separates them."""
+        """Return whether the header has our columns, with any delimiter."""
         return {"i", "lower", "upper"} <= set(header(text))
 
     def read(self, text: str, path: Path) -> PTable:
@@ -301,13 +302,13 @@ TYPE, COUNT_TYPES = "type", {"all", "freqs"}
 
 
 class SemicolonText(PTableFormat):
-    """Lines in key order; the upper bound of an interval is exclusive, the lower one is the upper one before."""
+    """Lines in key order; the upper end of an interval is exclusive and is the lower end of the next."""
 
     columns: ClassVar[tuple[str, ...]]
     grids = (DECIMALS,)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the header has these columns, in any order and beside others."""
+        """Return whether the header contains these columns, in any order."""
         names = {OLDER_NAMES.get(name, name) for name in header(text)}
         return names >= set(self.columns) and ("p_int_lb" in self.columns or "p_int_lb" not in names)
 
@@ -327,7 +328,7 @@ class SemicolonText(PTableFormat):
             p = on_grid(path, where, "p", named["p"], DECIMALS)
             if p != upper - lower:
                 what = f"row i = {i}, v = {v}: p is {_eight(p)}, but the interval is {_eight(upper - lower)} wide."
-                todo = "Intervals that overlap, or a wrong p: make p and the interval agree."
+                todo = "Correct p or the interval; intervals must not overlap."
                 raise PTableFileError.at(path, where, what, todo)
             pieces.append(KeyInterval(where, i, v, p / DECIMALS, lower, upper))
         return assemble(pieces, path, key_space=DECIMALS)
@@ -347,7 +348,7 @@ class SemicolonText(PTableFormat):
 
 
 def _check_counts(path: Path, where: str, named: dict[str, str]) -> None:
-    """Refuse a p-table for magnitudes: rows for even or odd counts alone, or changes with decimals."""
+    """Raise an error for a p-table for magnitudes: rows only for even or odd counts, or changes with decimals."""
     if named.get(TYPE, "all") not in COUNT_TYPES or "." in named["j"] + named["v"]:
         what = f"is a p-table for magnitudes (column {TYPE} is neither all nor freqs, or changes have decimals)."
         raise PTableFileError.at(path, where, what, "Give a p-table for counts.")

@@ -1,4 +1,4 @@
-"""Reading and writing p-table files: finding the format, gzip, and replacing a file as a whole."""
+"""Reading and writing of p-table files: recognition of the format, gzip, and atomic replacement of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_ptable(path: str | Path, format_name: str | None = None) -> PTable:
-    """Return the p-table of a file; the format is recognised from its text unless named."""
+    """Return the p-table of a file; the format is recognised from its text unless it is given."""
     path = Path(path)
     try:
         return _read(path, format_name)
@@ -54,24 +54,22 @@ def _recognised(text: str, path: Path) -> PTableFormat:
     for candidate in FORMATS.all().values():
         if candidate.recognises(text):
             return candidate
-    # The line itself is not shown: the file named by mistake may hold the secret, or a record.
+    # The line itself is not shown: a file given by mistake may contain the secret or a record.
     layouts = "; ".join(f"{name}: {known.layout}" for name, known in FORMATS.all().items())
-    raise PTableFileError.at(
-        path, "line 1", "it begins no p-table format we know.", f"A file looks like one of these: {layouts}."
-    )
+    raise PTableFileError.at(path, "line 1", "it does not match a known p-table format.", f"Known formats: {layouts}.")
 
 
 def format_for(path: Path) -> str:
-    """Return the format that a file's ending stands for."""
+    """Return the format of a file's ending."""
     plain = path.name.removesuffix(".gz")
     for name, known in FORMATS.all().items():
         if plain.endswith(known.suffixes):
             return name
     known_endings = ", ".join(f"{end} ({name})" for name, known in FORMATS.all().items() for end in known.suffixes)
     raise ParameterError(
-        f"The ending of {path.name} does not say the format. Name it (--format, or --to in convert): "
+        f"The ending of {path.name} does not determine the format. Give the format (--format, or --to in convert): "
         f"{', '.join(FORMATS.all())}; "
-        f"or use an ending that does: {known_endings}.",
+        f"or use one of these endings: {known_endings}.",
         parameter="format",
     )
 
@@ -94,7 +92,7 @@ def write_ptable(ptable: PTable, path: str | Path, format_name: str | None = Non
 
 
 def _on_its_grid(ptable: PTable, chosen: PTableFormat) -> PTable:
-    """Return the table on a grid that the format can hold, the first one if its own cannot."""
+    """Return the table on a grid of the format: its own grid if possible, otherwise the first one."""
     if not chosen.grids or ptable.key_space in chosen.grids:
         return ptable
     return ptable.on_grid(chosen.grids[0])

@@ -1,8 +1,8 @@
 """The interface of p-table file formats, and the assembly of key intervals into p-table rows.
 
-`assemble` builds the rows from the lines of a file; its errors name the line and row of an inconsistency.
+`assemble` builds the rows from the lines of a file; its errors state the line and the row of an inconsistency.
 
-Formats register by name with a decorator, ours and those of users alike. An entry point of the group `discreet.formats`
+All formats, also those of users, register by name with a decorator. An entry point of the group `discreet.formats`
 names a module; importing it runs its `@register` decorators.
 """
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 LARGEST_NOISE = 10_000
 DECIMALS = 10**8
-"""The grid of the R package ptable and all tools fed by it: eight decimals."""
+"""The grid of the R package ptable and of all tools that use its files: eight decimals."""
 
 
 @dataclass(frozen=True)
 class KeyInterval:
-    """One interval of keys [lower, upper) of row i that adds v; p is its probability as the file gives it."""
+    """One interval of keys [lower, upper) of row i that adds v; p is its probability in the file."""
 
     where: str
     i: int
@@ -49,11 +49,9 @@ def assemble(
     repeat: int = 1,
     settings: PTableSettings | None = None,
 ) -> PTable:
-    """Return the p-table made of the pieces, or refuse the first inconsistency."""
+    """Return the p-table of the pieces; raise an error for the first inconsistency."""
     if not pieces:
-        raise PTableFileError.at(
-            path, "", "holds a header but no rows.", "Write it again with `discreet ptable --out`."
-        )
+        raise PTableFileError.at(path, "", "has a header but no rows.", "Write it again with `discreet ptable --out`.")
     space = max(piece.upper for piece in pieces) if key_space is None else key_space
     _check_size(path, pieces, space)
     rows: list[PTableRow] = []
@@ -69,25 +67,25 @@ def assemble(
 
 
 def _check_size(path: Path, pieces: Sequence[KeyInterval], space: int) -> None:
-    """Refuse noise and key spaces beyond what any p-table has, before arrays are made for them."""
+    """Raise an error for noise and key spaces above the maximum, before arrays are allocated."""
     if not 2 <= space <= LARGEST_KEY_SPACE:
         what = f"the key space is {space}."
         raise PTableFileError.at(path, "", what, f"It must be from 2 to {LARGEST_KEY_SPACE}.")
     for piece in pieces:
         if abs(piece.v) > LARGEST_NOISE:
-            what = f"row i = {piece.i}: a noise of {piece.v} is beyond any p-table."
-            raise PTableFileError.at(path, piece.where, what, f"The largest that is read is {LARGEST_NOISE}.")
+            what = f"row i = {piece.i}: a noise of {piece.v} is too large."
+            raise PTableFileError.at(path, piece.where, what, f"The maximum is {LARGEST_NOISE}.")
         if not piece.p >= 0:
             what = f"row i = {piece.i}, v = {piece.v}: p is {piece.p}."
-            raise PTableFileError.at(path, piece.where, what, "Probabilities are not negative.")
+            raise PTableFileError.at(path, piece.where, what, "Probabilities must not be negative.")
 
 
 def _unexpected_row(path: Path, piece: KeyInterval, expected: int) -> PTableFileError:
     if piece.i < expected:
         what = f"row i = {piece.i} comes after row {expected - 1}."
-        return PTableFileError.at(path, piece.where, what, "Sort the file by i; each row must stand together.")
+        return PTableFileError.at(path, piece.where, what, "Sort the file by i; the lines of a row must be adjacent.")
     what = f"row i = {expected} is missing; the next row is {piece.i}."
-    return PTableFileError.at(path, piece.where, what, "Every count from 0 to the last row needs its row: add it.")
+    return PTableFileError.at(path, piece.where, what, "Add it; every count from 0 to the last row needs a row.")
 
 
 def _check_intervals(path: Path, row: list[KeyInterval], space: int) -> None:
@@ -97,11 +95,11 @@ def _check_intervals(path: Path, row: list[KeyInterval], space: int) -> None:
             what = (
                 f"row i = {piece.i}, v = {piece.v}: the interval ends at {piece.upper}, below its start {piece.lower}."
             )
-            raise PTableFileError.at(path, piece.where, what, "Intervals are [lower, upper) in rising order.")
+            raise PTableFileError.at(path, piece.where, what, "Intervals must be [lower, upper) in ascending order.")
         if piece.lower != end:
             kind = "overlaps the interval before it" if piece.lower < end else "leaves keys without noise before it"
             what = f"row i = {piece.i}, v = {piece.v}: the interval from {piece.lower} {kind}, which ends at {end}."
-            raise PTableFileError.at(path, piece.where, what, f"Let it start at {end}.")
+            raise PTableFileError.at(path, piece.where, what, f"The interval must start at {end}.")
         end = piece.upper
     if end != space:
         what = f"row i = {row[0].i} ends at key {end}, but the key space ends at {space}."
@@ -110,46 +108,46 @@ def _check_intervals(path: Path, row: list[KeyInterval], space: int) -> None:
 
 def _check_probabilities(path: Path, row: list[KeyInterval], space: int) -> None:
     total = sum(piece.p for piece in row)
-    # Each printed probability may be off by half a unit of its eighth decimal.
+    # Each printed probability has an error of at most half a unit of its eighth decimal.
     if not abs(total - 1) <= len(row) * 1e-8:
         what = f"row i = {row[0].i}: the probabilities sum to {total:.8f}, not to 1."
         raise PTableFileError.at(path, row[0].where, what, "Correct column p of that row.")
     for piece in row:
         width = (piece.upper - piece.lower) / space
-        # Rounding moves a share by a key, and mending the mean by a few more.
+        # Rounding changes a share by one key, and the correction of the mean by a few more.
         if not abs(piece.p - width) <= 4 / space + 1e-7:
             what = f"row i = {piece.i}, v = {piece.v}: p is {piece.p:.8f}, but its keys are a share of {width:.8f}."
             raise PTableFileError.at(path, piece.where, what, "Make p and the interval agree.")
 
 
 def check_target(path: Path, where: str, i: int, j: int, v: int) -> None:
-    """Refuse a line whose published count is not the true count plus the noise."""
+    """Raise an error for a line whose published count is not the true count plus the noise."""
     if j != i + v:
         what = f"j = {j} is not i + v = {i} + {v}."
         raise PTableFileError.at(path, where, what, "Correct i, j or v.")
 
 
 def check_portable(ptable: PTable, path: Path, format_name: str) -> None:
-    """Refuse a table whose zeros move or whose rows take turns: a foreign tool would not do what it says."""
+    """Raise an error for a table with perturbed zeros or rows that apply in turn, which other tools do not support."""
     if ptable.perturbs_zeros:
         raise PTableFileError.at(
             path,
             "",
-            f"the format {format_name} cannot hold a table that perturbs zeros: the tools that read it leave empty "
-            "cells alone, or give all of them one noise.",
-            "Keep zeros fixed, or write csv or toml.",
+            f"the format {format_name} does not support perturbed zeros: the tools that read it do not change empty "
+            "cells, or give all of them the same noise.",
+            "Do not perturb zeros, or write csv or toml.",
         )
     refuse_turns(ptable, path, format_name)
 
 
 def refuse_turns(ptable: PTable, path: Path, format_name: str) -> None:
-    """Refuse a table that serves large counts by several rows in turn."""
+    """Raise an error for a table with several rows that apply to large counts in turn."""
     if ptable.repeat != 1:
         raise PTableFileError.at(
             path,
             "",
-            f"the format {format_name} lets the last row serve all larger counts, but this table takes "
-            f"{ptable.repeat} rows in turn.",
+            f"the format {format_name} applies the last row to all larger counts, but this table uses {ptable.repeat} "
+            "rows in turn.",
             "Write toml or ons.",
         )
 
@@ -174,7 +172,7 @@ class PTableFormat(ABC):
 
     @abstractmethod
     def recognises(self, text: str) -> bool:
-        """Say whether a file's text is meant to be in this format, well formed or not."""
+        """Return whether a file's text is in this format, well formed or not."""
 
     @abstractmethod
     def read(self, text: str, path: Path) -> PTable:
@@ -182,13 +180,13 @@ class PTableFormat(ABC):
 
     @abstractmethod
     def write(self, ptable: PTable, path: Path) -> str:
-        """Return the text of a p-table that is already on one of the format's grids."""
+        """Return the text of a p-table on one of the format's grids."""
 
 
 _Format = TypeVar("_Format", bound=type[PTableFormat])
 
 
 def register(format_class: _Format) -> _Format:
-    """Make a format known under its name (a class decorator)."""
+    """Register a format under its name (a class decorator)."""
     FORMATS.register(format_class.name)(format_class())
     return format_class

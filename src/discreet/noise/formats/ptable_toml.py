@@ -1,4 +1,4 @@
-"""Our own TOML: the p-table with its key space and the settings it was made from."""
+"""The TOML format of discreet: the p-table with its key space and its settings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ KIND = "p-table"
 
 @register
 class PTableToml(PTableFormat):
-    """Everything a PTable knows; one `[[rows]]` per true count."""
+    """All attributes of a PTable; one `[[rows]]` per true count."""
 
     name = "toml"
     layout = f'schema = "{SCHEMA}", kind = "{KIND}", key_space, repeat, [settings], [[rows]] i, v, p, upper'
     suffixes = (".toml",)
 
     def recognises(self, text: str) -> bool:
-        """Say whether the text names our schema."""
+        """Return whether the text contains our schema."""
         return f'kind = "{KIND}"' in text or "[[rows]]" in text
 
     def read(self, text: str, path: Path) -> PTable:
@@ -54,7 +54,7 @@ class PTableToml(PTableFormat):
         return table
 
     def write(self, ptable: PTable, path: Path) -> str:  # noqa: ARG002 - the same call for every format
-        """Return the table as TOML; floats are written so that they read back as the same double."""
+        """Return the table as TOML; floats are written so that reading gives the same double."""
         lines = [f'schema = "{SCHEMA}"', f'kind = "{KIND}"', f"key_space = {ptable.key_space}"]
         lines += [f"repeat = {ptable.repeat}"]
         if ptable.settings:
@@ -68,7 +68,7 @@ class PTableToml(PTableFormat):
 
 
 def _value(value: object) -> str:
-    """Return a TOML value; numbers print as the shortest text that reads back the same."""
+    """Return a TOML value; numbers are written as the shortest text that gives the same number."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -94,18 +94,17 @@ def _settings(table: object) -> PTableSettings | None:
 
 
 def _check_settings_fit(path: Path, table: PTable) -> None:
-    """Refuse rows that contradict the settings they are said to come from."""
-    wish = table.settings
-    if wish is None:
+    """Raise an error for rows that contradict the settings in the file."""
+    settings = table.settings
+    if settings is None:
         return
-    if len(table.rows) - 1 != wish.last_row or table.bound > wish.bound:
-        what = (
-            f"has rows up to {len(table.rows) - 1} and noise up to {table.bound}, but its settings say {wish.last_row} "
-        )
-        raise PTableFileError.at(path, "", f"{what}and {wish.bound}.", "Add the missing rows, or remove [settings].")
+    if len(table.rows) - 1 != settings.last_row or table.bound > settings.bound:
+        rows = f"has rows up to {len(table.rows) - 1} and noise up to {table.bound}"
+        what = f"{rows}, but its settings give {settings.last_row} and {settings.bound}."
+        raise PTableFileError.at(path, "", what, "Add the missing rows, or remove [settings].")
     worst = max(table.rows, key=lambda row: row.second_moment)
-    if worst.second_moment > wish.variance * (1 + 1e-6):
-        size = f"{worst.second_moment:.6g} about 0, above the {wish.variance:g} of its settings."
+    if worst.second_moment > settings.variance * (1 + 1e-6):
+        size = f"{worst.second_moment:.6g} about 0, above the {settings.variance:g} of its settings."
         what = f"row i = {worst.count} has variance {size}"
         raise PTableFileError.at(path, "", what, "Correct the row or [settings].")
 

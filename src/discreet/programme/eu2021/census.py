@@ -1,13 +1,13 @@
 """The table programme of the 2021 EU census for one country, and its 1 km2 grid.
 
 Tables are those of Regulation (EU) 2017/712 and breakdowns those of 2017/543. Levels follow the code trees: every depth
-of a breakdown's tree is a level, and equal partitions are one level, whichever breakdown offers them. Areas are those
-of NUTS 2021 and LAU 2020 unless asked otherwise.
+of a breakdown's tree is a level, and equal partitions of several breakdowns are one level. Areas are those of NUTS 2021
+and LAU 2020 by default.
 
-The grid is that of Commission Implementing Regulation (EU) 2018/1799. Per grid cell it has the total, sex, age in three
-groups, employed persons, place of birth and place of residence one year before in three groups each. It is not crossed
-with administrative areas and has no total of its own. The number of populated cells is not in the regulation: it is
-given with the country, as in `grid2021:DE:360000`.
+The grid is that of Commission Implementing Regulation (EU) 2018/1799. It publishes for every grid cell the total, sex,
+age in three groups, employed persons, place of birth and place of residence one year before in three groups each. It is
+not crossed with administrative areas and has no grand total. The regulation does not give the number of populated
+cells. It is given with the country, as in `grid2021:DE:360000`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from discreet.programme.eu2021.country_areas import CountryAreas, areas_of
 from discreet.programme.model import Breakdown, Level, Programme, Table, Topic
 
 UNITS = {"total population": "persons"}
-"""Our word for the regulation's; the others (private households, families, ..) are used as they are."""
+"""Names of units that differ from the regulation; the others (private households, families, ..) are the same."""
 
 
 def census(country: str, *, nuts: int = 2021, lau: int = 2020) -> Programme:
-    """Return the programme of one country, by its two-letter code as Eurostat writes it (EL for Greece)."""
+    """Return the programme of one country by its two-letter Eurostat code (EL for Greece)."""
     known = countries()
     if country not in known:
         raise UnknownNameError.among("country in the EU census programme", country, known)
@@ -41,7 +41,7 @@ def census(country: str, *, nuts: int = 2021, lau: int = 2020) -> Programme:
     tables = tuple(
         Table(
             entry["id"],
-            # "A|B" means A, or B where A is not available: A is taken.
+            # "A|B" means A, or B if A is not available; A is used here.
             tuple(breakdowns[code.split("|")[0]] for code in entry["breakdowns"]),
             UNITS.get(entry["unit"], entry["unit"]),
         )
@@ -53,7 +53,7 @@ def census(country: str, *, nuts: int = 2021, lau: int = 2020) -> Programme:
 
 
 def census_named(name: str) -> Programme:
-    """Return the programme of `LU`, or with other vintages of its areas of `LU:nuts2016:lau2010`."""
+    """Return the programme of `LU`, or of `LU:nuts2016:lau2010` with other vintages of its areas."""
     country, *vintages = name.split(":")
     asked = {}
     for vintage in vintages:
@@ -88,7 +88,7 @@ def _toml(name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Source:
-    """One topic as the regulation has it: its breakdowns with their own trees, coarse to fine."""
+    """One topic of the regulation: its breakdowns with their trees, coarse to fine."""
 
     name: str
     label: str
@@ -126,10 +126,10 @@ def _topics(areas: CountryAreas) -> dict[str, Topic]:
 
 @cache
 def _level_codes(name: str) -> dict[tuple[str, ...], str]:
-    """Return every level of a topic, as its categories, with its name.
+    """Return the categories of every level of a topic with the name of the level.
 
-    A level is named after the breakdown whose finest level it is, or else after the
-    first breakdown that offers it and its depth there.
+    A level has the name of the breakdown whose finest level it is. Otherwise its name
+    consists of the first breakdown that contains it and its depth there.
     """
     named: dict[tuple[str, ...], str] = {}
     for code, tree in _sources()[name].breakdowns.items():
@@ -164,7 +164,7 @@ TOPICS = {
         ("unchanged", "moved within the reporting country", "moved from outside it"),
     ),
 }
-"""Topics of the grid with the categories of the regulation's annex, in short."""
+"""Topics of the grid with the categories of the regulation's annex, abbreviated."""
 
 
 def grid(country: str) -> Programme:
@@ -172,12 +172,12 @@ def grid(country: str) -> Programme:
     code, _, cells = country.partition(":")
     if not (cells.isascii() and cells.isdecimal()) or int(cells) < 1:
         raise ParameterError(
-            f"grid2021:{country} does not say how many populated grid cells there are. "
-            f"Write it after the country, as in grid2021:{code or 'DE'}:360000.",
+            f"grid2021:{country} does not give the number of populated grid cells. "
+            f"Add it after the country, as in grid2021:{code or 'DE'}:360000.",
             parameter="cells",
         )
     squares = Level("GRID", "GRID", int(cells))
-    # Without a total: nothing is published for the grid as a whole.
+    # No total: the grid as a whole is not published.
     by_square = Breakdown("GRID", "GRID", (squares,), total=False)
     topics = {"GRID": Topic("GRID", (squares,), None, {"en": "1 km2 grid cell"})}
     tables = []
@@ -188,5 +188,5 @@ def grid(country: str) -> Programme:
     working = Level("EMP", "EMP", 2, ("0", "1"))
     topics["EMP"] = Topic("EMP", (working,), None, {"en": "Employed persons"})
     tables.append(Table("employed", (by_square,), universe="EMP = 1"))
-    note = "Numbers of grid cells are those given; the grid has no total and no overlap with administrative areas."
+    note = "The number of grid cells is the given one; the grid has no total and no overlap with administrative areas."
     return Programme(f"{countries()[code]['name']}, EU census grid 2021", topics, tuple(tables), (note,))

@@ -1,4 +1,4 @@
-"""The areas of one country: NUTS regions and LAUs as a tree where the list is at hand, else their numbers."""
+"""The areas of one country: NUTS regions and LAUs as a tree if the list is available, otherwise their numbers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class CountryAreas:
 
     Attributes:
         sizes: the number of areas per level.
-        tree: the areas, or None where only their numbers are known.
-        notes: what a reader should know.
+        tree: the areas; None if only their numbers are known.
+        notes: the notes for the reader.
     """
 
     sizes: tuple[int, int, int, int]
@@ -41,7 +41,7 @@ class CountryAreas:
         return {"GEO": geo, "LPW": work}
 
     def breakdowns(self) -> dict[str, Breakdown]:
-        """Return the geographic breakdowns; GEO.N is the national total alone."""
+        """Return the geographic breakdowns; GEO.N is only the national total."""
         residence, work = self._residence(), self._work()
         found = {code: Breakdown(code, "GEO", residence[:upto]) for code, upto in
                  (("GEO.N", 0), ("GEO.L", 2), ("GEO.M", 3), ("GEO.H", 4))}  # fmt: skip
@@ -55,7 +55,7 @@ class CountryAreas:
         )
 
     def _work(self) -> tuple[Level, ...]:
-        """Return the levels of the place of work: five kinds, then regions of work beside the other kinds."""
+        """Return the levels of the place of work: five kinds, then regions of work together with the other kinds."""
         kinds = tuple(code for code, _ in WORKPLACES)
         regions = [self.tree.cut(depth) if self.tree else None for depth in (1, 2)]
         levels = [Level("LPW", "LPW.N", len(kinds), kinds)]
@@ -81,10 +81,12 @@ def areas_of(country: str, row: dict[str, str], *, nuts: int, lau: int) -> Count
     regions = [int(row[f"nuts{n}" if nuts == 2021 else f"nuts{n}_2016"]) for n in (1, 2, 3)]
     units = row["lau2_2010" if lau == 2010 else f"lau_{lau}"]
     if not units:
-        raise ParameterError(f"There is no number of LAUs of {lau} for {country}. Choose another.", parameter="lau")
+        raise ParameterError(
+            f"The number of LAUs of {lau} is not available for {country}. Choose another vintage.", parameter="lau"
+        )
     counted = (regions[0], regions[1], regions[2], int(units))
     if (nuts, lau) != (2021, 2020):
-        return CountryAreas(counted, None, (f"Areas of NUTS {nuts} and LAU {lau} are known by their numbers only.",))
+        return CountryAreas(counted, None, (f"Only the numbers of areas of NUTS {nuts} and LAU {lau} are known.",))
     tree = _tree(country)
     listed = tuple(len(tree.cut(depth)) for depth in (1, 2, 3, 4))
     if listed != counted:
@@ -107,7 +109,7 @@ def _lists() -> dict[str, list[tuple[str, list[str]]]]:
 
 @cache
 def _tree(country: str) -> CategoryTree:
-    """Return NUTS 1, 2, 3 (the code and its first three and four signs) and LAUs below them."""
+    """Return NUTS 1, 2 and 3 (the first three and four characters of the code, and the code) and LAUs below them."""
     categories: dict[str, Category] = {}
     for nuts3, units in _lists()[country]:
         for code, parent in ((nuts3[:3], ""), (nuts3[:4], nuts3[:3]), (nuts3, nuts3[:4])):

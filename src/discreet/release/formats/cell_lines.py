@@ -1,4 +1,4 @@
-"""Lines of text from cells, many at a time: a text per code of every variable, then the values."""
+"""Fast rendering of cells as lines of text: a text per code of every variable, then the values."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from discreet.release.formats.published_table import CodedCells, PublishedTable
 
 MOST_JOINED = 1 << 14
-"""Texts that are joined beforehand for combinations of codes."""
+"""Maximum number of precomputed texts for combinations of codes."""
 
 
 class CellLines:
-    """Writes cells as lines that are all alike.
+    """Renders cells as lines with the same structure.
 
     Args:
-        texts: for every variable the text of each of its codes, with whatever stands between it and the next one.
-        values: for every measure its name and the text after its value; the last one ends the line.
+        texts: for every variable the text of each of its codes, including the separator after it.
+        values: for every measure its name and the text after its value; the last text ends the line.
         start: the beginning of every line.
     """
 
@@ -35,7 +35,7 @@ class CellLines:
 
     @cached_property
     def _joined(self) -> list[tuple[list[int], pa.Array]]:
-        """Return variables in groups, as far as the texts of their combinations are few, with these texts."""
+        """Return groups of variables, with the precomputed texts of all combinations of their codes."""
         import pyarrow as pa
 
         groups: list[tuple[list[int], list[str]]] = [([], [self._start])]
@@ -48,7 +48,7 @@ class CellLines:
         return [(places, pa.array(texts)) for places, texts in groups]
 
     def render(self, cells: CodedCells) -> bytes:
-        """Return the lines of some cells."""
+        """Return the lines of these cells."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -62,12 +62,12 @@ class CellLines:
         for measure, after in self._values:
             parts += [pa.array(cells.values[measure]).cast(pa.string()), after]
         lines = pc.binary_join_element_wise(*parts, "")
-        # The lines stand one after the other in memory as they would in the file.
+        # The lines are contiguous in memory, as in the file.
         text: bytes = lines.buffers()[2].to_pybytes()
         return text
 
     def write(self, table: PublishedTable, path: Path, head: str, foot: str = "") -> None:
-        """Write a file of all cells between a head and a foot."""
+        """Write a file with a header, the lines of all cells and a footer."""
         with path.open("wb") as file:
             file.write(head.encode())
             for cells in table.batches():

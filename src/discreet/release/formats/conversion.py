@@ -1,4 +1,4 @@
-"""Convert a release: its tables in a format that offices publish in, all files or none."""
+"""Convert the tables of a release to a publication format, atomically."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Conversion(ResultSet):
-    """Files that were written from a release.
+    """The files of a conversion.
 
     Attributes:
         out: the folder or the file.
         form: the format.
         tables: the ids of the tables.
-        files: the files in it, with their bytes.
+        files: the sizes of the files in bytes, by name.
     """
 
     out: Path
@@ -43,7 +43,7 @@ class Conversion(ResultSet):
 
     @property
     def title(self) -> str:
-        """Return what was written, and where."""
+        """Return the path, the number of tables and the format."""
         number = len(self.tables)
         return f"{self.out}: {number:,} table{'s' if number != 1 else ''} as {self.form}."
 
@@ -57,7 +57,7 @@ class Conversion(ResultSet):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints beside settings, results and warnings."""
+        """Return the entries that `--json` prints in addition to settings, results and warnings."""
         return {"out": str(self.out), "to": self.form, "tables": list(self.tables), "files": self.files}
 
 
@@ -78,20 +78,20 @@ def convert(
     Args:
         release: a release or its folder.
         to: the format: csv, csvw, sdmx-csv, sdmx-ml, json-stat, px, xlsx.
-        out: the folder to make; for xlsx the file.
-        tables: ids of tables, with `*` and `?` as in file names; all if left out.
-        labels: whether to write labels beside codes, in formats that do not contain them anyway.
-        zeros: whether to write cells that are 0; PX and JSON-stat always contain them.
-        intervals: whether to write the 95 % interval of every true count, as far as the release discloses its noise.
-        language: the language of labels, one that the programme contains.
-        progress: called with stage, done and total.
+        out: the folder to write; for xlsx the file.
+        tables: ids of tables, with the wildcards `*` and `?`; all tables by default.
+        labels: whether to write labels in addition to codes, in formats that do not always contain them.
+        zeros: whether to write cells with a published 0; PX and JSON-stat always contain them.
+        intervals: whether to write the 95 % interval of every true count, computed from the disclosed noise.
+        language: the language of the labels, which the programme must contain.
+        progress: a function that is called with stage, done and total.
     """
     found, out = release if isinstance(release, Release) else open_release(release), Path(out)
     form = TABLE_FORMATS.get(to)()
     spoken = label_language(found.programme, language)
     chosen = published_tables(found, tables, spoken, intervals=intervals, zeros=zeros)
     if intervals and not all(VALUE in table.counts for table in chosen):
-        raise ParameterError("Weighted counts have no intervals. Leave --intervals out.", parameter="intervals")
+        raise ParameterError("Weighted counts have no intervals. Remove --intervals.", parameter="intervals")
     options = ConversionOptions(labels=labels, language=spoken)
     _check_place(out, form.one_file)
     form.check(chosen, options)
@@ -109,28 +109,28 @@ def convert(
         try:
             form.write(chosen, place, options, done)
         except ValueError as error:
-            # Its digest was right, so that it was published like this.
+            # The digest of the file was correct, so it was published with this content.
             what = f"has a file {found.files[chosen[written].id]} that does not contain its table"
-            raise ReleaseError.at(found.path or Path(), what, "Make the release again.") from error
+            raise ReleaseError.at(found.path or Path(), what, "Repeat the release.") from error
         files = [place] if form.one_file else sorted(place.iterdir())
         sizes = {path.name: path.stat().st_size for path in files}
     return Conversion(out, to, tuple(table.id for table in chosen), sizes)
 
 
 def _check_place(out: Path, ending: str) -> None:
-    """Refuse, before any work, a place that is taken or cannot be written."""
+    """Refuse a path that exists already or cannot be written, before the conversion."""
     if ending and out.suffix.lower() != ending:
         raise ParameterError(f"{out} is written as one file. Choose a name that ends with {ending}.", parameter="out")
     check_unpublished(out)
     if os.path.lexists(out):
         raise FileWriteError.to(out, "it exists already", "Choose another name.")
     if not out.absolute().parent.is_dir():
-        raise FileWriteError.to(out, "its folder does not exist", "Make the folder, or choose another.")
+        raise FileWriteError.to(out, "its folder does not exist", "Create the folder, or choose another.")
 
 
 @contextmanager
 def _staged(out: Path, *, one_file: bool) -> Iterator[Path]:
-    """Give a hidden place beside OUT; move it there when it is complete, remove it otherwise."""
+    """Yield a hidden path next to OUT; move it to OUT when it is complete, remove it otherwise."""
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.absolute().parent))
@@ -141,12 +141,14 @@ def _staged(out: Path, *, one_file: bool) -> Iterator[Path]:
         for path in [*(place.iterdir() if place.is_dir() else ()), place]:
             sync(path)
         if os.path.lexists(out):
-            # Another run was faster; what it wrote is kept.
+            # Another run has written the path in the meantime; its files are kept.
             raise FileWriteError.to(out, "it exists already", "Choose another name.")
         place.rename(out)
         sync(out.absolute().parent)
     except OSError as error:
-        raise FileWriteError.to(out, error.strerror or "the write failed", "Check the folder and its space.") from error
+        raise FileWriteError.to(
+            out, error.strerror or "the write failed", "Check the folder and the free space."
+        ) from error
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)

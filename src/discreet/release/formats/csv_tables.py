@@ -1,4 +1,4 @@
-"""CSV, with labels on request, and CSVW: the same files and a JSON file that describes their columns."""
+"""CSV, with optional labels, and CSVW: the same files and a JSON file that describes their columns."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from discreet.release.formats.table_format import ConversionOptions
 
 LABEL = "_label"
-"""What a column of labels is called after: the column of codes that it follows."""
+"""Suffix of a column of labels; it follows the column of codes with the same name."""
 METADATA = "csv-metadata.json"
 
 
 class TextColumn(NamedTuple):
-    """A column of text: its name, the place of its variable, and its text for every code of this."""
+    """A column of text: its name, the index of its variable, and its text for every code of the variable."""
 
     name: str
     place: int
     texts: tuple[str, ...]
 
 
-def inert_text(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula; one such as -9 is a number and stays.
+def escape_formula(text: str) -> str:
+    """Return a text that no spreadsheet evaluates as a formula; numbers such as -9 are unchanged.
 
-    >>> inert_text("=1+1"), inert_text("-9")
+    >>> escape_formula("=1+1"), escape_formula("-9")
     ("'=1+1", '-9')
     """
     return f"'{text}" if re.match(FORMULA, text) else text
 
 
 def file_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
-    """Return a file name without ending for every table."""
+    """Return a file name without extension for every table."""
     found: dict[str, str] = {}
     for table in tables:
         found[table.id] = file_stem(table.id, found.values())
@@ -51,13 +51,13 @@ def file_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
 
 @TABLE_FORMATS.register("csv")
 class CsvTables(TableFormat):
-    """A CSV file per table, in UTF-8: codes, their levels, their labels on request, then the counts."""
+    """A CSV file per table, in UTF-8: codes, their levels, optionally their labels, then the counts."""
 
     name = "csv"
-    summary = "CSV, with labels on request"
+    summary = "CSV, with optional labels"
 
     def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
-        """Refuse columns of labels that have the name of another column."""
+        """Refuse columns of labels with the name of another column."""
         for table in tables:
             text_columns(table, options)
 
@@ -72,15 +72,15 @@ class CsvTables(TableFormat):
 
 
 def text_columns(table: PublishedTable, options: ConversionOptions) -> list[TextColumn]:
-    """Return the columns of codes, of their levels and, on request, of their labels; refuse two of one name."""
+    """Return the columns of codes, levels and, if requested, labels; refuse two columns with the same name."""
     found: list[TextColumn] = []
     for place, variable in enumerate(table.variables):
         found.append(TextColumn(variable.name, place, variable.codes))
         found += [TextColumn(variable.name + LEVEL, place, variable.levels)] if variable.levels else []
         found += [TextColumn(variable.name + LABEL, place, variable.labels)] if options.labels else []
     if twice := first_repeated([*(column.name for column in found), *table.measures]):
-        what = f"table {table.id} with two columns called {twice}"
-        raise cannot_contain("A file of columns", what, "Leave --labels out, or rename the variable.")
+        what = f"table {table.id} with two columns named {twice}"
+        raise cannot_contain("A file of columns", what, "Remove --labels, or rename the variable.")
     return found
 
 
@@ -91,14 +91,14 @@ def write_csv(
     constants: dict[str, str] | None = None,
     renamed: dict[str, str] | None = None,
 ) -> None:
-    """Write cells as lines of CSV, texts in quotation marks.
+    """Write cells as lines of CSV, with quoted texts.
 
     Args:
         table: the table.
         path: the file.
-        columns: the columns of text, before the measures.
-        constants: columns with the same text in every line, before all others.
-        renamed: other names for measures.
+        columns: the columns of text, which precede the measures.
+        constants: columns with the same text in every line, which precede all others.
+        renamed: new names of measures.
     """
     texts = [[""] * len(variable.codes) for variable in table.variables]
     for column in columns:
@@ -116,13 +116,13 @@ def write_csv(
 
 
 def _field(text: str) -> str:
-    doubled = inert_text(text).replace('"', '""')
+    doubled = escape_formula(text).replace('"', '""')
     return f'"{doubled}"'
 
 
 @TABLE_FORMATS.register("csvw")
 class CsvwTables(CsvTables):
-    """CSV files with metadata as the W3C recommends them (CSV on the Web)."""
+    """CSV files with metadata according to the W3C recommendation CSV on the Web."""
 
     name = "csvw"
     summary = "CSV with metadata (CSV on the Web)"
@@ -130,7 +130,7 @@ class CsvwTables(CsvTables):
     def write(
         self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
     ) -> None:
-        """Write a file per table, and one that describes them all."""
+        """Write a file per table, and a file of metadata."""
         super().write(tables, out, options, done)
         names = file_names(tables)
         content = {
@@ -146,7 +146,7 @@ def _described(table: PublishedTable, file: str, options: ConversionOptions) -> 
     for each in text_columns(table, options):
         label, _, kind = table.variables[each.place].label, *each.name.rpartition("_")[1:]
         title = label if each.name == table.variables[each.place].name else f"{label} ({kind})"
-        about = {"titles": inert_text(each.name), "dc:description": title, "datatype": "string"}
+        about = {"titles": escape_formula(each.name), "dc:description": title, "datatype": "string"}
         columns.append({"name": _csvw_name(each.name), **about})
     columns += [{"name": each, "titles": each, "datatype": "integer", "required": True} for each in table.measures]
     return {
@@ -158,7 +158,7 @@ def _described(table: PublishedTable, file: str, options: ConversionOptions) -> 
 
 
 def _csvw_name(name: str) -> str:
-    """Return a name as CSVW allows it, with other signs as in an address.
+    """Return a valid CSVW name, with other characters percent-encoded.
 
     >>> _csvw_name("GEO.L"), _csvw_name("a b")
     ('GEO.L', 'a%20b')

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.release.formats.table_format import ConversionOptions
 
 MEASURE = "measure"
-"""The dimension of counts and intervals, where there are several."""
+"""The dimension of counts and intervals, if there are several."""
 
 
 @TABLE_FORMATS.register("json-stat")
@@ -26,12 +26,12 @@ class JsonStat(TableFormat):
     name = "json-stat"
     summary = "JSON-stat 2 with all cells"
 
-    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - required by the base class
         """Refuse a variable with the name of the dimension of counts."""
         for table in tables:
             if len(table.measures) > 1 and any(each.name == MEASURE for each in table.variables):
-                what = f"table {table.id} with a variable called {MEASURE} beside several counts"
-                raise cannot_contain("JSON-stat", what, "Rename it.")
+                what = f"table {table.id} with several counts and a variable named {MEASURE}"
+                raise cannot_contain("JSON-stat", what, "Rename the variable.")
 
     def write(
         self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
@@ -41,7 +41,7 @@ class JsonStat(TableFormat):
         for table in tables:
             head = json.dumps(_described(table, options), ensure_ascii=False)
             with (out / f"{names[table.id]}.json").open("w", encoding="utf-8") as file:
-                # Values come last and in parts: they may be very many.
+                # Write the values last and in batches, because there may be very many.
                 file.write(f'{head[:-1]}, "value": [')
                 begin = ""
                 for values in table.matrix():

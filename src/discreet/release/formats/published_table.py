@@ -1,8 +1,8 @@
-"""A published table as its writers need it: variables with codes and labels, and cells in batches of constant size.
+"""A published table for conversion: variables with codes and labels, and cells in batches of constant size.
 
-Cells come as they stand in the file, which has none that are 0, or all of them in the order of the codes, the last
-variable fastest. For the second way values are first put into a temporary file, so that memory does not grow with the
-table.
+Cells are read in the order of the file, which omits cells with a published 0. Alternatively, all cells are read in the
+order of the codes, the last variable fastest. In that case the values are first written to a temporary file, so that
+memory does not grow with the table.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from discreet.release.release import Release
 
 BATCH = 1 << 16
-"""Cells that are converted at a time."""
+"""Number of cells per batch."""
 ENGLISH = "en"
-AGAIN = "Take it from a copy, or make the release again."
+RESTORE = "Restore it from a backup, or repeat the release."
 INTERVAL = ("lower", "upper")
 """The columns of a 95 % interval."""
 
@@ -48,13 +48,13 @@ class PublishedVariable:
     """One column of codes.
 
     Attributes:
-        name: its name in the table.
-        topic: the topic of its categories.
-        label: its label, or its name.
-        codes: its codes in the order of the programme, the total first.
-        labels: the label of every code, or the code.
-        levels: the level of every code; None if there is one beside the total.
-        parents: the code that contains each one in this column, "" for none.
+        name: the name of the column.
+        topic: the topic of the categories.
+        label: the label; the name by default.
+        codes: the codes in the order of the programme, the total first.
+        labels: the label of every code; the code by default.
+        levels: the level of every code; None if there is only one level in addition to the total.
+        parents: the parent of every code in this column; "" for none.
     """
 
     name: str
@@ -68,7 +68,7 @@ class PublishedVariable:
 
 @dataclass(frozen=True, eq=False)
 class CodedCells:
-    """Some cells: for every variable the numbers of their codes, and for every measure its values."""
+    """A batch of cells: the index of the code for every variable, and the values of every measure."""
 
     numbers: tuple[Ints, ...]
     values: dict[str, Ints]
@@ -79,11 +79,11 @@ class PublishedTable:
     """One table of a release.
 
     Attributes:
-        release: the release it belongs to.
-        table: its definition.
-        variables: its columns.
-        intervals: whether cells have the 95 % interval of their true count.
-        zeros: whether cells that are 0 are given, too.
+        release: the release.
+        table: the definition of the table.
+        variables: the columns of codes.
+        intervals: whether to include the 95 % interval of the true count of every cell.
+        zeros: whether to include cells with a published 0.
     """
 
     release: Release
@@ -94,55 +94,55 @@ class PublishedTable:
 
     @property
     def id(self) -> str:
-        """Return its id."""
+        """Return the id of the table."""
         return self.table.id
 
     @property
     def title(self) -> str:
-        """Return a title: what is counted, by which variables."""
+        """Return a title from the population and the variables."""
         labels = [variable.label for variable in self.variables]
         listed = " and ".join(filter(None, [", ".join(labels[:-1]), labels[-1] if labels else ""]))
         return f"{self.table.population[:1].upper()}{self.table.population[1:]} by {listed or 'total'}"
 
     @property
     def cells(self) -> int:
-        """Return how many cells it has, zeros too."""
+        """Return the number of cells, including those with a published 0."""
         return math.prod(len(variable.codes) for variable in self.variables)
 
     @property
     def rows(self) -> int:
-        """Return how many cells are not 0."""
+        """Return the number of cells with a published count other than 0."""
         return self.release.rows_of(self.id) if self.release.path else self.release.table(self.id).num_rows
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Return its columns of counts."""
+        """Return the names of the columns of counts."""
         found = self.release.description.get("counts")
         return tuple(found) if found else tuple(self._stored)
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Return the columns of counts and of intervals."""
+        """Return the names of the columns of counts and of intervals."""
         return (*self.counts, *(INTERVAL if self.intervals and VALUE in self.counts else ()))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know about the values, as far as the release discloses it."""
+        """Return notes on the noise for data users."""
         return noise_sentences(self.release.description["noise"], self.counts)
 
     @cached_property
     def _stored(self) -> tuple[str, ...]:
-        """Return the columns of counts of a release of an earlier version, in the file."""
+        """Return the columns of counts in the file, for releases of earlier versions."""
         names = self.release.table(self.id).column_names
         return tuple(names[len(self.variables) :])
 
     def batches(self) -> Iterator[CodedCells]:
-        """Give the cells: those with a row in the order of the file, or all in the order of the codes."""
+        """Yield the cells: those with a row in the order of the file, or all in the order of the codes."""
         for batch in self._all_cells() if self.zeros else self._rows():
             yield self._with_intervals(batch)
 
     def matrix(self) -> Iterator[list[int]]:
-        """Give the values of all cells in the order of the codes, zeros too, those of one cell side by side."""
+        """Yield the values of all cells in the order of the codes, including zeros; measures are adjacent."""
         for batch in self._all_cells():
             values = self._with_intervals(batch).values
             yield np.stack([values[name] for name in self.measures], axis=1).ravel().tolist()
@@ -167,7 +167,7 @@ class PublishedTable:
                 found = code_numbers(rows.column(variable.name), codes)
                 if found is None:
                     what = f"has a table {self.id} with codes of {variable.name} that its programme does not define"
-                    raise ReleaseError.at(self.release.place, what, AGAIN)
+                    raise ReleaseError.at(self.release.place, what, RESTORE)
                 numbers.append(found)
             yield CodedCells(tuple(numbers), {name: rows.column(name).to_numpy() for name in self.counts})
 
@@ -189,11 +189,11 @@ class PublishedTable:
 
     @contextmanager
     def _matrices(self) -> Iterator[Mapping[str, np.memmap[tuple[int, ...], np.dtype[np.int64]]]]:
-        """Give the values of all cells by their place, in temporary files."""
+        """Yield the values of all cells by flat index, in temporary files."""
         if self.cells > MOST_CELLS:
             raise ParameterError(
-                f"Table {self.id} has {self.cells:,} cells, zeros included; up to {MOST_CELLS:,} can be written with "
-                "their zeros. Choose csv without --zeros, or leave the table out (--tables).",
+                f"Table {self.id} has {self.cells:,} cells including zeros; the maximum is {MOST_CELLS:,}. "
+                "Use csv without --zeros, or exclude the table (--tables).",
                 parameter="tables",
             )
         sizes = [len(variable.codes) for variable in self.variables]
@@ -209,23 +209,23 @@ class PublishedTable:
             yield found
 
     def check(self) -> None:
-        """Refuse a file that is not the one published."""
+        """Refuse a file that differs from the published one."""
         if self.release.path is None:
             return
         file, digest = self.release.files[self.id], ""
         path = self.release.path / file
         try:
             status = path.stat()
-            # A pipe would wait for a writer, and a device may have no end.
+            # Reading a pipe would block, and a device may be endless.
             if stat.S_ISREG(status.st_mode) and status.st_size == self.release.size_of(self.id):
                 with path.open("rb") as stream:
                     digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError as error:
             what = f"has no file {file} that can be read ({error.strerror})"
-            raise ReleaseError.at(self.release.place, what, AGAIN) from error
+            raise ReleaseError.at(self.release.place, what, RESTORE) from error
         if digest != self.release.digests[self.id]:
             what = f"has a file {file} that is damaged or was changed"
-            raise ReleaseError.at(self.release.place, what, AGAIN)
+            raise ReleaseError.at(self.release.place, what, RESTORE)
 
 
 def published_tables(
@@ -236,14 +236,14 @@ def published_tables(
     intervals: bool = False,
     zeros: bool = False,
 ) -> list[PublishedTable]:
-    """Return tables of a release with their variables, and labels in one language."""
+    """Return the tables of a release that match the patterns, with labels in one language."""
     programme = release.programme
     ids = [table.id for table in programme.tables]
     for pattern in patterns or ():
         if not any(matches(name, pattern) for name in ids):
             raise UnknownNameError.among("table", pattern, ids)
     if lost := next((name for name in ids if name not in release.ids), None):
-        raise ReleaseError.at(release.place, f"lists no file of table {lost}", AGAIN)
+        raise ReleaseError.at(release.place, f"lists no file of table {lost}", RESTORE)
     tables = [t for t in programme.tables if not patterns or any(matches(t.id, pattern) for pattern in patterns)]
     axes = counted_axes(programme)
     known: dict[Breakdown, PublishedVariable] = {}
@@ -268,7 +268,7 @@ def published_tables(
 
 
 def label_language(programme: Programme, asked: str | None) -> str:
-    """Return the language of labels: the one asked for, English, or the first that the programme contains."""
+    """Return the language of labels: the requested one, English, or the first language of the programme."""
     found = [language for topic in programme.topics.values() for language in topic.labels]
     trees = [topic.tree for topic in programme.topics.values() if topic.tree]
     found += [language for tree in trees for category in tree.categories for language in category.labels]
@@ -286,7 +286,7 @@ def _labels(topic: Topic, codes: Sequence[str], language: str) -> Iterator[str]:
 
 
 def _parents(topic: Topic, codes: Sequence[str]) -> Iterator[str]:
-    """Give for every code the one in the column that contains it: the next above it in the tree, or the total."""
+    """Yield the parent of every code in the column: its nearest ancestor in the tree, or the total."""
     above = {category.code: category.parent for category in topic.tree.categories} if topic.tree else {}
     shown = set(codes)
     for code in codes:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from discreet.release.formats.table_format import ConversionOptions
 
 LONGEST = 256
-"""Signs of a value or a name."""
+"""Maximum number of characters of a value or a name."""
 LINE = 200
-"""Signs of a line before the next value begins a new one."""
+"""Maximum number of characters of a line."""
 LONGEST_MATRIX = 20
 
 
@@ -38,23 +38,25 @@ class PxTables(TableFormat):
     name = "px"
     summary = "PX (PC-Axis) with all cells"
 
-    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
-        """Refuse texts that PX cannot contain, and labels that stand for two categories."""
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - required by the base class
+        """Refuse texts that PX cannot contain, and labels that two categories share."""
         check_variables("PX", tables)
         for table in tables:
             variables = _variables(table)
             if twice := first_repeated(each.label for each in variables):
-                raise cannot_contain("PX", f"two variables called {twice!r} in table {table.id}", "Rename one of them.")
+                raise cannot_contain("PX", f"two variables named {twice!r} in table {table.id}", "Rename one of them.")
             for variable in variables:
                 for text in (variable.label, *variable.codes, *variable.labels):
                     if '"' in text or "\n" in text or "\r" in text or len(text) > LONGEST:
                         what = f"the text {text[:LONGEST]!r} of {variable.name}"
-                        raise cannot_contain("PX", what, f"Leave quotes and line ends out, at most {LONGEST} signs.")
+                        raise cannot_contain(
+                            "PX", what, f"Remove quotes and line ends; use at most {LONGEST} characters."
+                        )
                 if twice := first_repeated(variable.labels):
                     both = zip(variable.codes, variable.labels, strict=True)
                     codes = [code for code, label in both if label == twice]
                     what = f"two categories of {variable.name} with the label {twice!r} ({codes[0]} and {codes[1]})"
-                    raise cannot_contain("PX", what, "Give them different labels in the programme.")
+                    raise cannot_contain("PX", what, "Use different labels in the programme.")
 
     def write(
         self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
@@ -72,7 +74,7 @@ class PxTables(TableFormat):
 
 
 def _variables(table: PublishedTable) -> tuple[PublishedVariable, ...]:
-    """Return the variables; counts and intervals are one more where there are several."""
+    """Return the variables; several counts or intervals form an additional variable."""
     if len(table.measures) == 1:
         return table.variables
     several = table.measures
@@ -115,7 +117,7 @@ def _keywords(table: PublishedTable, options: ConversionOptions) -> Iterator[str
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotation marks, a long one in several lines."""
+    """Return a quoted text; a long text is split into several lines."""
     text = text.replace('"', "'").replace("\r", " ").replace("\n", " ")
     if len(text) <= LINE:
         return f'"{text}"'
@@ -124,7 +126,7 @@ def _quoted(text: str) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Return texts in quotation marks, separated by commas, in lines that are not too long."""
+    """Return quoted texts, separated by commas, in lines of limited length."""
     lines, line = [], ""
     for text in texts:
         item = f'"{text}"'
@@ -136,7 +138,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _values(table: PublishedTable) -> Iterator[str]:
-    """Give the values, a line per category of the stub."""
+    """Yield the values, one line per category of the stub."""
     width = len(_variables(table)[-1].codes)
     left: list[int] = []
     for values in table.matrix():

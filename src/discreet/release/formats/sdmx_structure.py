@@ -1,7 +1,7 @@
 """The SDMX-ML 2.1 structures of a release: a code list per variable, and a data structure and dataflow per table.
 
-An identifier of SDMX allows fewer signs than our names and codes. A full stop becomes `_`, and the original code stands
-in an annotation of type CODE; other signs are refused.
+SDMX identifiers allow fewer characters than names and codes of a programme. A full stop becomes `_`, and an annotation
+of type CODE contains the original code. Other characters are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AGENCY, VERSION = "DISCREET", "1.0"
 CONCEPTS = "CONCEPTS"
 OBS_VALUE = "OBS_VALUE"
 CODE, COMPONENT = re.compile(r"[A-Za-z0-9_$-][A-Za-z0-9_@$-]*"), re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-"""What SDMX allows as the identifier of a code or a structure, and of a dimension; a spreadsheet would run @."""
+"""Valid SDMX identifiers of a code or structure, and of a dimension; no leading @, which spreadsheets evaluate."""
 NO_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that XML 1.0 cannot contain."""
 RESERVED = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
@@ -52,20 +52,20 @@ HEAD = """\
 
 
 def sdmx_id(text: str, allowed: re.Pattern[str], what: str) -> str:
-    """Return a text as an identifier, or refuse it.
+    """Return the SDMX identifier for a text, or refuse the text.
 
     >>> sdmx_id("1.1", CODE, "the code 1.1"), sdmx_id("GEO.L", COMPONENT, "the variable GEO.L")
     ('1_1', 'GEO_L')
     """
     found = text.replace(".", "_")
     if not allowed.fullmatch(found):
-        raise cannot_contain("SDMX", what, "Identifiers have letters A to Z, digits, - and _ alone. Rename it.")
+        raise cannot_contain("SDMX", what, "Identifiers may contain only letters A to Z, digits, - and _. Rename it.")
     return found
 
 
 def component_ids(table: PublishedTable) -> tuple[str, ...]:
     """Return the identifiers of the dimensions of a table."""
-    return tuple(sdmx_id(each.name, COMPONENT, f"a variable called {each.name!r}") for each in table.variables)
+    return tuple(sdmx_id(each.name, COMPONENT, f"a variable named {each.name!r}") for each in table.variables)
 
 
 def code_ids(variable: PublishedVariable) -> tuple[str, ...]:
@@ -75,24 +75,24 @@ def code_ids(variable: PublishedVariable) -> tuple[str, ...]:
 
 def table_id(table: PublishedTable) -> str:
     """Return the identifier of the dataflow of a table."""
-    return sdmx_id(f"T_{table.id}", CODE, f"a table called {table.id!r}")
+    return sdmx_id(f"T_{table.id}", CODE, f"a table named {table.id!r}")
 
 
 def attribute_ids(table: PublishedTable) -> dict[str, str]:
-    """Return the identifiers of the measures of a table: one is the observed value, others are attributes."""
+    """Return the identifiers of the measures of a table: one is the observation value, the others are attributes."""
     first = VALUE if VALUE in table.measures else table.measures[0]
     return {name: OBS_VALUE if name == first else name.upper() for name in table.measures}
 
 
 def check_identifiers(tables: Sequence[PublishedTable]) -> None:
-    """Refuse names and codes that are no identifiers, or would be the same one."""
+    """Refuse names and codes without a valid and unique identifier."""
     check_variables("SDMX", tables)
     if twice := first_repeated(table_id(table) for table in tables):
-        raise cannot_contain("SDMX", f"two tables called {twice}", "Rename one of them.")
+        raise cannot_contain("SDMX", f"two tables named {twice}", "Rename one of them.")
     for table in tables:
         reserved = [*attribute_ids(table).values(), *FLAGS, *RESERVED]
         if twice := first_repeated([*component_ids(table), *reserved]):
-            raise cannot_contain("SDMX", f"two components called {twice} in table {table.id}", "Rename the variable.")
+            raise cannot_contain("SDMX", f"two components named {twice} in table {table.id}", "Rename the variable.")
         for text in (table.title, *(each for v in table.variables for each in (v.label, *v.labels))):
             if found := NO_XML.search(text):
                 raise cannot_contain("SDMX", f"the character {found[0]!r} of {text!r}", "Change the label.")
@@ -109,7 +109,7 @@ def check_identifiers(tables: Sequence[PublishedTable]) -> None:
 
 
 def structures(tables: Sequence[PublishedTable], language: str) -> Iterable[str]:
-    """Give the lines of the structure message."""
+    """Yield the lines of the structure message."""
     variables = _by_name(tables)
     measures = sorted({name for table in tables for name in attribute_ids(table).values()})
     yield HEAD.format(root="Structure", id="STRUCTURES", prepared=prepared(), agency=AGENCY)
@@ -138,14 +138,14 @@ def structures(tables: Sequence[PublishedTable], language: str) -> Iterable[str]
 
 
 def prepared() -> str:
-    """Return the time of a message."""
+    """Return the current time for the header of a message."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _by_name(tables: Sequence[PublishedTable]) -> dict[str, PublishedVariable]:
-    """Return the variables by identifier; one that tables show with different levels has the codes of all."""
+    """Return the variables by identifier, each with its codes from all tables."""
     found: dict[str, PublishedVariable] = {}
-    # The one with most codes knows all parents.
+    # Start with the variable with the most codes, because it has all parents.
     for variable in sorted((v for table in tables for v in table.variables), key=lambda v: -len(v.codes)):
         name = variable.name.replace(".", "_")
         known = found.setdefault(name, variable)
@@ -190,7 +190,7 @@ def _data_structure(table: PublishedTable, language: str) -> Iterable[str]:
 
 
 def _named(kind: str, name: str, label: str, language: str, about: str = "") -> str:
-    """Return the start of a maintainable structure."""
+    """Return the opening tag of a maintainable structure, with its name and description."""
     described = f'<com:Description xml:lang="en">{escape(about)}</com:Description>' if about else ""
     return f'<str:{kind} id="{name}" agencyID="{AGENCY}" version="{VERSION}">{_name(label, language)}{described}'
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class SdmxTables(TableFormat):
-    """A data file per table, and one with the structures of all."""
+    """A data file per table, and a file with the structures of all tables."""
 
-    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
-        """Refuse names and codes that are no identifiers of SDMX."""
+    def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:  # noqa: ARG002 - required by the base class
+        """Refuse names and codes that are not valid SDMX identifiers."""
         check_identifiers(tables)
 
     def write(
@@ -56,7 +56,7 @@ class SdmxTables(TableFormat):
 
 @TABLE_FORMATS.register("sdmx-csv")
 class SdmxCsv(SdmxTables):
-    """SDMX-CSV 2.0.0; with labels, the label of every code follows it after a colon (`labels=both`)."""
+    """SDMX-CSV 2.0.0; if labels are requested, a colon and the label follow every code (`labels=both`)."""
 
     name = "sdmx-csv"
     summary = "SDMX-CSV 2.0.0, with its structures in SDMX-ML"
@@ -86,7 +86,7 @@ class SdmxMl(SdmxTables):
     name = "sdmx-ml"
     summary = "SDMX-ML 2.1 data and structures"
 
-    def write_data(self, table: PublishedTable, out: Path, stem: str, options: ConversionOptions) -> None:  # noqa: ARG002 - one call for all
+    def write_data(self, table: PublishedTable, out: Path, stem: str, options: ConversionOptions) -> None:  # noqa: ARG002 - required by the base class
         """Write one observation per cell."""
         name = table_id(table)
         head = HEAD.format(root="StructureSpecificData", id=name, prepared=prepared(), agency=AGENCY)
@@ -95,7 +95,7 @@ class SdmxMl(SdmxTables):
             for component, variable in zip(component_ids(table), table.variables, strict=True)
         ]
         ids = attribute_ids(table)
-        # The name of the first measure ends the last dimension.
+        # Append the name of the first measure to the last dimension.
         dimensions[-1] = [f'{text} {ids[table.measures[0]]}="' for text in dimensions[-1]]
         ends = [*(f'" {ids[measure]}="' for measure in table.measures[1:]), '"/>\n']
         lines = CellLines(dimensions, list(zip(table.measures, ends, strict=True)), "<Obs")

@@ -1,4 +1,4 @@
-"""What a format of published tables is, and the registry that finds it by name."""
+"""The interface of table formats, and their registry."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConversionOptions:
-    """How tables are written.
+    """Options of a conversion.
 
     Attributes:
-        labels: whether labels stand beside codes, in formats that do not contain them anyway.
+        labels: whether to write labels in addition to codes, in formats that do not always contain them.
         language: the language of the labels.
     """
 
@@ -30,12 +30,12 @@ class ConversionOptions:
 
 
 class TableFormat(ABC):
-    """A format: checks tables before anything is written, then writes them into a folder.
+    """A table format: checks all tables before anything is written, then writes them to a folder or file.
 
     Attributes:
-        name: what `--to` calls it.
-        summary: what it is, in a line.
-        one_file: the ending of the file, where all tables are in one; "" for a folder.
+        name: the name for `--to`.
+        summary: a short description.
+        one_file: the extension of the file if all tables are in one file; "" for a folder.
     """
 
     name: ClassVar[str]
@@ -44,7 +44,7 @@ class TableFormat(ABC):
 
     @abstractmethod
     def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
-        """Refuse what the format cannot contain, with the first example."""
+        """Refuse tables that the format cannot contain; the error names the first problem."""
 
     @abstractmethod
     def write(
@@ -53,11 +53,11 @@ class TableFormat(ABC):
         """Write tables into an empty folder, or to a file; call `done` after each table."""
 
 
-TABLE_FORMATS: Registry[type[TableFormat]] = Registry("discreet.table_formats", "format of tables", base=TableFormat)
+TABLE_FORMATS: Registry[type[TableFormat]] = Registry("discreet.table_formats", "table format", base=TableFormat)
 
 
 def cannot_contain(form: str, what: str, todo: str) -> ParameterError:
-    """Return the error for something that a format cannot contain."""
+    """Return the error for content that a format does not support."""
     return ParameterError(f"{form} cannot contain {what}. {todo}", parameter="to")
 
 
@@ -65,11 +65,11 @@ def check_variables(form: str, tables: Sequence[PublishedTable]) -> None:
     """Refuse a table without variables in a format that needs one."""
     for table in tables:
         if not table.variables:
-            raise cannot_contain(form, f"table {table.id}, which has no variable", "Leave it out (--tables).")
+            raise cannot_contain(form, f"table {table.id}, which has no variable", "Exclude it (--tables).")
 
 
 def first_repeated(texts: Iterable[str]) -> str | None:
-    """Return the first text that stands there twice."""
+    """Return the first text that occurs twice; None if all texts differ."""
     seen: set[str] = set()
     for text in texts:
         if text in seen:

@@ -1,4 +1,4 @@
-"""Excel: a workbook with a sheet per table, one with its contents and one with notes on the noise."""
+"""Excel: a workbook with a sheet per table, a table of contents and a sheet with notes on the noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.release.formats.table_format import ConversionOptions
 
 MOST_ROWS = 1_048_575
-"""Rows of a sheet below its header."""
+"""Maximum number of rows of a sheet, without the header."""
 LONGEST_SHEET, LONGEST_TEXT = 31, 32_767
 FORBIDDEN = re.compile(r"[\[\]:*?/\\]")
 CONTENTS, NOTES = "Contents", "Notes"
@@ -25,24 +25,24 @@ CONTENTS, NOTES = "Contents", "Notes"
 
 @TABLE_FORMATS.register("xlsx")
 class ExcelWorkbook(TableFormat):
-    """One workbook; codes are text, so that no spreadsheet computes them and leading zeros stay."""
+    """One workbook; codes are text, so that they are not evaluated and leading zeros are kept."""
 
     name = "xlsx"
     summary = "an Excel workbook with a sheet per table"
     one_file = ".xlsx"
 
     def check(self, tables: Sequence[PublishedTable], options: ConversionOptions) -> None:
-        """Refuse a table with more rows than a sheet has, and texts that are too long."""
+        """Refuse a table with more rows than a sheet can have, and texts that are too long."""
         for table in tables:
             text_columns(table, options)
             for text in (table.title, *(each for v in table.variables for each in (*v.codes, *v.labels))):
                 if len(text) > LONGEST_TEXT:
-                    what = f"a text of {len(text):,} signs in table {table.id}"
-                    raise cannot_contain("An Excel workbook", what, f"Shorten it to {LONGEST_TEXT:,} signs.")
+                    what = f"a text of {len(text):,} characters in table {table.id}"
+                    raise cannot_contain("An Excel workbook", what, f"Shorten it to {LONGEST_TEXT:,} characters.")
             rows = table.cells if table.zeros else table.rows
             if rows > MOST_ROWS:
-                what = f"table {table.id} with {rows:,} rows; a sheet has {MOST_ROWS:,}"
-                raise cannot_contain("An Excel workbook", what, "Choose csv, or leave the table out (--tables).")
+                what = f"table {table.id} with {rows:,} rows; a sheet can have {MOST_ROWS:,}"
+                raise cannot_contain("An Excel workbook", what, "Use csv, or exclude the table (--tables).")
 
     def write(
         self, tables: Sequence[PublishedTable], out: Path, options: ConversionOptions, done: Callable[[], None]
@@ -51,7 +51,7 @@ class ExcelWorkbook(TableFormat):
         import xlsxwriter
         from xlsxwriter.exceptions import FileCreateError
 
-        # Rows are written as they come; texts are never formulas, links or numbers.
+        # Rows are written one by one; texts are never converted to formulas, links or numbers.
         settings = {
             "constant_memory": True,
             "strings_to_formulas": False,
@@ -73,7 +73,7 @@ class ExcelWorkbook(TableFormat):
 
 
 def sheet_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
-    """Return a name that Excel allows for the sheet of every table; names differ by more than case."""
+    """Return a valid sheet name for every table; no two names differ only in case."""
     found: dict[str, str] = {}
     taken = {CONTENTS.casefold(), NOTES.casefold(), "history"}
     for table in tables:
@@ -87,7 +87,7 @@ def sheet_names(tables: Sequence[PublishedTable]) -> dict[str, str]:
     return found
 
 
-def _contents(sheet: Any, tables: Sequence[PublishedTable], sheets: dict[str, str], bold: object) -> None:  # noqa: ANN401 - without types
+def _contents(sheet: Any, tables: Sequence[PublishedTable], sheets: dict[str, str], bold: object) -> None:  # noqa: ANN401 - the library has no types
     sheet.set_column(1, 1, 80)
     for column, text in enumerate(("Table", "Title", "Sheet")):
         sheet.write_string(0, column, text, bold)
@@ -98,19 +98,19 @@ def _contents(sheet: Any, tables: Sequence[PublishedTable], sheets: dict[str, st
         sheet.write_url(row, 2, f"internal:'{quoted}'!A1", string=sheets[table.id])
 
 
-def _notes(sheet: Any, tables: Sequence[PublishedTable], bold: object) -> None:  # noqa: ANN401 - without types
+def _notes(sheet: Any, tables: Sequence[PublishedTable], bold: object) -> None:  # noqa: ANN401 - the library has no types
     sheet.set_column(0, 0, 120)
     sheet.write_string(0, 0, str(tables[0].release.description["name"]) if tables else "", bold)
     lines = (
         *(tables[0].notes if tables else ()),
         "A cell without a row is a published 0.",
-        "A table contains all levels and totals of its variables: select one level of each before you add up rows.",
+        "A table contains all levels and totals of its variables. Select one of each before you sum rows.",
     )
     for row, text in enumerate(lines, start=1):
         sheet.write_string(row, 0, text)
 
 
-def _table(sheet: Any, table: PublishedTable, options: ConversionOptions, bold: object) -> None:  # noqa: ANN401 - without types
+def _table(sheet: Any, table: PublishedTable, options: ConversionOptions, bold: object) -> None:  # noqa: ANN401 - the library has no types
     texts = text_columns(table, options)
     for column, name in enumerate([*(each.name for each in texts), *table.measures]):
         sheet.write_string(0, column, name, bold)

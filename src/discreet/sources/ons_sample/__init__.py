@@ -1,1 +1,1 @@
-"""Real persons to try things on: 10,000 records of a census and a programme of tables; source and licence beside."""
+"""Sample data: 10,000 real census records and a table programme; see README.md for source and licence."""
