@@ -89,7 +89,7 @@ MARGINS = Criterion(
 )
 EXPECTED_MARGINS = Criterion(
     "expected-margins",
-    "Margins",
+    "Expected margins",
     "expected number of sets of parts and total that reveal their counts with certainty",
     is_share=False,
     high=math.inf,

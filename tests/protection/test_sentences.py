@@ -61,7 +61,7 @@ def test_many() -> None:
         "counting   2 tables, 5 statistics, 1,234,567 cells, 0.1 s",
         "noise      standard deviation 1.73, at most 5, 0.2 s",
         "writing    10,000 published rows, 4.7 MB, 0.3 s",
-        "out/ is complete after 3.1 s. It contains no confidential data. Publish it as a whole.",
+        "out/ is complete after 3.1 s. It contains no confidential data. Assess or attack it before you publish it.",
         "out.curator/ contains confidential data. Do not publish it.",
         "Warning: Mind the gap.",
         "Next: discreet assess out",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from discreet.attacks.attack_verdicts import MAIN, best_on_singletons
+from discreet.attacks.attack_verdicts import CERTAIN, MAIN, best_on_singletons
 from discreet.attacks.expected_success import Predicted
 from discreet.attacks.scoring import CLASSES, ClassScore, Rate, wilson
 from discreet.calibration.constraints import bound_disclosure_limit
@@ -137,6 +137,16 @@ def with_singletons(found: ReportResults, *rates: tuple[int, int], cut_off: str 
         for number, (right, cells) in enumerate(rates)
     )
     return with_facts(found, attacks=SimpleNamespace(outcomes=outcomes, failed={}, mounted=MAIN, truth="exact"))
+
+
+def test_counts_that_are_certain_do_not_state_the_rate_of_singleton_cells(gathered: ReportResults) -> None:
+    found = with_singletons(gathered, (2, 2), (270, 400))
+    assert found.risk.attacks is not None
+    certain, every = found.risk.attacks.outcomes
+    certain.finding.name = CERTAIN
+    best = best_on_singletons(found.risk.attacks)
+    assert best is not None
+    assert best[0] is every
 
 
 def test_the_best_attack_on_singleton_cells_is_judged(gathered: ReportResults) -> None:

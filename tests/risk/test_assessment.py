@@ -88,10 +88,10 @@ def test_the_decision_compares_the_results_with_the_targets() -> None:
     assert checks["averaging"].value == values["averaging_success"]
     assert checks["bound"].value == values["bound_revealed"]
     assert "delta" not in checks
-    assert {name for name, each in checks.items() if each.verdict is Verdict.MEETS} == {
-        "averaging", "bound", "expected-margins",
-    }  # fmt: skip
-    assert found.decision.headline == "Meets the targets set; not judged: singleton cells"
+    assert {name for name, each in checks.items() if each.verdict is Verdict.MEETS} == {"averaging", "bound"}
+    # The expectation covers large counts alone: it can miss its target, but not meet it.
+    assert checks["expected-margins"].verdict is Verdict.NOT_ASSESSED
+    assert found.decision.headline == "Meets the targets set; not judged: expected margins, singleton cells"
 
     stricter = assess(TOWN, variance=3, bound=5, targets={"averaging": values["averaging_success"] - 1e-9})
     assert stricter.decision.headline == "Do not publish yet"

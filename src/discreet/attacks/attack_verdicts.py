@@ -8,6 +8,8 @@ from discreet.attacks.scoring import FEW
 from discreet.verdicts import AVERAGING, BOUND, MARGINS, SINGLETONS, Decision, check, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from discreet.attacks.attack_report import AttackOutcome, AttackReport
     from discreet.attacks.scoring import ClassScore, Rate
     from discreet.verdicts import Check, Policy
@@ -24,15 +26,15 @@ CERTAIN = "margins: certain"
 """The attack that derives counts with certainty."""
 BOUND_ATTACKS = ("bound", "bound: residuals")
 """The attacks that identify the bound."""
+WIDER = "Use a larger bound at the same variance, which makes extreme gaps rarer."
 RARER = "Use a larger bound at the same variance, or omit the totals of the counts that margins reveal."
 OVERALL = "This is the rate over all counts. `discreet assess` states that of the most exposed statistic."
 
 
 def attack_decision(found: AttackReport, policy: Policy) -> Decision:
     """Return the verdict on a release by the attacks on it."""
-    return Decision(
-        (_averaging(found, policy), singleton_check(found, policy), _bound(found, policy), margin_check(found, policy))
-    )
+    bound = bound_check(found, policy) or check(policy, BOUND, None, "No attack on the bound was scored and predicted.")
+    return Decision((_averaging(found, policy), singleton_check(found, policy), bound, margin_check(found, policy)))
 
 
 def _averaging(found: AttackReport, policy: Policy) -> Check:
@@ -51,7 +53,8 @@ def best_on_singletons(found: AttackReport) -> tuple[AttackOutcome, ClassScore] 
         (outcome, share)
         for outcome in found.outcomes
         for share in outcome.by_count()
-        if share.name == SINGLETON and not outcome.finding.answers
+        # Counts that are certain are a selection: their rate is not one of all singleton cells.
+        if share.name == SINGLETON and not outcome.finding.answers and outcome.finding.name != CERTAIN
     ]
     return max(rates, key=lambda each: each[1].achieved, default=None)
 
@@ -69,19 +72,31 @@ def singleton_check(found: AttackReport, policy: Policy) -> Check:
     return check(policy, SINGLETONS, **_range(share.recall), sentence=sentence, cases=cases, partial=partial)
 
 
-def _bound(found: AttackReport, policy: Policy) -> Check:
-    """Return the check of the attacks on the bound: 1 if one identifies it, otherwise the largest predicted success."""
+def bound_check(found: AttackReport, policy: Policy, predicted: Sequence[float] = (), limit: str = "") -> Check | None:
+    """Return the check of the attacks on the bound; None if there is no attack and no prediction.
+
+    Args:
+        found: the attacks.
+        policy: the targets.
+        predicted: probabilities of identifying the bound from an assessment.
+        limit: a further sentence, on an upper bound of the probability.
+    """
     outcomes = [each for each in found.outcomes if each.finding.name in BOUND_ATTACKS and each.score]
-    limit = policy.accepted(BOUND)
+    right = [each for each in outcomes if each.score and each.score.right.all()]
+    sure = max((float(each.finding.confidence[0]) for each in right), default=0.0)
+    # An attacker who does not trust a correct guess has not identified the bound.
+    if right and sure > policy.accepted(BOUND):
+        sentence = f"An attack identified the bound of this release with confidence {percent(sure)}."
+        return check(policy, BOUND, 1.0, sentence, remedy=WIDER)
     chances = [chance for each in outcomes if (chance := each.headline().predicted) is not None]
-    for each in outcomes:
-        # A correct guess with low confidence does not identify the bound.
-        sure = each.finding.name == BOUND_ATTACKS[0] or each.finding.confidence[0] > limit
-        if sure and each.score and each.score.right.all():
-            return check(policy, BOUND, 1.0, each.sentence)
-    if not chances:
-        return check(policy, BOUND, None, "No attack on the bound was scored and predicted.")
-    return check(policy, BOUND, max(chances), "The attacks on this release did not identify the bound.")
+    values = [sure] * bool(right) + [*chances, *predicted]
+    if not values:
+        return None
+    tried = "the attacks on this release did not identify it"
+    tried = f"an attack on this release guesses it correctly with confidence {percent(sure)}" if right else tried
+    tried = f"; {tried}" if outcomes else ""
+    stated = f"An attacker identifies the bound with a predicted probability of {percent(max(values))}{tried}."
+    return check(policy, BOUND, max(values), stated + limit)
 
 
 def margin_check(found: AttackReport, policy: Policy) -> Check:

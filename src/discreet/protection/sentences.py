@@ -134,7 +134,7 @@ def protect_text(release: Release, out: Path, warnings: list[str]) -> str:
         + (
             "It contains true counts. Do not publish it."
             if exact
-            else "It contains no confidential data. Publish it as a whole."
+            else "It contains no confidential data. Assess or attack it before you publish it."
         ),
         f"{curator_folder(out)}/ contains confidential data. Do not publish it.",
         *_noise_notes(release),

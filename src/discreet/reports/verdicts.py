@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from discreet.attacks.attack_verdicts import BOUND_ATTACKS, CERTAIN, RARER, margin_check, singleton_check
+from discreet.attacks.attack_verdicts import CERTAIN, RARER, bound_check, margin_check, singleton_check
 from discreet.calibration.constraints import BOUND_DISCLOSURE
 from discreet.programme.summary import statistic_label
-from discreet.risk.assessment import PLAIN_KEYS
+from discreet.risk.assessment import LARGE_SETS, PLAIN_KEYS
 from discreet.risk.residual_bound import IF_KNOWN
 from discreet.verdicts import (
     ADDITIVITY,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 SECTIONS = {SMALL_AREAS: "accuracy", ADDITIVITY: "accuracy"}
 """The sections with the evidence of a check; `attacks` for all others."""
-WIDER = "Use a larger bound at the same variance, which makes extreme gaps rarer."
 NO_NOISE = "Every count is published without noise."
 NO_BOUND = "The noise has no bound"
 
@@ -87,26 +86,18 @@ def _singletons(found: ReportResults) -> Check:
 def _bound(found: ReportResults) -> Check:
     """Return the probability of identifying the bound: predicted, or 1 if an attack on this release identified it."""
     result, record = found.risk.worst("bound_revealed"), found.published.record
-    outcomes = [each for name in BOUND_ATTACKS if (each := _outcome(found, name)) and each.score]
-    if result is None and not outcomes:
-        if _has_no_bound(record):
-            return _check(found, BOUND, 0.0, f"{NO_BOUND}, so that there is no bound to identify.")
-        return _check(found, BOUND, None, found.absent.get("risk", "Bound disclosure has no result for this noise."))
-    right = [each for each in outcomes if each.score and each.score.right.all()]
-    sure = max((float(each.finding.confidence[0]) for each in right), default=0.0)
-    # An attacker who does not trust a correct guess has not identified the bound.
-    if right and sure > found.risk.policy.accepted(BOUND):
-        sentence = f"An attack identified the bound of this release with confidence {percent(sure)}."
-        return _check(found, BOUND, 1.0, sentence, remedy=WIDER)
-    chances = [chance for each in outcomes if (chance := each.headline().predicted) is not None]
-    value = max([sure, *chances, *([result.value] if result else [])])
+    attacks, value = found.risk.attacks, result.value if result else 0.0
     proven = found.risk.worst(IF_KNOWN)
     limit = f" No use of the large counts exceeds {percent(proven.value)}." if proven and proven.value > value else ""
-    tried = "the attacks on this release did not identify it"
-    tried = f"an attack on this release guesses it correctly with confidence {percent(sure)}" if right else tried
-    tried = f"; {tried}" if outcomes else ""
-    sentence = f"An attacker identifies the bound with a predicted probability of {percent(value)}{tried}.{limit}"
-    return _check(found, BOUND, value, sentence)
+    predicted = [result.value] if result else []
+    if attacks is not None and (judged := bound_check(attacks, found.risk.policy, predicted, limit)):
+        return judged
+    if result is not None:
+        sentence = f"An attacker identifies the bound with a predicted probability of {percent(value)}.{limit}"
+        return _check(found, BOUND, value, sentence)
+    if _has_no_bound(record):
+        return _check(found, BOUND, 0.0, f"{NO_BOUND}, so that there is no bound to identify.")
+    return _check(found, BOUND, None, found.absent.get("risk", "Bound disclosure has no result for this noise."))
 
 
 def _has_no_bound(record: Record | None) -> bool:
@@ -118,7 +109,7 @@ def _margins(found: ReportResults) -> Check:
     if found.risk.attacks is not None and _outcome(found, CERTAIN) is not None:
         return margin_check(found.risk.attacks, found.risk.policy)
     if expected is not None:
-        return _check(found, EXPECTED_MARGINS, expected.value, expected.sentence, remedy=RARER)
+        return _check(found, EXPECTED_MARGINS, expected.value, expected.sentence, partial=LARGE_SETS, remedy=RARER)
     if _has_no_bound(record):
         return _check(found, MARGINS, 0.0, f"{NO_BOUND}, so that margins reveal no count with certainty.")
     return _check(found, MARGINS, None, found.absent.get("risk", "Margins have no result for this noise."))

@@ -47,6 +47,7 @@ JUDGED = {
 }
 """The figures that an assessment judges: by criterion the measure and the name of its result."""
 
+LARGE_SETS = "The figure covers sets of large counts. `discreet attack` finds small counts that margins reveal."
 PLAIN_KEYS = (
     "The keys are plain: the noise of a total follows from the keys of its parts. All figures assume independent "
     "noise. The true risk can be higher."
@@ -106,7 +107,8 @@ class Assessment(ResultSet):
                 continue
             value, sentence = (result.value, result.sentence) if result else (None, self._absent(measure))
             plain = criterion is AVERAGING and self.case.record.has_plain_keys
-            found.append(check(policy, criterion, value, sentence, partial=PLAIN_KEYS if plain else ""))
+            partial = PLAIN_KEYS if plain else LARGE_SETS if criterion is EXPECTED_MARGINS else ""
+            found.append(check(policy, criterion, value, sentence, partial=partial))
         return tuple(found)
 
     @property
