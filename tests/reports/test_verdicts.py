@@ -143,7 +143,7 @@ def test_counts_that_are_certain_do_not_state_the_rate_of_singleton_cells(gather
     found = with_singletons(gathered, (2, 2), (270, 400))
     assert found.risk.attacks is not None
     certain, every = found.risk.attacks.outcomes
-    certain.finding.name = CERTAIN
+    vars(certain.finding)["name"] = CERTAIN
     best = best_on_singletons(found.risk.attacks)
     assert best is not None
     assert best[0] is every
