@@ -71,8 +71,10 @@ def test_it_says_what_it_read_counted_and_wrote(office: Town, monkeypatch: pytes
         r"counting   3 tables, 12 statistics, 42 cells, \d+\.\d s",
         r"noise      standard deviation 1\.73, at most 5, \d+\.\d s",
         r"writing    39 published rows, \d\.\d kB, \d+\.\d s",
-        r"out/ is complete after \d+\.\d s. It contains no confidential data. "
-        r"Assess or attack it before you publish it\.",
+        (
+            r"out/ is complete after \d+\.\d s. It contains no confidential data. "
+            r"Assess or attack it before you publish it\."
+        ),
         r"out\.curator/ contains confidential data. Do not publish it\.",
         r"Next: discreet assess out",
     ]
