@@ -143,10 +143,12 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse unknown criteria and values outside the range of their figure."""
         for name, value in self.chosen.items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ParameterError(f"The target {name} must be a number, not {value!r}.", parameter="target")
             if name not in CRITERIA:
                 raise UnknownNameError.among("target", name, CRITERIA)
             low, high = CRITERIA[name].low, CRITERIA[name].high
-            if not low <= value <= high:
+            if not low <= value <= high or not math.isfinite(value):
                 wanted = f"from {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
                 raise ParameterError(f"The target {name} is {value:g}; it must be {wanted}.", parameter="target")
 
@@ -156,7 +158,7 @@ class Policy:
         if isinstance(targets, Policy):
             return targets
         if targets is None or isinstance(targets, Mapping):
-            return cls({name: float(value) for name, value in (targets or {}).items()})
+            return cls(dict(targets or {}))
         return cls(dict(_parsed(text) for text in targets))
 
     def restricted(self, command: str, criteria: Iterable[Criterion]) -> Policy:
@@ -194,7 +196,7 @@ class Policy:
 
     def flags(self) -> tuple[str, ...]:
         """Return the targets that were chosen as texts NAME=VALUE."""
-        return tuple(f"{name}={value:g}" for name, value in self.chosen.items())
+        return tuple(f"{name}={value!r}" for name, value in self.chosen.items())
 
 
 def _parsed(text: str) -> tuple[str, float]:
@@ -260,7 +262,8 @@ class Check:
             return Verdict.NOT_ASSESSED
         if self.target is None:
             return Verdict.NO_TARGET
-        if self.value > self.target:
+        # Not a number is no success.
+        if not self.value <= self.target:
             return Verdict.MISSES
         return Verdict.NOT_ASSESSED if self.partial else Verdict.MEETS
 

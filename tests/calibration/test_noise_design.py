@@ -365,6 +365,17 @@ def test_a_confidence_outside_0_and_1_is_refused(confidence: float) -> None:
         assert caught.value.parameter == "target"
 
 
+def test_a_relaxation_raises_the_targets_that_are_too_low_and_lowers_none() -> None:
+    targets = {"averaging": 0.2, "bound": 0.95}
+    found = design(TOWN, targets=targets, max_bound=1, cuts=0)
+    relaxed = next((each for each in found.region.relaxations if each.constraint == "averaging"), None)
+    assert relaxed is not None
+    assert "--target averaging=" in relaxed.sentence
+    assert ("--target bound=" in relaxed.sentence) == (relaxed.value > 0.95)
+    again = {name: max(target, relaxed.value) for name, target in targets.items()}
+    assert design(TOWN, targets=again, max_bound=1, cuts=0).feasible
+
+
 def test_each_target_moves_its_own_constraint() -> None:
     def limits(**targets: float) -> dict[str, float]:
         named = {name.replace("_", "-"): value for name, value in targets.items()}

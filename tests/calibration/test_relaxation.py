@@ -23,6 +23,7 @@ from discreet.calibration.feasible_region import (
 )
 
 ONE_SIGMA = 0.6827
+RATES = {"averaging": ONE_SIGMA, "bound": ONE_SIGMA}
 EXPOSED = Exposure("AGE.M", 0.0867)
 
 
@@ -34,7 +35,7 @@ def plane(largest: int, confidence: float = ONE_SIGMA, tuples: int = 28_000_000)
 
 def relaxed(largest: int, cuts: tuple[Cut, ...] = ()) -> dict[str, tuple[str, float]]:
     whole = Cut("", "", "publish everything", 2.88, "AGE.M", 0.0867, 200)
-    found = plane_relaxations(plane(largest), lambda alpha: plane(largest, alpha), ONE_SIGMA, Curation(whole, (), cuts))
+    found = plane_relaxations(plane(largest), lambda alpha: plane(largest, alpha), RATES, Curation(whole, (), cuts))
     return {each.constraint: (each.sentence, each.value) for each in found}
 
 

@@ -29,7 +29,7 @@ from discreet.calibration.constraints import (
 from discreet.equations.closed_form import success
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from discreet.calibration.constraints import Constraint
     from discreet.calibration.curation import Curation
@@ -135,14 +135,14 @@ class Relaxation:
 
 
 def plane_relaxations(
-    plane: FeasibleRegion, plane_at: Callable[[float], FeasibleRegion], confidence: float, curation: Curation
+    plane: FeasibleRegion, plane_at: Callable[[float], FeasibleRegion], targets: Mapping[str, float], curation: Curation
 ) -> Iterator[Relaxation]:
     """Yield the relaxations of each constraint on bounded noise, with the others unchanged.
 
     Args:
         plane: the region of variance and bound.
-        plane_at: the region at another confidence.
-        confidence: the target for the attacker's success.
+        plane_at: the region with all targets raised to a confidence.
+        targets: the targets for the attacker's success by name: averaging and bound.
         curation: the effects of cuts of the output.
     """
     wider = plane.smallest_bound()
@@ -153,13 +153,16 @@ def plane_relaxations(
             f"{plane.needed:.3g} then satisfies all other constraints.",
             float(wider),
         )
-    share = least_confidence(plane_at, confidence, plane.largest)
+    share = least_confidence(plane_at, min(targets.values()), plane.largest)
     if share is not None:
+        raised = {name: target for name, target in targets.items() if target < share}
+        names = " and ".join({"bound": "bound disclosure"}.get(name, name) for name in raised)
+        values = " and ".join(dict.fromkeys(f"{target:.1%}" for target in raised.values()))
+        flags = " ".join(f"--target {name}={share:g}" for name in raised)
         yield Relaxation(
             AVERAGING,
-            f"Raise the target for averaging and bound disclosure from {confidence:.1%} to {share:.1%} "
-            f"(--target averaging={share:g} --target bound={share:g}). A variance of {plane_at(share).needed:.3g} at "
-            f"bound {plane.largest} then satisfies all constraints.",
+            f"Raise the target for {names} from {values} to {share:.1%} ({flags}). A variance of "
+            f"{plane_at(share).needed:.3g} at bound {plane.largest} then satisfies all constraints.",
             share,
         )
     yield from _bound_disclosed(plane)

@@ -306,6 +306,10 @@ def _region(
     def bounded(alpha: float) -> FeasibleRegion:
         return _plane(question, exposure, alpha, alpha)
 
+    def raised(alpha: float) -> FeasibleRegion:
+        return _plane(question, exposure, max(alpha, averaging), max(alpha, question.bound_target))
+
+    rates = {"averaging": averaging, "bound": question.bound_target}
     plane = _plane(question, exposure, averaging, question.bound_target)
     unbounded = (
         averaging_epsilon(
@@ -323,7 +327,7 @@ def _region(
         constraints=(*plane.constraints, *unbounded),
         plane=plane,
         line=line,
-        relaxations=() if plane.feasible else tuple(plane_relaxations(plane, bounded, averaging, curation)),
+        relaxations=() if plane.feasible else tuple(plane_relaxations(plane, raised, rates, curation)),
         line_relaxations=()
         if line.feasible or not exposure.areas
         else tuple(epsilon_relaxations(line, exposure.areas, within, fresh, averaging)),

@@ -64,11 +64,14 @@ def show(found: AttackReport, release: str, judged: Decision) -> None:
 
 def _family(name: str, outcome: AttackOutcome, verdicts: dict[Criterion, Verdict]) -> list[str]:
     """Return the line of one attack: its verdict, the exact recovery rate and the rate without the attack."""
-    from discreet.attacks.attack_verdicts import LINEAR, rate_text
+    from discreet.attacks.attack_verdicts import CERTAIN, LINEAR, rate_text
 
     criterion = {"bound": BOUND, "margins": MARGINS}.get(name, AVERAGING)
     verdict = verdicts[criterion]
     if criterion is AVERAGING and (name not in LINEAR or verdict is not Verdict.MISSES):
+        verdict = Verdict.NO_TARGET
+    if criterion is MARGINS and outcome.finding.name != CERTAIN:
+        # The target is on certain counts, not on the rate of the posterior.
         verdict = Verdict.NO_TARGET
     if outcome.score is None or outcome.finding.sentence is not None:
         text = outcome.sentence.partition(". ")[0].rstrip(".")

@@ -36,8 +36,13 @@ def with_settings(path: Path | None, given: Mapping[str, Any], kinds: Mapping[st
             wanted = KINDS[kind]
             what = f"has a wrong value for {name}: it must be {wanted}."
             raise SettingsFileError.at(path, what, "Correct it.")
+        if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+            raise SettingsFileError.at(path, f"has a wrong value for {name}: it must be {KINDS[list]}.", "Correct it.")
         if found[flag] is None:
             found[flag] = value
+        elif isinstance(value, list):
+            # The command line follows: of two targets with one name the last counts.
+            found[flag] = [*value, *found[flag]]
     return found
 
 

@@ -15,6 +15,7 @@ from discreet.limits import MAX_RELEASE_BYTES, bounded_json, read_bounded
 from discreet.programme.programme_files import load_programme
 from discreet.programme.programme_json import programme_from_json
 from discreet.release.noise_record import NoiseRecord, check_kinds
+from discreet.verdicts import Policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +69,8 @@ class Record(NoiseRecord):
 
     def __post_init__(self) -> None:
         check_kinds(self, KINDS)
+        # Refuses a misspelt target, which would be ignored otherwise.
+        Policy(self.targets or {})
         super().__post_init__()
 
     def published(self) -> Programme:

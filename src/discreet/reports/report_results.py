@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 JUDGED = (AVERAGING, SINGLETONS, BOUND, MARGINS, EXPECTED_MARGINS, SMALL_AREAS, ADDITIVITY)
 """The targets that a report judges."""
+PUBLIC_JUDGED = (AVERAGING, ADDITIVITY)
+"""The targets that a public page judges."""
 VILLAGE = 12
 """The true count that serves as an example."""
 SMALL_COUNTS = (1, 2, 3, 5, 10, VILLAGE)
@@ -229,13 +231,15 @@ def gather(
         commands: the commands that made the release.
         progress: called with a stage, the work done and the total work.
     """
-    policy = Policy.of(targets).restricted("report", JUDGED)
+    command, judged = ("report --public", PUBLIC_JUDGED) if public else ("report", JUDGED)
+    chosen = Policy.of(targets).restricted(command, judged)
     if public and truth is not None:
         raise ParameterError("A public page is made without true counts: omit truth.", parameter="truth")
     source = _publishable(public_release(release), _name(release)) if public else _with_record(release)
     record = None if public else source.record
+    policy = chosen.over(record.targets if record else None, JUDGED)
     law = record.transition_matrix() if record else disclosed_noise(source.description["noise"])
-    flags = _flags(public=public, policy=policy, budget=budget, seed=seed, areas=areas, truth=truth)
+    flags = _flags(public=public, policy=chosen, budget=budget, seed=seed, areas=areas, truth=truth)
     absent: dict[str, str] = {}
     # First, because it reads the true counts: a wrong folder is refused before the long work.
     measured = measure_utility(source, truth=truth, areas=areas, seed=seed, progress=progress)

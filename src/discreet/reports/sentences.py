@@ -80,6 +80,8 @@ def _attacks(found: ReportResults) -> str:
 
 
 def _accuracy(found: ReportResults) -> str:
+    if found.published.is_exact and found.published.record is None:
+        return "The release does not state the size of its noise; the errors of its counts are unknown."
     if found.published.is_exact:
         return "Counts are published without errors."
     cells = found.utility.measured.cells

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from discreet.noise.by_count import NoiseByCount
     from discreet.progress import Progress
     from discreet.results import Result
-    from discreet.verdicts import Check
+    from discreet.verdicts import Check, Criterion
 
 
 JUDGED = {
@@ -47,6 +47,8 @@ JUDGED = {
 }
 """The figures that an assessment judges: by criterion the measure and the name of its result."""
 
+LEVELS = "levels"
+"""The rule that counts every level."""
 LARGE_SETS = "The figure covers sets of large counts. `discreet attack` finds small counts that margins reveal."
 PLAIN_KEYS = (
     "The keys are plain: the noise of a total follows from the keys of its parts. All figures assume independent "
@@ -106,9 +108,7 @@ class Assessment(ResultSet):
             if criterion is DELTA and policy.target(DELTA) is None:
                 continue
             value, sentence = (result.value, result.sentence) if result else (None, self._absent(measure))
-            plain = criterion is AVERAGING and self.case.record.has_plain_keys
-            partial = PLAIN_KEYS if plain else LARGE_SETS if criterion is EXPECTED_MARGINS else ""
-            found.append(check(policy, criterion, value, sentence, partial=partial))
+            found.append(check(policy, criterion, value, sentence, partial=self._not_covered(criterion)))
         return tuple(found)
 
     @property
@@ -121,6 +121,16 @@ class Assessment(ResultSet):
             return decision
         now = self.case.record.variance
         return replace(decision, options=(f"Use a variance of at least {upwards(needed.value)} instead of {now:.3g}.",))
+
+    def _not_covered(self, criterion: Criterion) -> str:
+        """Return why a figure can be lower than the true risk."""
+        if self.case.record.has_plain_keys and criterion is not DELTA:
+            return PLAIN_KEYS
+        if criterion is EXPECTED_MARGINS:
+            return LARGE_SETS
+        if criterion is AVERAGING and (self.case.closed_form or self.case.rule != LEVELS):
+            return "The closed form and the rule flat can understate the risk."
+        return " ".join(self.excluded_tables()) if criterion is not DELTA else ""
 
     def _absent(self, measure: str) -> str:
         """Return why a measure has no result."""
