@@ -193,7 +193,8 @@ def test_a_target_changes_the_verdict(discreet: Command) -> None:
         for each in json.loads(discreet(*base, "--json").out)["decision"]["checks"]
         if each["name"] == "averaging"
     )
-    for target, verdict in ((value - 0.01, "misses target"), (value + 0.01, "meets target")):
+    # The closed form, or tables of other units, can hide a larger risk: such a figure does not meet a target.
+    for target, verdict in ((value - 0.01, "misses target"), (value + 0.01, "not assessed")):
         lines = discreet(*base, "--target", f"averaging={target}").out.splitlines()
         assert next(line for line in lines if "Averaging" in line).endswith(verdict)
         assert lines[0].startswith("✗ Do not publish yet") is (verdict == "misses target")
