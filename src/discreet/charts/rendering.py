@@ -27,7 +27,7 @@ STATIC_WIDTH = 560
 """Pixels of a drawing of fixed width."""
 FILE_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """The first font is part of vl-convert, so that a file does not depend on the fonts of the machine."""
-TITLE_SIZE, TITLE_LETTER = 14, 7.5
+TITLE_SIZE, TITLE_LETTER = 14, 8.8
 """Pixels of the letters of a title, and of the width of one on average."""
 BESIDE_PANEL = 50
 """Pixels from one panel to the next."""
